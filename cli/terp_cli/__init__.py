@@ -1,0 +1,1 @@
+"""The front ends of terp: a REPL, plain and JSON output."""

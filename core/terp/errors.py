@@ -1,0 +1,131 @@
+"""Everything terp raises on purpose.
+
+    TerpError
+    ├── SettingsError          a flag, variable or profile is wrong; `problems` has one line each
+    ├── AttachmentError        a file named with -f cannot be used
+    ├── NobodyThere            a question was asked and no person can answer it
+    ├── ModelError             a model call failed; `stop_reason` says how
+    │   ├── NoModel            no model is configured and none was found
+    │   ├── AuthFailed         no key, wrong key, no right: 401, 403
+    │   ├── RequestRejected    the provider refused the request: 400, 404, 422
+    │   │   └── ToolsRejected  … because this model cannot call tools
+    │   ├── ContextFull        the conversation is longer than the model can read
+    │   ├── RateLimited        429 after all retries
+    │   ├── Unavailable        connection, 5xx or a broken stream, after all retries
+    │   └── RecordingMiss      a replay has no reply for this request
+    └── KernelError            a kernel cannot do what was asked
+        ├── KernelStartFailed  it did not come up; the message ends with the last lines of its log
+        └── UnknownLanguage    nothing here can run that language
+
+A message is one readable sentence; `remedy` says what the person can do, or is empty.
+"""
+
+from collections.abc import Sequence
+
+
+class TerpError(Exception):
+    """Base of all errors raised on purpose; shown to a person without a traceback."""
+
+    stop_reason = "error"
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+
+class SettingsError(TerpError):
+    """One or more settings are wrong. Each problem is one line: where, and what."""
+
+    stop_reason = "usage"
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+class AttachmentError(TerpError):
+    """A file named as an attachment is missing, unreadable or of a kind that cannot be attached."""
+
+    stop_reason = "usage"
+
+
+class NobodyThere(TerpError):
+    """A question was asked, and no person is there to answer it."""
+
+    stop_reason = "approval_needed"
+
+
+class ModelError(TerpError):
+    """A call of the model failed.
+
+    `status` is the HTTP status or 0; `retry_after_s` what the provider asked to wait, or None;
+    `retryable` whether the same request may succeed later.
+    """
+
+    retryable = False
+
+    def __init__(
+        self, message: str, remedy: str = "", *, status: int = 0, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(message, remedy)
+        self.status = status
+        self.retry_after_s = retry_after_s
+
+
+class NoModel(ModelError):
+    """No model is configured, no key is set and no local server answers."""
+
+    stop_reason = "auth"
+
+
+class AuthFailed(ModelError):
+    """There is no key, the key is wrong, or it does not give the right (401, 403)."""
+
+    stop_reason = "auth"
+
+
+class RequestRejected(ModelError):
+    """The provider refused the request as such (400, 404, 422); sending it again changes nothing."""
+
+    stop_reason = "rejected"
+
+
+class ToolsRejected(RequestRejected):
+    """The provider says that this model cannot call tools; fenced code can be used instead."""
+
+
+class ContextFull(ModelError):
+    """The conversation is longer than the model can read."""
+
+    stop_reason = "context_full"
+
+
+class RateLimited(ModelError):
+    """Too many requests or no quota (429, and 402 with a temporary cause)."""
+
+    stop_reason = "rate_limited"
+    retryable = True
+
+
+class Unavailable(ModelError):
+    """The provider cannot be reached, fails (408, 409, 5xx) or broke off its answer."""
+
+    stop_reason = "unavailable"
+    retryable = True
+
+
+class RecordingMiss(ModelError):
+    """A strict replay has no reply for a request; the message shows the first difference."""
+
+
+class KernelError(TerpError):
+    """A kernel cannot do what was asked of it."""
+
+
+class KernelStartFailed(KernelError):
+    """A kernel did not come up."""
+
+
+class UnknownLanguage(KernelError):
+    """No kernel here runs that language."""

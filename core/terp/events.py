@@ -1,0 +1,255 @@
+"""All that a turn can tell a front end.
+
+Every event is numbered and appended to the session's log before anyone sees it. A front end matches
+all of them and ends its `match` with `assert_never`, so that a new event cannot be forgotten.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from terp.outputs import FileChange, Output, RunStatus
+
+StopReason = Literal[
+    "done",
+    "error",
+    "rejected",
+    "context_full",
+    "approval_needed",
+    "declined",
+    "max_steps",
+    "max_budget",
+    "repeated_failure",
+    "unavailable",
+    "rate_limited",
+    "auth",
+    "timeout",
+    "interrupted",
+]
+KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped"]
+QuestionKind = Literal["approval", "consent", "input"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """A turn began. First of a turn; `attachments` are the names the model is told."""
+
+    prompt: str
+    attachments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalled:
+    """A request is about to be sent. Once per round; a repeat after a failure is `ModelRetrying`."""
+
+    model: str
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRetrying:
+    """The request failed and is sent again after `delay_s`; what came of this reply before is void."""
+
+    attempt: int
+    reason: str
+    delay_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of the model's reasoning, as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the model's text, as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeDelta:
+    """A piece of the code of a call while the model writes it, decoded.
+
+    `language` is "" as long as the model has not written it.
+    """
+
+    call_id: str
+    language: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeProposed:
+    """A complete call, as it would run. Comes before its question, and again after an edit.
+
+    `digest` is the SHA-256 of `code` in UTF-8, hexadecimal. `kernel_generation` counts the starts
+    of the language's kernel (0: not started yet). `tier` names the confinement of the run.
+    """
+
+    call_id: str
+    language: str
+    code: str
+    digest: str
+    cwd: str
+    kernel_generation: int
+    tier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question waits for an answer: from the session's person or through `Session.answer`."""
+
+    question_id: str
+    kind: QuestionKind
+    what: str
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question was answered; `answer` is "" for a secret. Once per `Asked`."""
+
+    question_id: str
+    answer: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeDeclined:
+    """The person declined a call: comes instead of `CodeStarted` and what follows it."""
+
+    call_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRejected:
+    """A call that cannot run, whatever the person says: the model is told why."""
+
+    call_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeStarted:
+    """The kernel has the code of an approved call."""
+
+    call_id: str
+    execution_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """One output of a run, in order."""
+
+    call_id: str
+    output: Output
+
+
+@dataclass(frozen=True, slots=True)
+class LateOutput:
+    """Output that came after its run had ended, from a thread or a child process."""
+
+    call_id: str
+    output: Output
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFinished:
+    """A run is over. Comes after the last `Printed` of its call, once per `CodeStarted`.
+
+    `output_path` is the file with the run's full text output ("" when there was none).
+    """
+
+    call_id: str
+    status: RunStatus
+    seconds: float
+    files: tuple[FileChange, ...] = ()
+    note: str = ""
+    output_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelChanged:
+    """A kernel changed its state; also outside a turn."""
+
+    language: str
+    state: KernelState
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Something other than a run takes its time; `total` is 0 when unknown."""
+
+    what: str
+    done: int
+    total: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """What one request used, in tokens; `cost_usd` is None when the price is unknown."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryCompacted:
+    """The history was shortened to fit the model's window. Sizes are characters."""
+
+    before: int
+    after: int
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something a person must see; `remedy` says what can be done about it."""
+
+    text: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The turn is over. Last, unless the consumer left.
+
+    `answer` is the text of the last reply; `error` and `remedy` explain a reason that is a failure.
+    """
+
+    reason: StopReason
+    answer: str
+    error: str = ""
+    remedy: str = ""
+
+
+Event = (
+    TurnStarted
+    | ModelCalled
+    | ModelRetrying
+    | ReasoningDelta
+    | TextDelta
+    | CodeDelta
+    | CodeProposed
+    | Asked
+    | Answered
+    | CodeDeclined
+    | CodeRejected
+    | CodeStarted
+    | Printed
+    | LateOutput
+    | CodeFinished
+    | KernelChanged
+    | Progress
+    | UsageReported
+    | HistoryCompacted
+    | Noticed
+    | TurnFinished
+)

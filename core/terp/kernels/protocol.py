@@ -1,0 +1,114 @@
+"""The protocols of a running kernel, and of what finds and owns kernels."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from terp.events import KernelState
+from terp.outputs import Output, RunItem
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name in a kernel's namespace: its type, the shape or length as text ("" without), a short value."""
+
+    name: str
+    type: str
+    shape: str
+    value: str
+
+
+class KernelListener(Protocol):
+    """What happens in a kernel outside the stream of a run."""
+
+    def changed(self, language: str, state: KernelState, why: str) -> None:
+        """A kernel changed its state."""
+
+    def late_output(self, run_id: str, output: Output) -> None:
+        """Output arrived after the run `run_id` (as given to `execute`) had ended."""
+
+
+class Kernel(Protocol):
+    """One language's kernel. It is started by the first use and started anew after it died."""
+
+    @property
+    def language(self) -> str:
+        """The language, by its main name: "python"."""
+
+    @property
+    def generation(self) -> int:
+        """How often the kernel was started; 0 before the first start."""
+
+    @property
+    def cwd(self) -> str:
+        """The directory in which the kernel was, or will be, started."""
+
+    @property
+    def tier(self) -> str:
+        """What confines the kernel: "none" when nothing does."""
+
+    async def start(self) -> None:
+        """Bring the kernel up; returns at once when it is up. Two callers share one start.
+
+        Raises:
+            KernelStartFailed: it did not come up.
+        """
+
+    def execute(
+        self, code: str, *, run_id: str = "", timeout_s: float = 0.0
+    ) -> AsyncGenerator[RunItem, None]:
+        """Run `code`; yield what happens, in order, and end with one `RunEnded`.
+
+        `run_id` names the run for late output. After `timeout_s` seconds (0: never) the code is
+        interrupted and the run ends with status "timeout". Closing the generator interrupts the
+        code as well; the kernel and its variables live on. One run at a time: a second caller waits.
+
+        Raises:
+            KernelStartFailed: the kernel was not running and did not come up.
+        """
+
+    async def type_in(self, text: str | None) -> None:
+        """Answer an `InputRequest`; None is end of file, which raises EOFError in the code."""
+
+    async def answer(self, value: Any, error: str = "") -> None:
+        """Answer a `BackCall` with a JSON value, or with the message of an error to raise there."""
+
+    async def interrupt(self) -> None:
+        """Stop what runs, as gently as works: interrupt, again, then kill and restart.
+
+        Returns when nothing runs any more. The run ends with status "interrupted", or "died" when
+        its variables could not be saved. Harmless when nothing runs.
+        """
+
+    async def restart(self) -> None:
+        """A fresh kernel: variables are gone, working directory and files stay."""
+
+    async def complete(self, code: str, cursor: int) -> Sequence[str]:
+        """Completions for `code` at `cursor`, an offset in characters."""
+
+    async def inspect(self, code: str, cursor: int) -> str:
+        """Documentation for the name at `cursor`, as plain text; "" when there is none."""
+
+    async def variables(self) -> Sequence[Variable]:
+        """The person's variables, sorted by name; nothing of terp's own, no modules."""
+
+
+class Kernels(Protocol):
+    """Finds or starts the kernel for a language, and owns their lives."""
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """Main names of the languages that can run here, the default first."""
+
+    def get(self, language: str) -> Kernel:
+        """The kernel for a language or an alias of it; not started by asking.
+
+        Raises:
+            UnknownLanguage: nothing here runs it; the message lists what does.
+        """
+
+    def listen(self, listener: KernelListener) -> Callable[[], None]:
+        """Tell `listener` what happens outside runs, until the returned function is called."""
+
+    async def aclose(self) -> None:
+        """End every kernel. Harmless when called twice."""

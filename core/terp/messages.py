@@ -1,0 +1,70 @@
+"""The conversation as the model sees it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture for a model with vision: base64 `data` of the MIME type `mime`."""
+
+    mime: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The system prompt. First, and once."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """What the person said, with any pictures they attached."""
+
+    text: str
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call as the model wrote it.
+
+    `arguments` is always text that `json.loads` accepts: providers refuse a history that holds
+    anything else, before any network (litellm with anthropic, gemini, ollama_chat). `raw` keeps the
+    text as it came when that differs. `extras` are fields a provider wants back unchanged.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    raw: str = ""
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """One reply of the model.
+
+    `extras` are top-level fields a provider wants back unchanged: `thinking_blocks`,
+    `reasoning_content`, `reasoning_details`.
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer to one tool call. Every call has exactly one; the text is never empty."""
+
+    call_id: str
+    text: str
+    images: tuple[Image, ...] = ()
+
+
+Message = System | User | Assistant | Result

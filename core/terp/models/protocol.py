@@ -1,0 +1,91 @@
+"""The `Model` protocol: messages in, chunks out."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from terp.messages import Assistant, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of the reply's text; never empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """A piece of the reply's reasoning; never empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDelta:
+    """A piece of one tool call.
+
+    `position` counts the calls of the reply from 0, whatever indexes the provider used; `name` is
+    the whole name, in the first piece of a call and "" after it; `arguments` is the next piece.
+    """
+
+    position: int
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request, and its cost in USD or None when the price is not known."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The request failed and goes out again after `delay_s`; earlier chunks of the reply are void."""
+
+    attempt: int
+    reason: str
+    delay_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """The reply is complete. Last, exactly once; `calls` of the message are in order of position.
+
+    `finish_reason` is the provider's word ("stop", "length", "tool_calls", "" when it gave none);
+    whether code was called is told by the calls alone.
+    """
+
+    message: Assistant
+    finish_reason: str = ""
+
+
+Chunk = Text | Reasoning | CallDelta | Usage | Retrying | Replied
+
+
+class Model(Protocol):
+    """One language model, ready to be called."""
+
+    @property
+    def name(self) -> str:
+        """The name a person would use for it, e.g. "openai/gpt-4o"."""
+
+    def stream(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> AsyncGenerator[Chunk, None]:
+        """One request; its reply in pieces, ending with `Replied`.
+
+        `tools` are JSON schemas of functions in OpenAI's form. Closing the generator, or cancelling
+        the task that reads it, ends the request at the provider.
+
+        Raises:
+            ModelError: the narrowest kind that fits.
+        """
+
+    async def aclose(self) -> None:
+        """Give connections back. Harmless when called twice."""

@@ -1,0 +1,123 @@
+"""What running code puts out, and how a run begins and ends."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+StreamName = Literal["stdout", "stderr"]
+RunStatus = Literal["ok", "error", "interrupted", "timeout", "died"]
+FileAction = Literal["created", "modified", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Text written to a stream; pieces join without a separator."""
+
+    stream: StreamName
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Omitted:
+    """Text that was not passed on because a run's limit was reached; comes in place of it.
+
+    `spooled` tells whether the text is in the run's full-output file.
+    """
+
+    characters: int
+    lines: int
+    spooled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """A MIME bundle: a displayed object, or the value of the last expression (`is_result`).
+
+    `data` maps MIME types to what Jupyter sends for them: text as str, binary types as base64
+    str, JSON types as objects. `path` is the file in which the session saved the bundle's image,
+    HTML or SVG ("" where there is none).
+    """
+
+    data: Mapping[str, Any]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    display_id: str | None = None
+    is_result: bool = False
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayUpdate:
+    """New content for every earlier display with this id, also of earlier runs."""
+
+    display_id: str
+    data: Mapping[str, Any]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """An exception that ended the run. `traceback` holds the kernel's own lines, with ANSI colours."""
+
+    name: str
+    value: str
+    traceback: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Earlier output of the run is void: now, or with `wait` when the next output comes."""
+
+    wait: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InputRequest:
+    """Code waits for a line from the person; answered with `Kernel.type_in`."""
+
+    prompt: str
+    secret: bool = False
+
+
+Output = Text | Omitted | Display | DisplayUpdate | Error | Clear | InputRequest
+
+
+@dataclass(frozen=True, slots=True)
+class BackCall:
+    """Code in the kernel calls a service of terp and waits; answered with `Kernel.answer`."""
+
+    service: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file that a run created, modified or deleted, by its absolute path."""
+
+    path: str
+    action: FileAction
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The kernel has the code. First of every run that reached the kernel."""
+
+    execution_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A run is over. Always the last, exactly once.
+
+    `hidden_value` is the repr of a last expression that Jupyter does not show: `None`, or a value
+    silenced with `;`. `note` explains an end that is not the code's own doing (death, timeout).
+    """
+
+    status: RunStatus
+    hidden_value: str | None = None
+    files: tuple[FileChange, ...] = ()
+    note: str = ""
+
+
+RunItem = RunStarted | Output | BackCall | RunEnded

@@ -1,0 +1,100 @@
+"""The human, or the policy, behind a session.
+
+A session cannot be built without one, and no call of the model runs unless its `approve` returned
+`Run`: a front end that forgets to ask can therefore only decline.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from terp.errors import NobodyThere
+from terp.events import CodeProposed
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Consent to run exactly this code. Code other than what was shown is proposed again first."""
+
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """No consent; `reason` is told to the model. `stop` ends the turn instead of going on."""
+
+    reason: str
+    stop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """A question other than about code: install a package, download a file, write elsewhere."""
+
+    what: str
+    why: str = ""
+
+
+class Person(Protocol):
+    """Who decides. Methods may take as long as a person needs; cancelling one takes the question back."""
+
+    async def approve(self, proposed: CodeProposed) -> Run | Decline:
+        """The decision on one proposal."""
+
+    async def allow(self, request: Consent) -> bool:
+        """Whether something other than code may be done."""
+
+    async def type_in(self, prompt: str, *, secret: bool) -> str:
+        """A line for code that waits in `input()`.
+
+        Raises:
+            NobodyThere: no line will ever come.
+        """
+
+
+class AutoRun:
+    """Runs every proposal unasked, as the person configured with `auto_run`; consents to nothing else.
+
+    Questions that are not about code go to `behind`, the person who may still be there.
+    """
+
+    def __init__(self, behind: Person | None = None) -> None:
+        self._behind = behind or Nobody()
+
+    async def approve(self, proposed: CodeProposed) -> Run | Decline:
+        """`Run`, always."""
+        return Run(proposed.code)
+
+    async def allow(self, request: Consent) -> bool:
+        """What the person behind says; no, when there is none."""
+        return await self._behind.allow(request)
+
+    async def type_in(self, prompt: str, *, secret: bool) -> str:
+        """What the person behind types."""
+        return await self._behind.type_in(prompt, secret=secret)
+
+
+class Nobody:
+    """A headless run without `auto_run`: everything is declined and the turn stops there."""
+
+    async def approve(self, proposed: CodeProposed) -> Run | Decline:
+        """`Decline`, ending the turn.
+
+        Raises:
+            NobodyThere: always, so that the turn ends as `approval_needed`.
+        """
+        raise NobodyThere(
+            "The code needs approval, and nobody is there to give it.",
+            "Run terp on a terminal, or add -y to run code without being asked.",
+        )
+
+    async def allow(self, request: Consent) -> bool:
+        """No."""
+        return False
+
+    async def type_in(self, prompt: str, *, secret: bool) -> str:
+        """Nothing.
+
+        Raises:
+            NobodyThere: always.
+        """
+        raise NobodyThere("The code asked for input, and nobody is there to type it.")
