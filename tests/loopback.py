@@ -77,7 +77,7 @@ class Loopback:
         self.script = list(script)
         self.chunk, self.pause_s, self.usage = chunk, pause_s, usage
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
         self._server.daemon_threads = True
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
@@ -151,67 +151,65 @@ def sse(parts: Sequence[Part], size: int = 12, *, usage: bool = True) -> Iterato
     yield b"data: [DONE]\n\n"
 
 
-def _handler(owner: Loopback) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+class _Handler(BaseHTTPRequestHandler):
+    owner: Loopback
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            """Stay quiet: the test reads `requests`."""
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Stay quiet: the test reads `requests`."""
 
-        def do_GET(self) -> None:
-            self._whole(Http(404))
+    def do_GET(self) -> None:
+        self._whole(Http(404))
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            reply = owner.take(self.path, dict(self.headers), json.loads(body or b"{}"))
-            try:
-                self._answer(reply)
-            except (BrokenPipeError, ConnectionResetError):
-                self.close_connection = True
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        reply = self.owner.take(self.path, dict(self.headers), json.loads(body or b"{}"))
+        try:
+            self._answer(reply)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
 
-        def _answer(self, reply: Scripted) -> None:
-            if isinstance(reply, Http):
-                self._whole(reply)
-            elif isinstance(reply, Stalled):
-                self._begin("text/event-stream")
-                time.sleep(reply.seconds)
-            elif isinstance(reply, Raw):
-                cut = reply.cut or len(reply.body)
-                self._begin(reply.content_type)
-                self._stream(reply.body[at : at + cut] for at in range(0, len(reply.body), cut))
-                self._end(broken=reply.broken)
-            else:
-                parts = [reply] if isinstance(reply, str | Call) else reply
-                self._begin("text/event-stream")
-                self._stream(sse(parts, owner.chunk, usage=owner.usage))
-                self._end(broken=False)
+    def _answer(self, reply: Scripted) -> None:
+        if isinstance(reply, Http):
+            self._whole(reply)
+        elif isinstance(reply, Stalled):
+            self._begin("text/event-stream")
+            time.sleep(reply.seconds)
+        elif isinstance(reply, Raw):
+            cut = reply.cut or len(reply.body)
+            self._begin(reply.content_type)
+            self._stream(reply.body[at : at + cut] for at in range(0, len(reply.body), cut))
+            self._end(broken=reply.broken)
+        else:
+            parts = [reply] if isinstance(reply, str | Call) else reply
+            self._begin("text/event-stream")
+            self._stream(sse(parts, self.owner.chunk, usage=self.owner.usage))
+            self._end(broken=False)
 
-        def _whole(self, reply: Http) -> None:
-            body = reply.body.encode()
-            self.send_response(reply.status)
-            for name, value in {"Content-Type": "application/json", **reply.headers}.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def _whole(self, reply: Http) -> None:
+        body = reply.body.encode()
+        self.send_response(reply.status)
+        for name, value in {"Content-Type": "application/json", **reply.headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
-        def _begin(self, content_type: str) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", content_type)
-            self.send_header("Transfer-Encoding", "chunked")
-            self.end_headers()
+    def _begin(self, content_type: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
 
-        def _stream(self, pieces: Iterator[bytes]) -> None:
-            for piece in pieces:
-                self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
-                if owner.pause_s:
-                    time.sleep(owner.pause_s)
+    def _stream(self, pieces: Iterator[bytes]) -> None:
+        for piece in pieces:
+            self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+            if self.owner.pause_s:
+                time.sleep(self.owner.pause_s)
 
-        def _end(self, *, broken: bool) -> None:
-            if broken:
-                self.close_connection = True
-                return
-            self.wfile.write(b"0\r\n\r\n")
-
-    return Handler
+    def _end(self, *, broken: bool) -> None:
+        if broken:
+            self.close_connection = True
+            return
+        self.wfile.write(b"0\r\n\r\n")
