@@ -15,6 +15,7 @@ from terp.outputs import Text
 from terp.person import AutoRun, Decline
 from terp.session import Session
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call, collect
+from tests.core.sessions import unanswered
 
 REPLIES: list[Scripted] = [
     "text",
@@ -23,13 +24,6 @@ REPLIES: list[Scripted] = [
     [call("1/0"), call("3")],
     Unavailable("gone"),
 ]
-
-
-def unanswered(session: Session) -> set[str]:
-    asked = [c.id for m in session.history if isinstance(m, Assistant) for c in m.calls]
-    answered = [m.call_id for m in session.history if isinstance(m, Result)]
-    assert len(answered) == len(set(answered))
-    return set(asked) ^ set(answered)
 
 
 async def test_law_1_a_consumer_that_only_pulls_runs_nothing(tmp_path: Path) -> None:
@@ -51,7 +45,7 @@ def test_law_2_every_call_has_one_result_whatever_happens(
     leave_after: int,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    async def scenario() -> set[str]:
+    async def scenario() -> list[str]:
         kernel, person = EchoKernel(), ScriptedPerson(*decisions)
         session = Session(ScriptedModel(*replies), kernel, person, folder=tmp_path_factory.getbasetemp())
         async with aclosing(session.turn("go")) as events:
@@ -60,9 +54,9 @@ def test_law_2_every_call_has_one_result_whatever_happens(
                 number += 1
                 if number > leave_after:
                     break
-        return unanswered(session)
+        return unanswered(session.history)
 
-    assert asyncio.run(scenario()) == set()
+    assert asyncio.run(scenario()) == []
 
 
 async def test_law_3_an_interrupt_ends_the_code_and_the_turn(tmp_path: Path) -> None:
@@ -121,7 +115,7 @@ async def test_law_3_a_consumer_that_leaves_gets_the_same_without_the_events(tmp
             if isinstance(event, CodeStarted):
                 break
     assert session.log.since(0)[-1].event == TurnFinished("interrupted", "")
-    assert unanswered(session) == set()
+    assert unanswered(session.history) == []
 
 
 async def test_the_next_turn_after_an_interrupt_is_an_ordinary_one(tmp_path: Path) -> None:

@@ -1,0 +1,42 @@
+"""What tests of a session share: one with fakes for parts, and ways to read its events."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from terp.events import (
+    Event,
+)
+from terp.kernels.protocol import Kernels
+from terp.limits import Limits
+from terp.messages import Assistant, Message, Result
+from terp.person import AutoRun, Person
+from terp.session import Session
+from terp.testing import EchoKernel, ScriptedModel
+
+
+def open_session(
+    tmp_path: Path,
+    model: ScriptedModel,
+    kernels: Kernels | None = None,
+    person: Person | None = None,
+    limits: Limits | None = None,
+) -> Session:
+    return Session(
+        model, kernels or EchoKernel(), person or AutoRun(), folder=tmp_path / "session", limits=limits
+    )
+
+
+def of(kind: type[Any], events: Sequence[Event]) -> list[Any]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def results(session: Session) -> list[str]:
+    return [message.text for message in session.history if isinstance(message, Result)]
+
+
+def unanswered(history: Sequence[Message]) -> list[str]:
+    """Ids of calls without a result, of results without a call, and of calls answered twice."""
+    asked = [call.id for message in history if isinstance(message, Assistant) for call in message.calls]
+    answered = [message.call_id for message in history if isinstance(message, Result)]
+    return sorted(set(asked) ^ set(answered)) + [name for name in answered if answered.count(name) > 1]
