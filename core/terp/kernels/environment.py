@@ -1,0 +1,77 @@
+"""What a kernel inherits: an interpreter, and an environment without keys."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+# Everything else stays out: a kernel runs code of a model, and keys live in environment variables.
+_PASSED = """
+    PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM COLORTERM TZ TMPDIR XDG_* DISPLAY WAYLAND_DISPLAY
+    VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV CONDA_EXE CONDA_PYTHON_EXE CONDA_SHLVL
+    CUDA_* NVIDIA_* LD_LIBRARY_PATH DYLD_LIBRARY_PATH
+    HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy
+    SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS PIP_CERT
+    PYTHONPATH PYTHONHASHSEED PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX PYTHONUTF8 PYTHONIOENCODING
+    PYTHONWARNINGS OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS NUMEXPR_NUM_THREADS
+    MPLCONFIGDIR IPYTHONDIR
+"""
+
+_SET = {
+    # pydevd warns about frozen modules on every start otherwise.
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    # Figures are delivered by the bootstrap; a back end with windows would block.
+    "MPLBACKEND": "agg",
+    # No pager and no question of a child process can be answered: they have no terminal.
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "PIP_NO_INPUT": "1",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """The Python that runs the kernel, and why it was chosen."""
+
+    path: str
+    why: str
+
+
+def kernel_environment(environ: Mapping[str, str], env_pass: Iterable[str] = ()) -> dict[str, str]:
+    """The allowed part of `environ`, with names (or patterns such as `AWS_*`) added by `env_pass`."""
+    patterns = (*_PASSED.split(), *env_pass)
+    kept = {name: value for name, value in environ.items() if _matches(name, patterns)}
+    # Programs ask for the width of the terminal: what they print is shown at any width.
+    kept.setdefault("COLUMNS", "100")
+    kept.update({name: value for name, value in _SET.items() if name not in env_pass})
+    kept.setdefault("TERM", "dumb")
+    return kept
+
+
+def find_python(python: str, environ: Mapping[str, str]) -> Interpreter:
+    """The interpreter for Python kernels: the one asked for, the active environment's, or terp's own."""
+    if python:
+        return Interpreter(str(Path(python).expanduser()), "as configured")
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        prefix = environ.get(variable, "")
+        if not prefix:
+            continue
+        if _has_ipykernel(Path(prefix)):
+            return Interpreter(str(Path(prefix, "bin", "python")), f"of {variable}")
+        return Interpreter(sys.executable, f"terp's own: {prefix} has no ipykernel")
+    return Interpreter(sys.executable, "terp's own")
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _has_ipykernel(prefix: Path) -> bool:
+    """Whether an environment has ipykernel, found without starting its Python."""
+    if not os.access(prefix / "bin" / "python", os.X_OK):
+        return False
+    return any(prefix.glob("lib/python3*/site-packages/ipykernel_launcher.py"))

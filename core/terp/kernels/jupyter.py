@@ -1,0 +1,305 @@
+"""A kernel of Jupyter behind terp's protocol."""
+
+import asyncio
+import importlib
+import json
+import secrets
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from terp.kernels.backlog import Backlog
+from terp.kernels.channels import Message
+from terp.kernels.launch import Launch
+from terp.kernels.protocol import KernelListener, Variable
+from terp.kernels.run import Run
+from terp.kernels.translation import Translator, report_of, wants_exit
+from terp.kernels.waiting import first_of, is_set_within
+from terp.outputs import RunEnded, RunItem, RunStatus
+
+if TYPE_CHECKING:
+    from terp.kernels.process import KernelProcess
+
+# After the reply the kernel has this long to send the rest of its output.
+_IDLE_GRACE_S = 4.0
+# After a death this long for what is still on its way through the sockets.
+_LAST_OUTPUT_S = 0.05
+# An interrupt that has not worked after this long needs a poke (see `KernelProcess.poke`).
+_POKE_S = 0.05
+# How long the first and the second interrupt are given before the kernel is killed.
+_PATIENCE_S = (2.0, 3.0)
+# How long a question beside a run (completion, variables) may take.
+_ASIDE_S = 1.0
+_REMEMBERED_RUNS = 500
+_LOST = "Its variables are lost; the next run starts a new kernel."
+
+
+class JupyterKernel:
+    """Implements `Kernel` with a kernel process of this machine.
+
+    `launch` says how to start it, given the token with which the bootstrap in the kernel marks its
+    calls home. A run's output past `max_output_chars` is counted and not kept.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        cwd: str,
+        launch: Callable[[str], Launch],
+        tell: KernelListener,
+        *,
+        max_output_chars: int = 64_000_000,
+    ) -> None:
+        self._language = language
+        self._cwd = cwd
+        self._launch = launch
+        self._tell = tell
+        self._max_output_chars = max_output_chars
+        self._token = secrets.token_hex(16)
+        self._generation = 0
+        self._translator = Translator()
+        self._turn = asyncio.Lock()
+        self._process: KernelProcess | None = None
+        self._starting: asyncio.Task[KernelProcess] | None = None
+        self._run: Run | None = None
+        self._ladder: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        # Ids of requests to ids of runs, for output that comes after the end.
+        self._past: OrderedDict[str, str] = OrderedDict()
+
+    @property
+    def language(self) -> str:
+        """The language."""
+        return self._language
+
+    @property
+    def generation(self) -> int:
+        """How often the kernel was started."""
+        return self._generation
+
+    @property
+    def cwd(self) -> str:
+        """The directory in which the kernel is started."""
+        return self._cwd
+
+    @property
+    def tier(self) -> str:
+        """Nothing confines it."""
+        return "none"
+
+    async def start(self) -> None:
+        """Bring the kernel up."""
+        await self._up()
+
+    async def execute(
+        self, code: str, *, run_id: str = "", timeout_s: float = 0.0
+    ) -> AsyncGenerator[RunItem, None]:
+        """Run `code`; yield what happens."""
+        async with self._turn:
+            run = Run(run_id, self._translator, Backlog(self._max_output_chars), self._token)
+            self._run = run
+            try:
+                process = await self._up_unless_stopped(run)
+                if process is None:
+                    yield RunEnded(run.stopped or "interrupted", note="Stopped before the code ran.")
+                    return
+                self._send(process, run, code, timeout_s)
+                async with aclosing(run.backlog.items()) as items:
+                    async for item in items:
+                        yield item
+            finally:
+                if run.message_id and not run.over.is_set():
+                    await self._stop(run, "interrupted")
+                self._run = None
+
+    async def type_in(self, text: str | None) -> None:
+        """Answer `input()`; ipykernel takes the character EOT as end of file."""
+        if self._process is not None:
+            self._process.type_in("\x04" if text is None else text)
+
+    async def answer(self, value: Any, error: str = "") -> None:
+        """Answer a call of terp's services."""
+        if self._process is not None:
+            self._process.type_in(json.dumps({"error": error} if error else {"value": value}))
+
+    async def interrupt(self) -> None:
+        """Stop what runs."""
+        if self._run is not None:
+            await self._stop(self._run, "interrupted")
+
+    async def restart(self) -> None:
+        """Replace the kernel by a fresh one."""
+        process, self._process = self._process, None
+        if process is not None:
+            if self._run is not None:
+                self._run.stop("died")
+            await process.kill()
+            await process.close()
+        await self._up()
+
+    async def complete(self, code: str, cursor: int) -> Sequence[str]:
+        """Completions; none when no kernel runs or a busy one cannot answer beside its run."""
+        reply = await self._ask("complete_request", {"code": code, "cursor_pos": cursor})
+        return tuple(reply.get("matches") or ())
+
+    async def inspect(self, code: str, cursor: int) -> str:
+        """Documentation as plain text, with the kernel's colours."""
+        reply = await self._ask("inspect_request", {"code": code, "cursor_pos": cursor, "detail_level": 0})
+        return str((reply.get("data") or {}).get("text/plain") or "")
+
+    async def variables(self) -> Sequence[Variable]:
+        """The person's variables; none when no kernel runs or a busy one cannot answer."""
+        if self._process is None:
+            return ()
+        answer = await self._process.ask_bootstrap("variables", _ASIDE_S, busy=self._run is not None)
+        return tuple(Variable(*row) for row in (answer or {}).get("variables") or ())
+
+    async def aclose(self) -> None:
+        """End the kernel. Harmless when repeated."""
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait({self._starting})
+        process, self._process = self._process, None
+        if process is not None:
+            await process.close()
+            self._tell.changed(self._language, "stopped", "")
+        for task in tuple(self._tasks):
+            await asyncio.wait({task})
+
+    async def _up(self) -> "KernelProcess":
+        if self._process is not None and not self._process.gone.done():
+            return self._process
+        if self._starting is None or self._starting.done():
+            self._starting = asyncio.create_task(self._bring_up())
+        return await asyncio.shield(self._starting)
+
+    async def _bring_up(self) -> "KernelProcess":
+        self._tell.changed(self._language, "starting", "")
+        # Importing jupyter_client takes 100 ms, in which a front end wants to draw.
+        module = await asyncio.to_thread(importlib.import_module, "terp.kernels.process")
+        process: KernelProcess = module.KernelProcess(self._launch(self._token), self._on_unclaimed)
+        await process.start()
+        self._process = process
+        self._generation += 1
+        self._tell.changed(self._language, "ready" if self._generation == 1 else "restarted", "")
+        self._background(self._mourn(process))
+        return process
+
+    async def _up_unless_stopped(self, run: Run) -> "KernelProcess | None":
+        if self._ladder is not None:
+            await asyncio.wait({self._ladder})
+        up = asyncio.ensure_future(self._up())
+        stop = asyncio.create_task(run.stop_requested.wait())
+        try:
+            await first_of(up, stop)
+            return None if run.stopped else await up
+        finally:
+            up.cancel()
+            stop.cancel()
+
+    async def _mourn(self, process: "KernelProcess") -> None:
+        """Wait for the end of the process and tell it, unless it was wanted."""
+        await asyncio.wait({process.gone})
+        why = process.obituary()
+        if self._process is process:
+            self._process = None
+            self._tell.changed(self._language, "died", f"{why} {_LOST}")
+        if self._run is not None:
+            await self._run.over.wait()
+        await process.close()
+
+    def _send(self, process: "KernelProcess", run: Run, code: str, timeout_s: float) -> None:
+        content = {
+            "code": code,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": True,
+            # Runs are sent one at a time; a queue that is being aborted would swallow the next one.
+            "stop_on_error": False,
+        }
+        run.message_id = process.send("execute_request", content, run)
+        self._past[run.message_id] = run.run_id
+        if len(self._past) > _REMEMBERED_RUNS:
+            self._past.popitem(last=False)
+        self._background(self._settle(process, run))
+        if timeout_s > 0:
+            self._background(self._limit(run, timeout_s))
+
+    async def _settle(self, process: "KernelProcess", run: Run) -> None:
+        """Wait for the end of a run and put it into its backlog."""
+        await first_of(run.reply, process.gone)
+        if not run.reply.done():
+            await asyncio.sleep(_LAST_OUTPUT_S)
+        else:
+            await is_set_within(_IDLE_GRACE_S, run.idle, process.gone)
+        run.finish_output()
+        process.forget(run.message_id)
+        run.backlog.put(self._ending(process, run))
+        run.over.set()
+
+    def _ending(self, process: "KernelProcess", run: Run) -> RunEnded:
+        if not run.reply.done():
+            note = f"{process.obituary()} {_LOST}"
+            return RunEnded("timeout" if run.stopped == "timeout" else "died", note=note)
+        reply = run.reply.result()
+        note = ""
+        if wants_exit(reply):
+            note = f"The code ended the session. {_LOST}"
+            self._background(self._retire(process))
+        status: RunStatus = run.stopped or ("ok" if reply.get("status") == "ok" else "error")
+        return RunEnded(status, run.report.get("hidden"), note=note)
+
+    async def _retire(self, process: "KernelProcess") -> None:
+        """End a kernel that its own code has told to end."""
+        if self._process is process:
+            self._process = None
+            self._tell.changed(self._language, "died", f"The code ended the session. {_LOST}")
+        await process.kill()
+
+    async def _limit(self, run: Run, timeout_s: float) -> None:
+        if not await is_set_within(timeout_s, run.over):
+            await self._stop(run, "timeout")
+
+    async def _stop(self, run: Run, status: RunStatus) -> None:
+        run.stop(status)
+        if not run.message_id or run.over.is_set():
+            return
+        if self._ladder is None or self._ladder.done():
+            self._ladder = asyncio.create_task(self._climb(run))
+        await asyncio.shield(self._ladder)
+
+    async def _climb(self, run: Run) -> None:
+        """Interrupt, interrupt again, kill: until the run is over."""
+        process = self._process
+        for patience in _PATIENCE_S if process else ():
+            assert process is not None
+            await process.interrupt()
+            if await is_set_within(_POKE_S, run.over):
+                break
+            process.poke()
+            if await is_set_within(patience - _POKE_S, run.over):
+                break
+        else:
+            if process is not None:
+                await process.kill()
+        await run.over.wait()
+        if self._process is not None:
+            self._tell.changed(self._language, "interrupted", "")
+
+    async def _ask(self, kind: str, content: Message) -> Message:
+        if self._process is None:
+            return {}
+        return await self._process.ask(kind, content, _ASIDE_S, busy=self._run is not None) or {}
+
+    def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
+        if parent not in self._past or report_of(message) is not None:
+            return
+        for output in self._translator.outputs(message):
+            self._tell.late_output(self._past[parent], output)
+
+    def _background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

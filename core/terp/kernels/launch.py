@@ -1,0 +1,37 @@
+"""How kernels are started."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A command line with `{connection_file}` in it, a directory, an environment, and why this one.
+
+    `bootstrap` is code that the kernel runs silently before the first cell.
+    """
+
+    argv: Sequence[str]
+    cwd: str
+    environment: Mapping[str, str]
+    language: str
+    why: str = ""
+    bootstrap: str = ""
+    start_timeout_s: float = 60.0
+
+
+def python_argv(python: str) -> Sequence[str]:
+    """The command line of an ipykernel, with the options that make it quick and quiet."""
+    return (
+        python,
+        "-m",
+        "ipykernel_launcher",
+        "-f",
+        "{connection_file}",
+        # Many kernels would lock one SQLite file.
+        "--HistoryManager.enabled=False",
+        # The first completion through jedi takes over a second.
+        "--Completer.use_jedi=False",
+        # Saves 0.6 ms of the 3 ms of a short run.
+        "--IPythonKernel._execute_sleep=0",
+    )

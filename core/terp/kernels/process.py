@@ -1,0 +1,295 @@
+"""One kernel process from its start to its end, and the channels to it."""
+
+import asyncio
+import signal
+import time
+import uuid
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+import zmq.asyncio
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+
+from terp.errors import KernelStartFailed
+from terp.kernels.channels import Dispatcher, Message, Recipient, read
+from terp.kernels.launch import Launch
+from terp.kernels.provisioner import GroupProvisioner
+from terp.kernels.rundir import RunDir
+from terp.kernels.waiting import first_of, is_set_within
+
+COMM_TARGET = "terp"
+
+# How often the process is asked whether it lives: iopub is silent after a crash.
+_POLL_S = 0.1
+# How long a subscription to iopub is given to show up before the probe is sent again.
+_PROBE_S = 0.25
+# How long a kernel that is asked to end may take.
+_FAREWELL_S = 1.0
+
+
+class Reply:
+    """A recipient that waits for one reply, and for the `idle` that follows it on iopub."""
+
+    def __init__(self) -> None:
+        self.content: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self.idle = asyncio.Event()
+
+    def received(self, channel: str, message: Message) -> None:
+        """Take a message."""
+        if channel == "iopub":
+            if message["content"].get("execution_state") == "idle":
+                self.idle.set()
+        elif not self.content.done():
+            self.content.set_result(message["content"])
+
+
+class CommAnswer:
+    """A recipient that waits for what a comm of the bootstrap sends back."""
+
+    def __init__(self) -> None:
+        self.data: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+
+    def received(self, channel: str, message: Message) -> None:
+        """Take a message."""
+        if message["msg_type"] in ("comm_msg", "comm_close") and not self.data.done():
+            self.data.set_result(message["content"].get("data") or {})
+
+
+class KernelProcess:
+    """A running kernel. Made by `start`; after `gone` is done it is of no use any more.
+
+    `gone` holds the exit code of the process, negative for a signal.
+    """
+
+    def __init__(self, launch: Launch, unclaimed: Callable[[str, str, Message], None]) -> None:
+        self._launch = launch
+        self._unclaimed = unclaimed
+        self._dispatcher = Dispatcher(self._on_unclaimed)
+        self._welcome = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._closed = False
+        self._subshell: str | None = None
+        self.info: Message = {}
+        self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def start(self) -> None:
+        """Bring the process up and wait until it answers.
+
+        Raises:
+            KernelStartFailed: it cannot be started, ends at once, or does not answer in time.
+        """
+        self._dir = RunDir()
+        self._context = zmq.asyncio.Context()
+        # With the default limit a busy reader loses output and even `idle` (measured: 18 000 of
+        # 20 000 messages); memory is bounded by the limiter in the kernel.
+        self._context.rcvhwm = 0
+        self._context.linger = 0
+        self._context.reconnect_ivl = 10
+        try:
+            await self._spawn()
+            self._connect()
+            await self._until_ready()
+        except BaseException:
+            await self.kill()
+            await self.close()
+            raise
+
+    def send(self, kind: str, content: Mapping[str, Any], recipient: Recipient, *, subshell: str = "") -> str:
+        """Send a request on the shell channel; `recipient` gets what answers it. Returns its id."""
+        message = self._client.session.msg(kind, dict(content))
+        if subshell:
+            message["header"]["subshell_id"] = subshell
+        message_id = str(message["header"]["msg_id"])
+        self._dispatcher.expect(message_id, recipient)
+        self._client.shell_channel.send(message)
+        return message_id
+
+    def forget(self, message_id: str) -> None:
+        """No more messages for this request are wanted by its sender."""
+        self._dispatcher.forget(message_id)
+
+    async def ask(
+        self, kind: str, content: Mapping[str, Any], timeout_s: float, *, busy: bool = False
+    ) -> Message | None:
+        """The content of the reply to a request, or None when it does not come in time.
+
+        With `busy` the request goes to a subshell, which answers while code runs; None at once when
+        the kernel has no subshells.
+        """
+        if busy and not await self._has_subshell():
+            return None
+        reply = Reply()
+        message_id = self.send(kind, content, reply, subshell=(self._subshell or "") if busy else "")
+        try:
+            return await self._first(reply.content, timeout_s)
+        finally:
+            self.forget(message_id)
+
+    async def ask_bootstrap(self, what: str, timeout_s: float, *, busy: bool = False) -> Message | None:
+        """What the bootstrap in the kernel answers, or None as for `ask`. Runs no code of a cell."""
+        if busy and not await self._has_subshell():
+            return None
+        answer = CommAnswer()
+        content = {"comm_id": uuid.uuid4().hex, "target_name": COMM_TARGET, "data": {"ask": what}}
+        message_id = self.send("comm_open", content, answer, subshell=(self._subshell or "") if busy else "")
+        try:
+            return await self._first(answer.data, timeout_s)
+        finally:
+            self.forget(message_id)
+
+    def type_in(self, value: str) -> None:
+        """Answer the kernel's open `input_request`."""
+        self._client.input(value)
+
+    async def interrupt(self) -> None:
+        """Send SIGINT to the kernel and its children."""
+        await self._provisioner.send_signal(signal.SIGINT)
+
+    def poke(self) -> None:
+        """Wake the kernel's event loop.
+
+        A signal that arrives while code awaits is noticed only when the loop wakes up for another
+        reason (ipykernel issue 881); a request is one.
+        """
+        self._client.kernel_info()
+
+    async def kill(self) -> None:
+        """End the process and its group at once."""
+        if not hasattr(self, "_provisioner"):
+            return
+        await self._provisioner.send_signal(signal.SIGKILL)
+        await asyncio.wait({self.gone}, timeout=_FAREWELL_S)
+
+    async def close(self) -> None:
+        """Ask the process to end, end it if it does not, and remove its traces. Harmless when repeated."""
+        if self._closed:
+            return
+        self._closed = True
+        if hasattr(self, "_client") and not self.gone.done():
+            self._client.control_channel.send(
+                self._client.session.msg("shutdown_request", {"restart": False})
+            )
+            await asyncio.wait({self.gone}, timeout=_FAREWELL_S)
+        # Also after a farewell: what the kernel left running in its group ends with it.
+        await self.kill()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if hasattr(self, "_client"):
+            self._client.stop_channels()
+        self._context.destroy(linger=0)
+        self._dir.close()
+
+    def obituary(self) -> str:
+        """How the process ended, in words, with the end of its log."""
+        code = self.gone.result() if self.gone.done() else 0
+        how = f"by signal {_signal_name(-code)}" if code < 0 else f"with exit code {code}"
+        tail = self._dir.log_tail()
+        return f"The kernel ended {how}." + (f" Its last words:\n{tail}" if tail else "")
+
+    async def _spawn(self) -> None:
+        spec = KernelSpec(argv=list(self._launch.argv), language=self._launch.language)
+        manager = AsyncKernelManager(
+            connection_file=str(self._dir.connection_file), transport="ipc", context=self._context
+        )
+        manager._kernel_spec = spec
+        self._provisioner = GroupProvisioner(kernel_id="", kernel_spec=spec, parent=manager)
+        self._provisioner.log_path = self._dir.log
+        manager.provisioner = self._provisioner
+        self._manager = manager
+        try:
+            await manager.start_kernel(cwd=self._launch.cwd, env=dict(self._launch.environment))
+        except OSError as error:
+            raise KernelStartFailed(
+                f"The kernel cannot be started: {error}", "Check --python and the working directory."
+            ) from error
+
+    def _connect(self) -> None:
+        client = self._manager.client(context=self._context)
+        assert isinstance(client, AsyncKernelClient)
+        client.start_channels(hb=False)
+        self._client = client
+        for name in ("shell", "iopub", "stdin", "control"):
+            socket = getattr(client, f"{name}_channel").socket
+            self._spawn_task(read(name, self._receiver(socket), self._dispatcher.route))
+        self._spawn_task(self._watch())
+
+    def _spawn_task(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.append(asyncio.create_task(work))
+
+    def _receiver(self, socket: zmq.asyncio.Socket) -> Callable[[], Coroutine[Any, Any, Message]]:
+        session = self._client.session
+
+        async def receive() -> Message:
+            _, frames = session.feed_identities(await socket.recv_multipart())
+            message: Message = session.deserialize(frames)
+            return message
+
+        return receive
+
+    async def _watch(self) -> None:
+        while (code := await self._provisioner.poll()) is None:  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_S)
+        self.gone.set_result(code)
+
+    async def _until_ready(self) -> None:
+        deadline = time.monotonic() + self._launch.start_timeout_s
+        boot = Reply()
+        if self._launch.bootstrap:
+            silent = {"code": self._launch.bootstrap, "silent": True, "store_history": False}
+            self.send("execute_request", silent | {"stop_on_error": False}, boot)
+        while True:
+            probe = Reply()
+            self.send("kernel_info_request", {}, probe)
+            info = await self._first(probe.content, deadline - time.monotonic())
+            if info is None:
+                raise KernelStartFailed(self._why_not_up(), "Run `terp doctor` to check the environment.")
+            self.info = info
+            # The reply proves the shell channel; a subscription needs a proof of its own
+            # (a welcome, or an idle that came through), or the first outputs are lost.
+            if self._welcome.is_set() or await is_set_within(_PROBE_S, probe.idle):
+                break
+        if self._launch.bootstrap:
+            self._check_boot(await boot.content)
+
+    def _check_boot(self, reply: Message) -> None:
+        if reply.get("status") != "ok":
+            raise KernelStartFailed(
+                f"The kernel's preparation failed: {reply.get('ename')}: {reply.get('evalue')}",
+                "Update ipykernel and IPython in the kernel's environment.",
+            )
+
+    def _why_not_up(self) -> str:
+        if not self.gone.done():
+            return f"The kernel did not answer within {self._launch.start_timeout_s:.0f} s."
+        return f"The kernel did not come up. {self.obituary()}"
+
+    async def _first(self, reply: asyncio.Future[Message], timeout_s: float) -> Message | None:
+        """The reply, or None when the process ends or the time is up before it comes."""
+        await first_of(reply, self.gone, timeout_s=max(timeout_s, 0))
+        return reply.result() if reply.done() else None
+
+    async def _has_subshell(self) -> bool:
+        if self._subshell is None and "kernel subshells" in (self.info.get("supported_features") or ()):
+            message = self._client.session.msg("create_subshell_request", {})
+            reply = Reply()
+            self._dispatcher.expect(message["header"]["msg_id"], reply)
+            self._client.control_channel.send(message)
+            created = await self._first(reply.content, 1.0)
+            self._subshell = (created or {}).get("subshell_id")
+        return self._subshell is not None
+
+    def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
+        if message["msg_type"] == "iopub_welcome":
+            self._welcome.set()
+        elif channel == "iopub":
+            self._unclaimed(channel, parent, message)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

@@ -1,0 +1,117 @@
+"""One run of code in a kernel: what has come of it so far, and whether it is over."""
+
+import asyncio
+import json
+from typing import Any
+
+from terp.kernels.backlog import Backlog
+from terp.kernels.channels import Message
+from terp.kernels.translation import Translator, error_of, omitted, pages, report_of
+from terp.outputs import BackCall, Error, InputRequest, Output, RunStarted, RunStatus
+
+# An `input_request` overtakes the output before it, which travels on another channel: so long it is
+# held back when no marker of the bootstrap says that the output is complete.
+_INPUT_GRACE_S = 0.1
+
+
+class Run:
+    """The recipient of all that a kernel sends about one request.
+
+    `reply` is set when the kernel has answered, `idle` when the output is complete, `over` when
+    nothing more will come. `stopped` says how it was stopped from outside, if it was.
+    """
+
+    def __init__(self, run_id: str, translator: Translator, backlog: Backlog, token: str) -> None:
+        self.run_id = run_id
+        self.message_id = ""
+        self.backlog = backlog
+        self.reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self.idle = asyncio.Event()
+        self.over = asyncio.Event()
+        self.stop_requested = asyncio.Event()
+        self.stopped: RunStatus | None = None
+        self.report: dict[str, Any] = {}
+        self.leaving = False
+        self._translator = translator
+        self._back_prompt = f"terp:{token}:"
+        self._failed = False
+        self._started = False
+        self._held: InputRequest | BackCall | None = None
+        self._markers = 0
+
+    def stop(self, status: RunStatus) -> None:
+        """Note that the run is being stopped from outside; the first reason stays."""
+        self.stopped = self.stopped or status
+        self.stop_requested.set()
+
+    def received(self, channel: str, message: Message) -> None:
+        """Take one message of the kernel."""
+        if channel == "iopub":
+            self._on_iopub(message)
+        elif channel == "stdin":
+            self._on_stdin(message["content"])
+        elif message["msg_type"] == "execute_reply" and not self.reply.done():
+            self.reply.set_result(message["content"])
+
+    def finish_output(self) -> None:
+        """Add what only the reply carries: the pager's text, and an error that was not published."""
+        if not self.reply.done():
+            return
+        reply = self.reply.result()
+        self._started_with(reply.get("execution_count") or 0)
+        for page in pages(reply):
+            self._put(page)
+        if reply.get("status") == "error" and not self._failed:
+            self._put(error_of(reply))
+
+    def _on_iopub(self, message: Message) -> None:
+        kind = message["msg_type"]
+        if kind == "status":
+            if message["content"].get("execution_state") == "idle":
+                self.idle.set()
+        elif kind == "execute_input":
+            self._started_with(message["content"].get("execution_count") or 0)
+        elif (report := report_of(message)) is not None:
+            self._on_report(report)
+        else:
+            for output in self._translator.outputs(message):
+                self._put(output)
+
+    def _on_report(self, report: Message) -> None:
+        if report.get("asks"):
+            self._markers += 1
+            self._release()
+        dropped = omitted(report)
+        if dropped:
+            self._put(dropped)
+        self.report.update(report)
+
+    def _put(self, output: Output) -> None:
+        self._failed = self._failed or isinstance(output, Error)
+        self._started_with(0)
+        self.backlog.put(output)
+
+    def _started_with(self, execution_count: int) -> None:
+        if not self._started:
+            self._started = True
+            self.backlog.put(RunStarted(execution_count))
+
+    def _on_stdin(self, content: Message) -> None:
+        prompt = content.get("prompt") or ""
+        if prompt.startswith(self._back_prompt):
+            call = json.loads(prompt[len(self._back_prompt) :])
+            self._held = BackCall(call["service"], call["arguments"])
+        else:
+            self._held = InputRequest(prompt, bool(content.get("password")))
+        if self._markers:
+            self._release()
+        else:
+            asyncio.get_running_loop().call_later(_INPUT_GRACE_S, self._release, self._held)
+
+    def _release(self, only: InputRequest | BackCall | None = None) -> None:
+        if self._held is None or (only is not None and only is not self._held):
+            return
+        self._markers = 0
+        self._started_with(0)
+        self.backlog.put(self._held)
+        self._held = None

@@ -1,0 +1,81 @@
+"""A private directory for one kernel's sockets, connection file and log."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+_PREFIX = "terp-"
+# `sun_path` holds 107 bytes on Linux and 103 on macOS, and "/terp-xxxxxxxx/c.json-ipc-5" comes on top.
+_LONGEST_BASE = 70
+
+
+class RunDir:
+    """A directory with mode 0700, removed by `close`.
+
+    Its lock file stays locked as long as the owner lives: a directory whose lock is free was left
+    behind by a terp that was killed, and `sweep` removes it.
+    """
+
+    def __init__(self, base: Path | None = None) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base or short_base()))
+        self._lock: IO[bytes] = (self.path / "lock").open("wb")
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    @property
+    def connection_file(self) -> Path:
+        """Where Jupyter's connection file goes; the socket paths derive from it."""
+        return self.path / "c.json"
+
+    @property
+    def log(self) -> Path:
+        """What the kernel process writes outside of Jupyter: warnings, crashes, messages of C code."""
+        return self.path / "log"
+
+    def log_tail(self, lines: int = 12) -> str:
+        """The last lines of the log; "" when there is none."""
+        try:
+            size = self.log.stat().st_size
+            with self.log.open("rb") as file:
+                file.seek(max(0, size - 8192))
+                text = file.read().decode(errors="replace")
+        except OSError:
+            return ""
+        return "\n".join(text.strip().splitlines()[-lines:])
+
+    def close(self) -> None:
+        """Remove the directory."""
+        self._lock.close()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def short_base() -> Path:
+    """A directory of temporary files whose path leaves room for a socket's name."""
+    for base in (os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"):  # noqa: S108
+        if base and len(os.fsencode(base)) <= _LONGEST_BASE and os.access(base, os.W_OK | os.X_OK):
+            return Path(base)
+    return Path(tempfile.gettempdir())
+
+
+def sweep(base: Path | None = None) -> None:
+    """Remove the directories that a killed terp of this user left behind."""
+    for path in _ours(base or short_base()):
+        try:
+            with (path / "lock").open("r+b") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            continue
+
+
+def _ours(base: Path) -> Iterator[Path]:
+    try:
+        with os.scandir(base) as entries:
+            for entry in entries:
+                if entry.name.startswith(_PREFIX) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
+                    yield Path(entry.path)
+    except OSError:
+        return
