@@ -21,12 +21,32 @@ A message is one readable sentence; `remedy` says what the person can do, or is 
 """
 
 from collections.abc import Sequence
+from typing import Literal
+
+StopReason = Literal[
+    "done",
+    "error",
+    "usage",
+    "rejected",
+    "context_full",
+    "approval_needed",
+    "declined",
+    "max_steps",
+    "max_budget",
+    "repeated_failure",
+    "unavailable",
+    "rate_limited",
+    "auth",
+    "timeout",
+    "interrupted",
+]
+"""How a turn, or the program, can end; the names of CLI output and exit codes."""
 
 
 class TerpError(Exception):
     """Base of all errors raised on purpose; shown to a person without a traceback."""
 
-    stop_reason = "error"
+    stop_reason: StopReason = "error"
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)
@@ -37,7 +57,7 @@ class TerpError(Exception):
 class SettingsError(TerpError):
     """One or more settings are wrong. Each problem is one line: where, and what."""
 
-    stop_reason = "usage"
+    stop_reason: StopReason = "usage"
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -47,13 +67,13 @@ class SettingsError(TerpError):
 class AttachmentError(TerpError):
     """A file named as an attachment is missing, unreadable or of a kind that cannot be attached."""
 
-    stop_reason = "usage"
+    stop_reason: StopReason = "usage"
 
 
 class NobodyThere(TerpError):
     """A question was asked, and no person is there to answer it."""
 
-    stop_reason = "approval_needed"
+    stop_reason: StopReason = "approval_needed"
 
 
 class ModelError(TerpError):
@@ -76,19 +96,19 @@ class ModelError(TerpError):
 class NoModel(ModelError):
     """No model is configured, no key is set and no local server answers."""
 
-    stop_reason = "auth"
+    stop_reason: StopReason = "auth"
 
 
 class AuthFailed(ModelError):
     """There is no key, the key is wrong, or it does not give the right (401, 403)."""
 
-    stop_reason = "auth"
+    stop_reason: StopReason = "auth"
 
 
 class RequestRejected(ModelError):
     """The provider refused the request as such (400, 404, 422); sending it again changes nothing."""
 
-    stop_reason = "rejected"
+    stop_reason: StopReason = "rejected"
 
 
 class ToolsRejected(RequestRejected):
@@ -98,20 +118,20 @@ class ToolsRejected(RequestRejected):
 class ContextFull(ModelError):
     """The conversation is longer than the model can read."""
 
-    stop_reason = "context_full"
+    stop_reason: StopReason = "context_full"
 
 
 class RateLimited(ModelError):
     """Too many requests or no quota (429, and 402 with a temporary cause)."""
 
-    stop_reason = "rate_limited"
+    stop_reason: StopReason = "rate_limited"
     retryable = True
 
 
 class Unavailable(ModelError):
     """The provider cannot be reached, fails (408, 409, 5xx) or broke off its answer."""
 
-    stop_reason = "unavailable"
+    stop_reason: StopReason = "unavailable"
     retryable = True
 
 

@@ -7,24 +7,9 @@ all of them and ends its `match` with `assert_never`, so that a new event cannot
 from dataclasses import dataclass
 from typing import Literal
 
+from terp.errors import StopReason
 from terp.outputs import FileChange, Output, RunStatus
 
-StopReason = Literal[
-    "done",
-    "error",
-    "rejected",
-    "context_full",
-    "approval_needed",
-    "declined",
-    "max_steps",
-    "max_budget",
-    "repeated_failure",
-    "unavailable",
-    "rate_limited",
-    "auth",
-    "timeout",
-    "interrupted",
-]
 KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped"]
 QuestionKind = Literal["approval", "consent", "input"]
 

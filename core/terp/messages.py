@@ -29,6 +29,15 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """Something attached to a prompt: its name for events, and what the model is told and shown of it."""
+
+    name: str
+    note: str
+    image: Image | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """A tool call as the model wrote it.
 

@@ -1,0 +1,103 @@
+"""What runs leave behind in the session's folder: full text outputs, pictures, pages."""
+
+import dataclasses
+from pathlib import Path
+from typing import IO
+
+from terp import pictures
+from terp.outputs import Display, DisplayUpdate
+
+SPOOL_LIMIT = 256 * 1024 * 1024
+
+Shown = Display | DisplayUpdate
+
+
+class Artifacts:
+    """Writes the files of one session's runs below `folder`, which is made when the first is written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._counts: dict[str, int] = {}
+
+    def save(self, call_id: str, display: Shown) -> Shown:
+        """`display` with the path of the file its picture, SVG or page was written to.
+
+        A bundle that plain text shows as well, such as a DataFrame's, is left as it is.
+        """
+        content = _content(display)
+        if content is None:
+            return display
+        extension, data = content
+        self._counts[call_id] = number = self._counts.get(call_id, 0) + 1
+        path = self._made() / f"{call_id}-{number}.{extension}"
+        path.write_bytes(data)
+        return dataclasses.replace(display, path=str(path))
+
+    def spool(self, call_id: str) -> "Spool":
+        """The file for the full text output of one run."""
+        return Spool(self, call_id)
+
+    def path(self, call_id: str) -> Path:
+        """Where the full text output of a run is, or will be."""
+        return self._made() / f"{call_id}.txt"
+
+    def _made(self) -> Path:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self.folder
+
+
+class Spool:
+    """The full text output of one run, in a file made by its first character, up to a cap.
+
+    A disk that is full ends the file, not the run: `failure` says what happened.
+    """
+
+    def __init__(self, artifacts: Artifacts, call_id: str, limit: int = SPOOL_LIMIT) -> None:
+        self._artifacts = artifacts
+        self._call_id = call_id
+        self._room = limit
+        self._file: IO[str] | None = None
+        self.path = ""
+        self.left_out = 0
+        self.failure = ""
+
+    def add(self, text: str) -> None:
+        """Append `text`; characters that were not written are counted in `left_out`."""
+        kept = text[: self._room]
+        try:
+            self._write(kept)
+        except OSError as error:
+            self.failure = f"{error.strerror or error}: {self.path or self._artifacts.folder}"
+            self._room, kept = 0, ""
+        self._room -= len(kept)
+        self.left_out += len(text) - len(kept)
+
+    def _write(self, text: str) -> None:
+        if self._file is None:
+            path = self._artifacts.path(self._call_id)
+            self._file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
+            self.path = str(path)
+        self._file.write(text)
+
+    def close(self) -> None:
+        """Finish the file."""
+        if self._file is None:
+            return
+        try:
+            self._file.close()
+        except OSError as error:
+            self.failure = f"{error.strerror or error}: {self.path}"
+        self._file = None
+
+
+def _content(display: Shown) -> tuple[str, bytes] | None:
+    picture = pictures.raster(display.data)
+    if picture is not None:
+        return pictures.EXTENSIONS[picture[0]], picture[1]
+    svg, page = display.data.get("image/svg+xml"), display.data.get("text/html")
+    if isinstance(svg, str):
+        return "svg", svg.encode()
+    # Charts of plotly, altair and bokeh come as a page with a script; a table's HTML repeats its text.
+    if isinstance(page, str) and ("<script" in page or "text/plain" not in display.data):
+        return "html", page.encode()
+    return None

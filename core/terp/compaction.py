@@ -1,0 +1,100 @@
+"""A conversation made shorter when it no longer fits the model's window.
+
+First the oldest outputs are cut, then old turns are summarised by the model. The system prompt, the
+first turn and the last one stay, and so do all words of the person.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from contextlib import aclosing
+
+from terp.errors import ContextFull, ModelError
+from terp.headtail import HeadTail
+from terp.messages import Assistant, Message, Result, System, User
+from terp.models.protocol import Model, Replied
+
+_KEPT_OF_RESULT = 400
+_RECENT_RESULTS = 2
+_ENOUGH = 0.6
+_REQUEST = (
+    "Write down what must not be forgotten of the conversation above, for yourself, so that you can go on "
+    "without it: what the person wants, decisions, facts found, files and variables with their meaning, and "
+    "what is still open. Use short sentences and no code."
+)
+
+
+async def compacted(messages: Sequence[Message], model: Model) -> tuple[list[Message], str]:
+    """A shorter history, and how it was made, in words.
+
+    Raises:
+        ContextFull: nothing is left that could be shortened.
+        ModelError: the model that was to write the summary failed.
+    """
+    shorter = _with_short_results(messages)
+    if size(shorter) <= _ENOUGH * size(messages):
+        return shorter, "the oldest outputs were shortened"
+    turns = _turns(shorter)
+    if len(turns) > 2:
+        first, *middle, last = turns
+        summary = await _summary([message for turn in middle for message in turn], model)
+        return [*first, User(summary), *last], "outputs were shortened and old turns summarised"
+    if size(shorter) < size(messages):
+        return shorter, "the oldest outputs were shortened"
+    raise ContextFull(
+        "The conversation is longer than the model can read, and nothing is left to shorten.",
+        "Start a new session, or pick a model with a larger context window with --model.",
+    )
+
+
+def size(messages: Sequence[Message]) -> int:
+    """The length of a history in characters, as far as its text goes."""
+    return sum(_length(message) for message in messages)
+
+
+def _length(message: Message) -> int:
+    match message:
+        case Assistant(text=text, calls=calls):
+            return len(text) + sum(len(call.arguments) for call in calls)
+        case System(text=text) | User(text=text) | Result(text=text):
+            return len(text)
+
+
+def _with_short_results(messages: Sequence[Message]) -> list[Message]:
+    results = [at for at, message in enumerate(messages) if isinstance(message, Result)]
+    old = set(results[:-_RECENT_RESULTS])
+    return [_short(message) if at in old else message for at, message in enumerate(messages)]
+
+
+def _short(message: Message) -> Message:
+    if not isinstance(message, Result) or (len(message.text) <= _KEPT_OF_RESULT and not message.images):
+        return message
+    cut = HeadTail(_KEPT_OF_RESULT)
+    cut.add(message.text)
+    return dataclasses.replace(message, text=cut.text(), images=())
+
+
+def _turns(messages: Sequence[Message]) -> list[list[Message]]:
+    turns: list[list[Message]] = []
+    for message in messages:
+        if isinstance(message, User) or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    return turns
+
+
+async def _summary(messages: Sequence[Message], model: Model) -> str:
+    said = "\n".join(f"- {message.text}" for message in messages if isinstance(message, User))
+    try:
+        written = await _ask(model, [*messages, User(_REQUEST)])
+    except ContextFull:
+        # Even the part to be summarised is too long: the person's own words are what is kept.
+        written = ""
+    return f"[Earlier turns, shortened. The person said:\n{said}\n{written}]".replace("\n]", "]")
+
+
+async def _ask(model: Model, messages: Sequence[Message]) -> str:
+    async with aclosing(model.stream(messages)) as chunks:
+        async for chunk in chunks:
+            if isinstance(chunk, Replied):
+                return chunk.message.text
+    raise ModelError("The model wrote no summary of the conversation.")

@@ -1,0 +1,159 @@
+"""The conversation with the model: what was said, what it costs, and how a reply comes in."""
+
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from itertools import count
+
+from terp import tool
+from terp.compaction import compacted, size
+from terp.errors import ContextFull
+from terp.events import (
+    CodeDelta,
+    HistoryCompacted,
+    ModelCalled,
+    ModelRetrying,
+    ReasoningDelta,
+    TextDelta,
+    UsageReported,
+)
+from terp.log import EventLog
+from terp.messages import Assistant, Message, Result, System, ToolCall
+from terp.models.arguments import ArgumentsDecoder
+from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A complete reply: its text, and its calls with the ids that events use for them."""
+
+    text: str
+    calls: tuple[tuple[str, ToolCall], ...]
+
+
+@dataclass(slots=True)
+class _Incoming:
+    """What has come of a reply so far."""
+
+    text: list[str] = field(default_factory=list)
+    codes: list[ArgumentsDecoder] = field(default_factory=list)
+    call_ids: list[str] = field(default_factory=list)
+    message: Assistant | None = None
+
+
+class Conversation:
+    """Messages in order, and the model they go to. Events of a reply are logged as they happen.
+
+    `wants_kernel` is called with a language as soon as the model begins to write code in it.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        log: EventLog,
+        *,
+        system: str,
+        languages: Sequence[str],
+        history: Sequence[Message],
+        wants_kernel: Callable[[str], None],
+    ) -> None:
+        self.model = model
+        self.messages = list(history)
+        self.spent_usd = 0.0
+        self.unpriced = False
+        self._log = log
+        self._system = System(system)
+        self._languages = languages
+        self._tools = [tool.schema(languages)]
+        self._wants_kernel = wants_kernel
+        self._call_numbers = count(1)
+
+    async def reply(self, step: int) -> Reply:
+        """The model's next reply, which is added to the messages.
+
+        When the conversation is too long for the model it is shortened, once, and sent again.
+        If the reply breaks off, or this is cancelled, the text that had come is kept.
+
+        Raises:
+            ModelError: there is no reply.
+        """
+        self._log.append(ModelCalled(self.model.name, step))
+        try:
+            return await self._streamed()
+        except ContextFull:
+            await self._compact()
+            return await self._streamed()
+
+    def settle(self, why: str) -> None:
+        """Answer every call that has no result yet with "Not run", so that the history stays valid."""
+        answered: set[str] = set()
+        for message in reversed(self.messages):
+            if isinstance(message, Result):
+                answered.add(message.call_id)
+            if isinstance(message, Assistant):
+                missing = [call for call in message.calls if call.id not in answered]
+                self.messages += [Result(call.id, f"Not run: {why}") for call in missing]
+                return
+
+    async def _streamed(self) -> Reply:
+        incoming = _Incoming()
+        try:
+            async with aclosing(self.model.stream([self._system, *self.messages], self._tools)) as chunks:
+                async for chunk in chunks:
+                    self._take(chunk, incoming)
+        finally:
+            message = incoming.message
+            if message is None and incoming.text:
+                message = Assistant("".join(incoming.text))
+            if message is not None:
+                self.messages.append(message)
+        calls = incoming.message.calls if incoming.message else ()
+        ids = [*incoming.call_ids, *(self._call_id() for _ in calls[len(incoming.call_ids) :])]
+        return Reply(message.text if message else "", tuple(zip(ids, calls, strict=False)))
+
+    def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
+        match chunk:
+            case Text(text=text):
+                incoming.text.append(text)
+                self._log.append(TextDelta(text))
+            case Reasoning(text=text):
+                self._log.append(ReasoningDelta(text))
+            case CallDelta():
+                self._take_call(chunk, incoming)
+            case Usage():
+                self._take_usage(chunk)
+            case Retrying(attempt=attempt, reason=reason, delay_s=delay_s):
+                incoming.text.clear()
+                incoming.codes.clear()
+                incoming.call_ids.clear()
+                self._log.append(ModelRetrying(attempt, reason, delay_s))
+            case Replied(message=message):
+                incoming.message = message
+
+    def _take_call(self, delta: CallDelta, incoming: _Incoming) -> None:
+        while len(incoming.codes) <= delta.position:
+            incoming.codes.append(ArgumentsDecoder(delta.name, self._languages))
+            incoming.call_ids.append(self._call_id())
+        piece = incoming.codes[delta.position].feed(delta.arguments)
+        if piece is None:
+            return
+        self._wants_kernel(piece.language)
+        self._log.append(CodeDelta(incoming.call_ids[delta.position], piece.language, piece.text))
+
+    def _take_usage(self, usage: Usage) -> None:
+        if usage.cost_usd is None:
+            self.unpriced = True
+        else:
+            self.spent_usd += usage.cost_usd
+        self._log.append(
+            UsageReported(usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cost_usd)
+        )
+
+    def _call_id(self) -> str:
+        return f"c{next(self._call_numbers)}"
+
+    async def _compact(self) -> None:
+        shorter, how = await compacted(self.messages, self.model)
+        before, after = size(self.messages), size(shorter)
+        self.messages[:] = shorter
+        self._log.append(HistoryCompacted(before, after, how))

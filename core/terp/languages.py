@@ -1,0 +1,47 @@
+"""The names of languages, in all the ways that models and people write them."""
+
+from collections.abc import Mapping, Sequence
+
+# Each row is one language; whichever of its names a kernel goes by, the others mean it too.
+_FAMILIES = (
+    ("python", "py", "python3", "py3", "ipython", "ipython3", "tool_code"),
+    ("shell", "bash", "sh", "zsh"),
+    ("javascript", "js", "node", "nodejs"),
+    ("typescript", "ts", "deno"),
+    ("r", "rscript", "ir"),
+    ("julia", "jl"),
+    ("ruby", "rb"),
+    ("perl", "pl"),
+    ("lua",),
+    ("php",),
+    ("powershell", "pwsh", "ps1"),
+    ("go", "golang"),
+    ("rust", "rs"),
+    ("c++", "cpp", "cxx"),
+    ("c#", "csharp", "cs"),
+    ("java", "jshell"),
+    ("kotlin", "kt"),
+)
+
+
+def spellings(languages: Sequence[str], aliases: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Every lower-case spelling of the given languages, mapped to the name given.
+
+    `aliases` adds spellings; a name given outright wins over a family's, the earlier language over
+    the later.
+    """
+    known = {language.casefold(): language for language in reversed(languages)}
+    for alias, language in (aliases or {}).items():
+        if language in languages:
+            known.setdefault(alias.casefold(), language)
+    for language in languages:
+        for family in _FAMILIES:
+            if language.casefold() in family:
+                for name in family:
+                    known.setdefault(name, language)
+    return known
+
+
+def language_of(word: str, languages: Sequence[str], aliases: Mapping[str, str] | None = None) -> str:
+    """Which of `languages` a word means, in any case; "" for none of them."""
+    return spellings(languages, aliases).get(word.strip().casefold(), "")

@@ -1,0 +1,76 @@
+"""The session's log of events: numbered, append-only, read by any number of watchers."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+
+from terp.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An event with its number, counted from 1, and its time in seconds since the epoch."""
+
+    number: int
+    time: float
+    event: Event
+
+
+class EventLog:
+    """Every event of a session in order.
+
+    A watcher holds a number, not a queue: a slow one re-reads the log and holds nobody up.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._records: list[Record] = []
+        self._waiting: list[asyncio.Future[None]] = []
+        self._closed = False
+
+    @property
+    def last(self) -> int:
+        """The number of the newest record; 0 while the log is empty."""
+        return len(self._records)
+
+    def append(self, event: Event) -> Record:
+        """Give `event` its number and time, keep it, and wake whoever waits for it."""
+        record = Record(len(self._records) + 1, self._clock(), event)
+        self._records.append(record)
+        self.wake()
+        return record
+
+    def since(self, number: int) -> Sequence[Record]:
+        """The records after `number`, oldest first."""
+        return self._records[number:]
+
+    def wake(self) -> None:
+        """Let everyone who waits look again."""
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    async def changed(self) -> None:
+        """Return after the next `append`, `wake` or `close`."""
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        await future
+
+    async def follow(self, after: int = 0) -> AsyncGenerator[Record, None]:
+        """The records after `after`, and then each new one until the log is closed."""
+        while True:
+            for record in self.since(after):
+                after = record.number
+                yield record
+            if self.last > after:
+                continue
+            if self._closed:
+                return
+            await self.changed()
+
+    def close(self) -> None:
+        """End every `follow` once it has caught up."""
+        self._closed = True
+        self.wake()

@@ -1,0 +1,161 @@
+"""What the model reads of a run."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from terp import pictures
+from terp.headtail import HeadTail
+from terp.messages import Image
+from terp.outputs import Clear, Display, DisplayUpdate, Error, FileChange, Omitted, Output, RunEnded, Text
+from terp.plain import Lines, without_escapes
+from terp.tracebacks import readable
+
+_NOISE = ("Requirement already satisfied:",)
+_IMAGES = 4
+_IMAGE_BASE64 = 4_000_000
+_FILES = 20
+
+
+class Observation:
+    """Gathers the outputs of one run in bounded memory and tells them as text and images."""
+
+    def __init__(self, max_chars: int, cwd: str) -> None:
+        self._cwd = cwd
+        self._text = HeadTail(max(200, max_chars))
+        self._lines = {"stdout": Lines(), "stderr": Lines()}
+        self._clear_next = False
+        self._images: list[Image] = []
+        self._updates: dict[str, DisplayUpdate] = {}
+        self._omitted = 0
+        self._remarks: list[str] = []
+
+    def add(self, output: Output) -> None:
+        """Note one output, in order."""
+        if self._clear_next and not isinstance(output, Clear):
+            self._forget()
+        match output:
+            case Text(stream=stream, text=text):
+                self._write(self._lines[stream].feed(text))
+            case Display():
+                self._block(_described(output))
+                self._picture(output)
+            case DisplayUpdate(display_id=display_id):
+                self._updates[display_id] = output
+            case Error():
+                self._block(readable(output, self._cwd))
+            case Clear(wait=True):
+                self._clear_next = True
+            case Clear():
+                self._forget()
+            case Omitted(characters=characters):
+                self._omitted += characters
+            case _:
+                pass
+
+    def remark(self, text: str) -> None:
+        """Add a sentence of terp's own for the model; nothing when it is empty."""
+        if text:
+            self._remarks.append(text)
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The pictures that were displayed, the last few."""
+        return tuple(self._images[-_IMAGES:])
+
+    def text(self, ended: RunEnded, full_output: str = "") -> str:
+        """All of it in words, once the run is over; never empty.
+
+        `full_output` is the path of the file with everything. A display that was updated is told as it
+        ended: a progress bar is one line here, not a thousand.
+        """
+        self._rest()
+        for update in self._updates.values():
+            self._block(_described(update))
+        self._updates.clear()
+        where = f"all of it is in {full_output}" if full_output else ""
+        said = [self._text.text(where).rstrip("\n")] if not self._text.empty else [_silence(ended)]
+        if self._omitted:
+            said.append(f"[… {self._omitted:,} more characters came and were not kept …]")
+        if not self._text.empty and ended.hidden_value is not None and ended.hidden_value != "None":
+            said.append(f"[the last expression, silenced with ';', is {ended.hidden_value}]")
+        said += [f"[{remark}]" for remark in self._remarks]
+        said += _endings(ended)
+        return "\n".join(said)
+
+    def _write(self, text: str) -> None:
+        if any(noise in text for noise in _NOISE):
+            text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith(_NOISE))
+        if text:
+            self._text.add(text)
+
+    def _rest(self) -> None:
+        for lines in self._lines.values():
+            if rest := lines.rest():
+                self._write(rest + "\n")
+
+    def _block(self, text: str) -> None:
+        self._rest()
+        self._text.add(text.rstrip("\n") + "\n")
+
+    def _forget(self) -> None:
+        self._text.clear()
+        self._images.clear()
+        self._updates.clear()
+        self._lines = {"stdout": Lines(), "stderr": Lines()}
+        self._clear_next = False
+
+    def _picture(self, display: Display | DisplayUpdate) -> None:
+        for mime in pictures.EXTENSIONS:
+            data = display.data.get(mime)
+            if isinstance(data, str) and len(data) <= _IMAGE_BASE64:
+                self._images.append(Image(mime, data.replace("\n", "")))
+                return
+
+
+def _silence(ended: RunEnded) -> str:
+    if ended.status != "ok":
+        return "The code printed nothing."
+    if ended.hidden_value is None:
+        return "The code ran; it has no output."
+    if ended.hidden_value == "None":
+        return "The code ran; it has no output, and its last expression is None."
+    return f"The code ran; its last expression, silenced with ';', is {ended.hidden_value}"
+
+
+def _endings(ended: RunEnded) -> list[str]:
+    said = []
+    if ended.status == "interrupted":
+        said.append("[interrupted by the person]")
+    if ended.note:
+        said.append(f"[{ended.note}]")
+    if ended.files:
+        said.append(f"[files: {_listed(ended.files)}]")
+    return said
+
+
+def _listed(files: tuple[FileChange, ...]) -> str:
+    named = ", ".join(f"{change.action} {change.path}" for change in files[:_FILES])
+    more = len(files) - _FILES
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _described(display: Display | DisplayUpdate) -> str:
+    picture = pictures.raster(display.data)
+    if picture is not None:
+        size = pictures.size(picture[1])
+        measure = f", {size[0]}×{size[1]}" if size else ""
+        return f"[image: {display.path or picture[0]}{measure}]"
+    if display.path:
+        return f"[{Path(display.path).suffix.lstrip('.')}: {display.path}]"
+    return plain_of(display.data)
+
+
+def plain_of(bundle: Mapping[str, Any]) -> str:
+    """A MIME bundle as text, for whoever cannot see it; never base64."""
+    for mime in ("text/plain", "text/markdown", "text/latex"):
+        if isinstance(text := bundle.get(mime), str):
+            return without_escapes(text)
+    if "application/json" in bundle:
+        return str(bundle["application/json"])
+    return f"[an object that is shown as {', '.join(sorted(bundle)) or 'nothing'}]"

@@ -1,0 +1,90 @@
+"""Questions to the person behind a session: asked once, answered once, by whoever is first."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from terp.events import Answered, Asked, QuestionKind
+from terp.log import EventLog
+from terp.person import Decline, Run
+
+Asking = Callable[[], Awaitable[Any]]
+Answer = Run | Decline | bool | str
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    answer: Answer
+    by: str
+
+
+class Questions:
+    """The open questions of a session."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._open: dict[str, asyncio.Future[_Reply]] = {}
+        self._kinds: dict[str, QuestionKind] = {}
+        self._count = 0
+
+    async def ask(
+        self,
+        kind: QuestionKind,
+        what: str,
+        from_person: Callable[[], Awaitable[Any]],
+        *,
+        secret: bool = False,
+    ) -> Any:
+        """The first answer: what `from_person` returns, or what comes through `answer`.
+
+        The slower of the two is cancelled; cancelling this cancels both. What `from_person` raises
+        is raised here.
+        """
+        self._count += 1
+        question_id = f"q{self._count}"
+        elsewhere = self._open[question_id] = asyncio.get_running_loop().create_future()
+        self._kinds[question_id] = kind
+        self._log.append(Asked(question_id, kind, what, secret))
+        person = asyncio.ensure_future(from_person())
+        try:
+            await asyncio.wait({person, elsewhere}, return_when=asyncio.FIRST_COMPLETED)
+            reply = elsewhere.result() if elsewhere.done() else _Reply(person.result(), "person")
+        finally:
+            person.cancel()
+            elsewhere.cancel()
+            del self._open[question_id], self._kinds[question_id]
+        self._log.append(Answered(question_id, "" if secret else _told(reply.answer), reply.by))
+        return reply.answer
+
+    def answer(self, question_id: str, answer: Answer, by: str) -> bool:
+        """Answer an open question; False when it is no longer open or was never asked.
+
+        Raises:
+            TypeError: this kind of question wants another kind of answer.
+        """
+        future = self._open.get(question_id)
+        if future is None or future.done():
+            return False
+        wanted: dict[QuestionKind, tuple[type, ...]] = {
+            "approval": (Run, Decline),
+            "consent": (bool,),
+            "input": (str,),
+        }
+        kind = self._kinds[question_id]
+        if not isinstance(answer, wanted[kind]):
+            raise TypeError(f"{kind} is answered with {' or '.join(t.__name__ for t in wanted[kind])}")
+        future.set_result(_Reply(answer, by))
+        return True
+
+
+def _told(answer: Answer) -> str:
+    match answer:
+        case Run():
+            return "run"
+        case Decline(reason=reason):
+            return f"declined: {reason}" if reason else "declined"
+        case bool():
+            return "yes" if answer else "no"
+        case _:
+            return answer

@@ -1,0 +1,124 @@
+"""What a turn came to, for use from Python."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from terp.errors import StopReason
+from terp.events import (
+    CodeFinished,
+    CodeProposed,
+    Event,
+    Printed,
+    TurnFinished,
+    UsageReported,
+)
+from terp.outputs import Display, Error, FileChange, Output, Text
+from terp.plain import without_escapes
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRun:
+    """Code that ran in a turn, and what it put out, in order."""
+
+    language: str
+    code: str
+    status: str
+    outputs: tuple[Output, ...]
+
+    @property
+    def text(self) -> str:
+        """The text of the outputs, without colours."""
+        return "".join(_text(output) for output in self.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer of a turn, and all that its code made."""
+
+    text: str
+    stop_reason: StopReason
+    error: str = ""
+    code_log: tuple[CodeRun, ...] = ()
+    files: tuple[str, ...] = ()
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The outputs of all runs, in order."""
+        return tuple(output for run in self.code_log for output in run.outputs)
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """Paths of the pictures that were displayed."""
+        return tuple(o.path for o in self.outputs if isinstance(o, Display) and o.path)
+
+    @property
+    def errors(self) -> tuple[Error, ...]:
+        """The exceptions that ended runs."""
+        return tuple(output for output in self.outputs if isinstance(output, Error))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(slots=True)
+class _Gathered:
+    proposed: dict[str, CodeProposed] = field(default_factory=dict)
+    outputs: dict[str, list[Output]] = field(default_factory=dict)
+    runs: list[CodeRun] = field(default_factory=list)
+    files: dict[str, FileChange] = field(default_factory=dict)
+    usage: list[UsageReported] = field(default_factory=list)
+    finished: TurnFinished = field(default_factory=lambda: TurnFinished("interrupted", ""))
+
+
+def reply_of(events: Iterable[Event]) -> Reply:
+    """The reply that the events of one turn amount to."""
+    gathered = _Gathered()
+    for event in events:
+        _gather(event, gathered)
+    known = [usage.cost_usd for usage in gathered.usage if usage.cost_usd is not None]
+    return Reply(
+        gathered.finished.answer,
+        gathered.finished.reason,
+        gathered.finished.error,
+        tuple(gathered.runs),
+        tuple(path for path, change in gathered.files.items() if change.action != "deleted"),
+        sum(usage.input_tokens for usage in gathered.usage),
+        sum(usage.output_tokens for usage in gathered.usage),
+        sum(known) if len(known) == len(gathered.usage) else None,
+    )
+
+
+def _gather(event: Event, gathered: _Gathered) -> None:
+    match event:
+        case CodeProposed(call_id=call_id):
+            gathered.proposed[call_id] = event
+        case Printed(call_id=call_id, output=output):
+            gathered.outputs.setdefault(call_id, []).append(output)
+            if isinstance(output, Display) and output.path:
+                gathered.files[output.path] = FileChange(output.path, "created")
+        case CodeFinished(call_id=call_id, status=status, files=files):
+            call, outputs = gathered.proposed[call_id], gathered.outputs.get(call_id, [])
+            gathered.runs.append(CodeRun(call.language, call.code, status, tuple(outputs)))
+            gathered.files.update({change.path: change for change in files})
+        case UsageReported():
+            gathered.usage.append(event)
+        case TurnFinished():
+            gathered.finished = event
+        case _:
+            pass
+
+
+def _text(output: Output) -> str:
+    match output:
+        case Text(text=text):
+            return without_escapes(text)
+        case Display(data=data, path=path):
+            shown = path or data.get("text/plain", "")
+            return f"{shown}\n"
+        case Error(name=name, value=value):
+            return f"{name}: {value}\n"
+        case _:
+            return ""

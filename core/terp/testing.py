@@ -1,0 +1,239 @@
+"""Fakes that ship beside the seams: a scripted model, an echoing kernel, a scripted person.
+
+They are real implementations of the protocols without a network, a process or a human, for tests of
+terp and of what is built on it.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from terp.errors import NobodyThere, UnknownLanguage
+from terp.events import CodeProposed, Event
+from terp.kernels.protocol import Kernel, KernelListener, Variable
+from terp.messages import Assistant, Message, ToolCall
+from terp.models.protocol import CallDelta, Chunk, Replied, Text, Usage
+from terp.outputs import Output, RunEnded, RunItem, RunStarted
+from terp.outputs import Text as Printed
+from terp.person import Consent, Decline, Run
+from terp.session import Session
+
+Part = str | ToolCall
+Scripted = Part | Sequence[Part | Chunk] | Exception
+
+
+def call(code: str, language: str = "python", *, id: str = "") -> ToolCall:  # noqa: A002  # the wire's word
+    """A tool call of `execute`, as a model would write it."""
+    return ToolCall(id, "execute", json.dumps({"language": language, "code": code}))
+
+
+class ScriptedModel:
+    """Gives its replies in order: text, calls, lists of both, chunks, or an exception to raise.
+
+    `requests` keeps the messages of every request. A script that is at its end says "done".
+    """
+
+    name = "scripted/model"
+
+    def __init__(self, *replies: Scripted, chunk: int = 4) -> None:
+        self.requests: list[list[Message]] = []
+        self.tools: list[Sequence[Mapping[str, Any]]] = []
+        self.closed = False
+        self._replies = list(replies)
+        self._chunk = chunk
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> AsyncGenerator[Chunk, None]:
+        """The next reply, in pieces."""
+        self.requests.append(list(messages))
+        self.tools.append(tools)
+        reply = self._replies.pop(0) if self._replies else "done"
+        if isinstance(reply, Exception):
+            raise reply
+        parts = [reply] if isinstance(reply, str | ToolCall) else list(reply)
+        for chunk in self._chunks(parts, len(self.requests)):
+            # A real model lets others run between its chunks.
+            await asyncio.sleep(0)
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Note that it was closed."""
+        self.closed = True
+
+    def _chunks(self, parts: Sequence[Part | Chunk], number: int) -> Iterable[Chunk]:
+        text, calls = "", list[ToolCall]()
+        for part in parts:
+            if isinstance(part, str):
+                text += part
+                yield from (Text(piece) for piece in self._pieces(part))
+            elif isinstance(part, ToolCall):
+                position = len(calls)
+                calls.append(
+                    ToolCall(part.id or f"call_{number}_{position}", part.name, part.arguments, part.raw)
+                )
+                yield CallDelta(position, part.name, "")
+                yield from (
+                    CallDelta(position, "", piece) for piece in self._pieces(part.raw or part.arguments)
+                )
+            else:
+                yield part
+        if not any(isinstance(part, Replied) for part in parts):
+            yield Usage(10, 5, 0, 0.001)
+            yield Replied(Assistant(text, tuple(calls)), "tool_calls" if calls else "stop")
+
+    def _pieces(self, text: str) -> Iterable[str]:
+        return (text[at : at + self._chunk] for at in range(0, len(text), self._chunk))
+
+
+class EchoKernel:
+    """A kernel, and the only one of its `Kernels`, that prints the code it is given.
+
+    `replies` maps code to the items a run of it yields instead of the echo; a function is called
+    for them. `ran` keeps all code that reached it. Code that is never to end: `EchoKernel.ENDLESS`,
+    which an interrupt ends.
+    """
+
+    ENDLESS = "while True: pass"
+    language = "python"
+    languages = ("python",)
+    cwd = "/somewhere"
+    tier = "none"
+
+    def __init__(self, replies: Mapping[str, Sequence[RunItem]] | None = None) -> None:
+        self.ran: list[str] = []
+        self.typed: list[str | None] = []
+        self.answers: list[tuple[Any, str]] = []
+        self.closed = False
+        self.generation = 0
+        self._replies = replies or {}
+        self._interrupted = asyncio.Event()
+        self._busy = asyncio.Event()
+        self._listeners: list[KernelListener] = []
+
+    def get(self, language: str) -> Kernel:
+        """This kernel.
+
+        Raises:
+            UnknownLanguage: it is not Python.
+        """
+        if language != self.language:
+            raise UnknownLanguage(f"Nothing here runs {language!r}.")
+        return self
+
+    def listen(self, listener: KernelListener) -> Callable[[], None]:
+        """Tell `listener` of starts, and of late output made with `put_out_late`."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def put_out_late(self, run_id: str, output: Output) -> None:
+        """Act as if `output` came after its run had ended."""
+        for listener in self._listeners:
+            listener.late_output(run_id, output)
+
+    async def start(self) -> None:
+        """Count the start."""
+        self.generation = max(1, self.generation)
+
+    async def execute(
+        self, code: str, *, run_id: str = "", timeout_s: float = 0.0
+    ) -> AsyncGenerator[RunItem, None]:
+        """The scripted items for `code`, or its echo."""
+        await self.start()
+        self.ran.append(code)
+        yield RunStarted(len(self.ran))
+        if code == self.ENDLESS:
+            self._busy.set()
+            await self._interrupted.wait()
+            yield RunEnded("interrupted")
+            return
+        items = self._replies.get(code, [Printed("stdout", code + "\n")])
+        for item in items:
+            yield item
+        if not any(isinstance(item, RunEnded) for item in items):
+            yield RunEnded("ok")
+
+    async def busy(self) -> None:
+        """Return when `ENDLESS` runs."""
+        await self._busy.wait()
+
+    async def type_in(self, text: str | None) -> None:
+        """Keep the line."""
+        self.typed.append(text)
+
+    async def answer(self, value: Any, error: str = "") -> None:
+        """Keep the answer."""
+        self.answers.append((value, error))
+
+    async def interrupt(self) -> None:
+        """End `ENDLESS`."""
+        self._interrupted.set()
+
+    async def restart(self) -> None:
+        """Count the start."""
+        self.generation += 1
+
+    async def complete(self, code: str, cursor: int) -> Sequence[str]:
+        """Nothing."""
+        return ()
+
+    async def inspect(self, code: str, cursor: int) -> str:
+        """Nothing."""
+        return ""
+
+    async def variables(self) -> Sequence[Variable]:
+        """None."""
+        return ()
+
+    async def aclose(self) -> None:
+        """Note that it was closed."""
+        self.closed = True
+
+
+class ScriptedPerson:
+    """Gives its decisions in order: `Run`, `Decline`, a line to type, True or False, or an exception.
+
+    "run" stands for consent to whatever is proposed. At its end it declines everything, and nobody
+    is there to type. `shown` keeps every proposal.
+    """
+
+    def __init__(self, *decisions: Run | Decline | str | bool | Exception) -> None:
+        self.shown: list[CodeProposed] = []
+        self._decisions = list(decisions)
+
+    async def approve(self, proposed: CodeProposed) -> Run | Decline:
+        """The next decision."""
+        self.shown.append(proposed)
+        decision = self._next(Decline("the script is at its end"))
+        if decision == "run":
+            return Run(proposed.code)
+        assert isinstance(decision, Run | Decline)
+        return decision
+
+    async def allow(self, request: Consent) -> bool:
+        """The next decision."""
+        return bool(self._next(False))
+
+    async def type_in(self, prompt: str, *, secret: bool) -> str:
+        """The next line.
+
+        Raises:
+            NobodyThere: the script is at its end.
+        """
+        line = self._next(NobodyThere("Nobody is there to type."))
+        assert isinstance(line, str)
+        return line
+
+    def _next(self, default: Any) -> Any:
+        decision = self._decisions.pop(0) if self._decisions else default
+        if isinstance(decision, Exception):
+            raise decision
+        return decision
+
+
+async def collect(session: Session, prompt: str) -> list[Event]:
+    """All events of one turn."""
+    async with aclosing(session.turn(prompt)) as events:
+        return [event async for event in events]

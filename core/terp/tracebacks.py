@@ -1,0 +1,72 @@
+"""A Jupyter traceback as the model should read it: the person's own frames, the libraries' folded."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from terp.outputs import Error
+from terp.plain import without_escapes
+
+_CONTEXT = 2
+_LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python3|\.pyx:|\.pxi:|<frozen |<__array_function__")
+_NUMBERED = re.compile(r"^(?:-+> *)?\s*\d+ ?")
+
+
+def readable(error: Error, cwd: str) -> str:
+    """`error` as text: whole for the cell and for files below `cwd`, counted for everything else.
+
+    Of a frame that is shown, the failing line and two lines around it are kept; line numbers are
+    those of the code as it was sent, since nothing rewrites it.
+    """
+    blocks = [without_escapes(block).strip("\n") for block in error.traceback]
+    lines = list(_folded([block for block in blocks if block and not _is_rule(block)], cwd))
+    last = f"{error.name}: {error.value}" if error.value else error.name
+    if not lines:
+        return without_escapes(last)
+    return "\n".join(lines)
+
+
+def _is_rule(block: str) -> bool:
+    return set(block) == {"-"}
+
+
+def _folded(blocks: Sequence[str], cwd: str) -> Iterable[str]:
+    hidden = 0
+    for block in blocks:
+        if _is_frame(block) and not _is_own(block, cwd):
+            hidden += 1
+            continue
+        if hidden:
+            yield _fold(hidden)
+            hidden = 0
+        yield _around(block) if _is_frame(block) else block
+    if hidden:
+        yield _fold(hidden)
+
+
+def _fold(count: int) -> str:
+    return f"  [{count} library frame{'s' if count > 1 else ''}]"
+
+
+def _is_frame(block: str) -> bool:
+    return block.startswith(("Cell In[", "File "))
+
+
+def _is_own(block: str, cwd: str) -> bool:
+    if block.startswith("Cell In["):
+        return True
+    path = block.removeprefix("File ").split("\n", 1)[0].split(":", 1)[0]
+    if _LIBRARY.search(path):
+        return False
+    return Path(path).expanduser().is_relative_to(cwd) if path.startswith(("/", "~")) else "/" not in path
+
+
+def _around(block: str) -> str:
+    head, *lines = block.split("\n")
+    failing = next((at for at, line in enumerate(lines) if line.startswith("-")), None)
+    if failing is None:
+        return block
+    kept = lines[max(0, failing - _CONTEXT) : failing + _CONTEXT + 1]
+    while kept and not _NUMBERED.sub("", kept[-1]).strip():
+        kept.pop()
+    return "\n".join([head, *kept])

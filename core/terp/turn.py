@@ -1,0 +1,157 @@
+"""The turn: ask the model, run what the person approves, let the model read the results, again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from terp import tool
+from terp.conversation import Conversation
+from terp.errors import StopReason, TerpError
+from terp.events import CodeDeclined, CodeRejected, TurnFinished
+from terp.interrupts import Interrupted, Interrupts
+from terp.kernels.protocol import Kernel, Kernels
+from terp.limits import Failures, Limits
+from terp.log import EventLog
+from terp.messages import Image, Result, ToolCall
+from terp.person import Decline
+from terp.proposals import Proposals
+from terp.runs import Runner
+
+
+class _Stop(Exception):
+    """The turn ends here, for a reason that is no failure of the program."""
+
+    def __init__(self, reason: StopReason, error: str = "", remedy: str = "") -> None:
+        super().__init__(reason)
+        self.reason: StopReason = reason
+        self.error = error
+        self.remedy = remedy
+
+
+@dataclass(slots=True)
+class Turn:
+    """One turn over the parts of a session. `run` logs its events and ends with `TurnFinished`."""
+
+    conversation: Conversation
+    kernels: Kernels
+    proposals: Proposals
+    runner: Runner
+    limits: Limits
+    log: EventLog
+    interrupts: Interrupts
+    late: Callable[[], str]
+    running: Kernel | None = None
+    _answer: str = ""
+
+    async def run(self) -> None:
+        """Go on until the model calls no more code, or something ends the turn.
+
+        Whatever happens, every call in the history has its result afterwards.
+        """
+        failures, why = Failures(self.limits.max_failures), "the turn ended before it."
+        finished = TurnFinished("error", "", "The turn broke off.")
+        try:
+            finished = TurnFinished("done", await self._rounds(failures))
+        except Interrupted:
+            why = "the person interrupted the turn."
+            finished = TurnFinished("interrupted", self._answer)
+        except _Stop as stop:
+            finished = TurnFinished(stop.reason, self._answer, stop.error, stop.remedy)
+        except TerpError as error:
+            finished = TurnFinished(error.stop_reason, self._answer, error.message, error.remedy)
+        finally:
+            self.conversation.settle(why)
+            self.log.append(finished)
+
+    async def stop(self) -> None:
+        """Interrupt the model or the code; returns when nothing of it runs any more."""
+        self.interrupts.stop()
+        if self.running is not None:
+            await self.running.interrupt()
+
+    async def _rounds(self, failures: Failures) -> str:
+        for step in count(1):
+            self._check_limits(step)
+            reply = await self.interrupts.guard(self.conversation.reply(step))
+            self._answer = reply.text
+            if not reply.calls:
+                break
+            for call_id, call in reply.calls:
+                await self._serve(call_id, call, failures)
+        return self._answer
+
+    def _check_limits(self, step: int) -> None:
+        limits, spent = self.limits, self.conversation.spent_usd
+        if limits.max_steps and step > limits.max_steps:
+            raise _Stop(
+                "max_steps",
+                f"Stopped after {limits.max_steps} replies of the model in one turn (max_steps).",
+                "Say 'go on' to continue, or raise --max_steps.",
+            )
+        if not limits.max_budget_usd:
+            return
+        if self.conversation.unpriced:
+            raise _Stop(
+                "error",
+                f"The price of {self.conversation.model.name} is not known, so max_budget cannot be kept.",
+                "Leave --max_budget out, or pick a model whose price is known.",
+            )
+        if spent >= limits.max_budget_usd:
+            raise _Stop(
+                "max_budget",
+                f"Stopped: ${spent:.4f} of ${limits.max_budget_usd:.4f} is spent (max_budget).",
+                "Raise --max_budget to go on.",
+            )
+
+    async def _serve(self, call_id: str, asked: ToolCall, failures: Failures) -> None:
+        """Answer one call of the model with one result, or raise what ends the turn."""
+        call = tool.understand(asked, self.kernels.languages, call_id=call_id)
+        if isinstance(call, tool.Misunderstood):
+            self.log.append(CodeRejected(call_id, call.reason))
+            self._result(asked, call.reason)
+            failures.malformed()
+            self._check_failures(failures, "The model's calls could not be understood")
+            return
+        kernel = self.kernels.get(call.language)
+        decision = await self.interrupts.guard(self.proposals.decide(call, kernel))
+        if isinstance(decision, Decline):
+            self._decline(asked, call_id, decision)
+            return
+        await self._run(asked, tool.Call(call_id, call.language, decision.code), kernel, failures)
+
+    def _decline(self, asked: ToolCall, call_id: str, decision: Decline) -> None:
+        self.log.append(CodeDeclined(call_id, decision.reason))
+        said = f" They said: {decision.reason}" if decision.reason else ""
+        self._result(asked, f"Not run: the person declined to run this code.{said}")
+        if decision.stop:
+            raise _Stop("declined")
+
+    async def _run(self, asked: ToolCall, call: tool.Call, kernel: Kernel, failures: Failures) -> None:
+        await self.interrupts.guard(kernel.start())
+        self.running = kernel
+        try:
+            observed = await self.runner.run(
+                call,
+                kernel,
+                timeout_s=self.limits.run_timeout_s,
+                max_chars=self.limits.max_output_chars,
+            )
+        finally:
+            self.running = None
+        times = failures.ran(call, failed=observed.failed)
+        again = "\n[the same code failed in the same way before; try something else]" if times > 1 else ""
+        self._result(asked, self.late() + observed.text + again, observed.images)
+        if self.interrupts.requested:
+            raise Interrupted
+        self._check_failures(failures, "The same code failed")
+
+    def _result(self, asked: ToolCall, text: str, images: Sequence[Image] = ()) -> None:
+        self.conversation.messages.append(Result(asked.id, text, tuple(images)))
+
+    def _check_failures(self, failures: Failures, what: str) -> None:
+        if failures.exhausted:
+            raise _Stop(
+                "repeated_failure",
+                f"{what} {self.limits.max_failures} times in a row, so the turn stopped.",
+                "Say what to do differently.",
+            )

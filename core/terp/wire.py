@@ -1,0 +1,113 @@
+"""Events as JSON, and back: the form of `--output-format stream-json`, of logs and of the server.
+
+An event is an object whose `event` is its class name in snake case; the other keys are its fields.
+A value that is one of several kinds, such as an output, is an object with a `kind`.
+"""
+
+import dataclasses
+import re
+import types
+import typing
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from terp import events, outputs
+from terp.events import Event
+from terp.log import Record
+
+VERSION = 1
+
+
+def to_json(event: Event) -> dict[str, Any]:
+    """The event as an object of JSON types."""
+    return {"event": _tag(type(event)), **_fields(event)}
+
+
+def from_json(data: Mapping[str, Any]) -> Event:
+    """The event that `to_json` wrote.
+
+    Raises:
+        ValueError: it is no event of this version; the message names it.
+    """
+    kind = _event_types().get(data.get("event", ""))
+    if kind is None:
+        raise ValueError(f"unknown event {data.get('event')!r}")
+    event: Event = _build(kind, data)
+    return event
+
+
+def record_to_json(record: Record) -> dict[str, Any]:
+    """A log record: the event's object with its `number` and its `time` in seconds since the epoch."""
+    return {"number": record.number, "time": round(record.time, 6), **to_json(record.event)}
+
+
+def record_from_json(data: Mapping[str, Any]) -> Record:
+    """The record that `record_to_json` wrote.
+
+    Raises:
+        ValueError: it is no record of this version.
+    """
+    return Record(int(data["number"]), float(data["time"]), from_json(data))
+
+
+def _tag(kind: type) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
+
+
+@cache
+def _event_types() -> dict[str, type]:
+    return {_tag(kind): kind for kind in typing.get_args(events.Event)}
+
+
+@cache
+def _output_types() -> dict[str, type]:
+    return {_tag(kind): kind for kind in typing.get_args(outputs.Output)}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: _encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
+
+
+def _encode(value: Any) -> Any:
+    if type(value) in _output_types().values():
+        return {"kind": _tag(type(value)), **_fields(value)}
+    if dataclasses.is_dataclass(value):
+        return _fields(value)
+    if isinstance(value, tuple):
+        return [_encode(item) for item in value]
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _build(kind: type, data: Mapping[str, Any]) -> Any:
+    hints = _hints(kind)
+    try:
+        return kind(
+            **{
+                field.name: _decode(hints[field.name], data[field.name])
+                for field in dataclasses.fields(kind)
+                if field.name in data
+            }
+        )
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"{_tag(kind)}: {error}") from error
+
+
+def _decode(hint: Any, value: Any) -> Any:
+    if hint == outputs.Output:
+        kind = _output_types().get(value.get("kind", ""))
+        if kind is None:
+            raise ValueError(f"unknown output {value.get('kind')!r}")
+        return _build(kind, value)
+    if typing.get_origin(hint) is tuple:
+        return tuple(_decode(typing.get_args(hint)[0], item) for item in value)
+    if isinstance(hint, type) and not isinstance(hint, types.GenericAlias) and dataclasses.is_dataclass(hint):
+        return _build(hint, value)
+    return value

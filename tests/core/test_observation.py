@@ -1,0 +1,172 @@
+"""What the model reads of a run."""
+
+import base64
+import struct
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from terp.headtail import HeadTail
+from terp.observation import Observation
+from terp.outputs import (
+    Clear,
+    Display,
+    DisplayUpdate,
+    Error,
+    FileChange,
+    Omitted,
+    Output,
+    RunEnded,
+    Text,
+)
+from terp.plain import Lines, settled
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00\x00\x00\rIHDR" + struct.pack(">II", 640, 480)).decode()
+
+
+def told(*outputs: Output, ended: RunEnded | None = None, limit: int = 2000, path: str = "") -> str:
+    observation = Observation(limit, "/home/me/project")
+    for output in outputs:
+        observation.add(output)
+    return observation.text(ended or RunEnded("ok"), path)
+
+
+def test_text_comes_without_colours() -> None:
+    assert told(Text("stdout", "\x1b[31mred\x1b[0m \x1b]0;title\x07end\n")) == "red end"
+
+
+def test_a_progress_bar_is_its_last_state() -> None:
+    assert told(Text("stderr", "\r 10%"), Text("stderr", "\r 50%"), Text("stderr", "\r100%\n")) == "100%"
+
+
+def test_a_carriage_return_before_a_newline_erases_nothing() -> None:
+    assert told(Text("stdout", "one\r\ntwo\r\n")) == "one\ntwo"
+
+
+def test_backspaces_erase() -> None:
+    assert settled("abc\x08\x08d") == "ad"
+
+
+def test_pip_noise_is_left_out_by_line() -> None:
+    assert told(Text("stdout", "Requirement already satisfied: pip in x\nKEEP\n")) == "KEEP"
+
+
+def test_head_and_tail_are_kept_and_the_rest_counted() -> None:
+    text = told(Text("stdout", "H" * 10 + "x" * 5000 + "T" * 10), limit=1000, path="/s/c1.txt")
+    assert text.startswith("H" * 10)
+    assert text.endswith("T" * 10)
+    assert "[… 4,021 characters left out; all of it is in /s/c1.txt …]" in text
+
+
+def test_an_error_is_its_own_frames_with_two_lines_around() -> None:
+    traceback = (
+        "\x1b[31m-----------\x1b[39m",
+        "\x1b[31mZeroDivisionError\x1b[39m        Traceback (most recent call last)",
+        "Cell In[1], line 5\n      1 a = 1\n      2 b = 2\n      3 c = 3\n      4 d = 4\n----> 5 f(0)\n"
+        "      6 e\n",
+        "File ~/.pyenv/lib/python3.11/json/decoder.py:353, in raw_decode(self)\n--> 353     raise\n",
+        "File /x/site-packages/pandas/core/frame.py:9, in g()\n----> 9 raise\n",
+        "File /home/me/project/mine.py:2, in h()\n      1 def h():\n----> 2     1/0\n",
+        "ZeroDivisionError: division by zero",
+    )
+    assert told(Error("ZeroDivisionError", "division by zero", traceback)) == (
+        "ZeroDivisionError        Traceback (most recent call last)\n"
+        "Cell In[1], line 5\n      3 c = 3\n      4 d = 4\n----> 5 f(0)\n      6 e\n"
+        "  [2 library frames]\n"
+        "File /home/me/project/mine.py:2, in h()\n      1 def h():\n----> 2     1/0\n"
+        "ZeroDivisionError: division by zero"
+    )
+
+
+def test_an_error_without_a_traceback_is_its_name_and_message() -> None:
+    assert told(Error("KeyError", "'Species'")) == "KeyError: 'Species'"
+
+
+def test_output_before_an_error_is_kept() -> None:
+    text = told(Text("stdout", "before"), Error("E", "x"), ended=RunEnded("error"))
+    assert text == "before\nE: x"
+
+
+def test_text_pictures_and_text_stay_in_order() -> None:
+    text = told(
+        Text("stdout", "A\n"),
+        Display({"image/png": PNG, "text/plain": "<Figure>"}, path="/s/1.png"),
+        Text("stdout", "B\n"),
+        Display({"image/png": PNG}),
+    )
+    assert text == "A\n[image: /s/1.png, 640×480]\nB\n[image: image/png, 640×480]"
+
+
+def test_pictures_are_there_for_a_model_with_vision() -> None:
+    observation = Observation(1000, "/")
+    observation.add(Display({"image/png": PNG}))
+    assert [(image.mime, image.data) for image in observation.images] == [("image/png", PNG)]
+
+
+def test_a_page_is_named_by_its_file() -> None:
+    assert told(Display({"text/html": "<script>"}, path="/s/c1-1.html")) == "[html: /s/c1-1.html]"
+
+
+def test_an_object_without_a_readable_form_is_named() -> None:
+    assert told(Display({"application/x-odd": "…"})) == "[an object that is shown as application/x-odd]"
+
+
+def test_cleared_output_is_gone_at_once_or_with_the_next() -> None:
+    assert told(Text("stdout", "a\n"), Clear(), Text("stdout", "b\n")) == "b"
+    assert told(Text("stdout", "a\n"), Clear(wait=True)) == "a"
+    assert told(Text("stdout", "a\n"), Clear(wait=True), Text("stdout", "b\n")) == "b"
+
+
+def test_a_display_that_was_updated_is_told_as_it_ended() -> None:
+    updates = [DisplayUpdate("d", {"text/plain": f"{n}%"}) for n in range(100)]
+    assert told(Display({"text/plain": "0%"}, display_id="d"), *updates) == "0%\n99%"
+
+
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        (RunEnded("ok"), "The code ran; it has no output."),
+        (RunEnded("ok", "None"), "The code ran; it has no output, and its last expression is None."),
+        (RunEnded("ok", "4"), "The code ran; its last expression, silenced with ';', is 4"),
+        (RunEnded("interrupted"), "The code printed nothing.\n[interrupted by the person]"),
+        (RunEnded("timeout", note="timed out after 2 s"), "The code printed nothing.\n[timed out after 2 s]"),
+    ],
+)
+def test_silence_is_told_in_words(ended: RunEnded, words: str) -> None:
+    assert told(ended=ended) == words
+
+
+def test_files_are_listed() -> None:
+    ended = RunEnded("ok", files=(FileChange("/a", "created"), FileChange("/b", "modified")))
+    assert told(ended=ended).endswith("[files: created /a, modified /b]")
+
+
+def test_output_that_was_dropped_is_counted() -> None:
+    text = told(Text("stdout", "x\n"), Omitted(1_000_000, 10, spooled=False))
+    assert text == "x\n[… 1,000,000 more characters came and were not kept …]"
+
+
+@given(text=st.text(alphabet="ab\n\r\x08\x1b[31m", max_size=80), cuts=st.lists(st.integers(0, 80)))
+def test_lines_settle_the_same_however_the_text_was_cut(text: str, cuts: list[int]) -> None:
+    def gathered(pieces: list[str]) -> str:
+        lines = Lines()
+        return "".join(lines.feed(piece) for piece in pieces) + lines.rest()
+
+    edges = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    pieces = [text[a:b] for a, b in pairwise(edges)]
+    assert gathered(pieces) == gathered([text])
+
+
+@given(pieces=st.lists(st.text(max_size=30), max_size=20), limit=st.integers(1, 60))
+def test_head_and_tail_together_are_as_long_as_the_limit(pieces: list[str], limit: int) -> None:
+    cut, whole = HeadTail(limit), "".join(pieces)
+    for piece in pieces:
+        cut.add(piece)
+    assert cut.left_out == max(0, len(whole) - limit)
+    if not cut.left_out:
+        assert cut.text() == whole
+    else:
+        assert cut.text().startswith(whole[: limit - limit // 2])
+        assert cut.text().endswith(whole[len(whole) - limit // 2 :])

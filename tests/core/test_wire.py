@@ -1,0 +1,59 @@
+import json
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from terp import wire
+from terp.events import CodeFinished, Event, Printed, TurnFinished
+from terp.log import Record
+from terp.outputs import Display, DisplayUpdate, FileChange
+
+events: st.SearchStrategy[Any] = st.one_of(*(st.from_type(kind) for kind in get_args(Event)))
+bundles = st.dictionaries(st.sampled_from(["text/plain", "image/png"]), st.text())
+for kind in (Display, DisplayUpdate):
+    st.register_type_strategy(kind, st.builds(kind, data=bundles, metadata=st.just({})))
+
+
+@given(event=events, number=st.integers(1), time=st.floats(0, 2e9).map(lambda t: round(t, 6)))
+def test_every_event_comes_back_from_its_json(event: Event, number: int, time: float) -> None:
+    record = Record(number, time, event)
+    assert wire.record_from_json(json.loads(json.dumps(wire.record_to_json(record)))) == record
+
+
+def test_an_event_is_named_in_snake_case() -> None:
+    assert wire.to_json(TurnFinished("done", "42")) == {
+        "event": "turn_finished",
+        "reason": "done",
+        "answer": "42",
+        "error": "",
+        "remedy": "",
+    }
+
+
+def test_an_output_says_what_kind_it_is() -> None:
+    assert wire.to_json(Printed("c1", Display({"text/plain": "4"}, is_result=True)))["output"] == {
+        "kind": "display",
+        "data": {"text/plain": "4"},
+        "metadata": {},
+        "display_id": None,
+        "is_result": True,
+        "path": "",
+    }
+
+
+def test_files_of_a_run_are_objects() -> None:
+    finished = CodeFinished("c1", "ok", 0.5, (FileChange("/a", "created", 3),))
+    assert wire.to_json(finished)["files"] == [{"path": "/a", "action": "created", "size": 3}]
+
+
+@pytest.mark.parametrize(
+    "data", [{}, {"event": "nope"}, {"event": "text_delta"}, {"event": "text_delta", "text": "x", "more": 1}]
+)
+def test_what_is_no_event_is_refused_or_read_without_its_extra_fields(data: dict[str, Any]) -> None:
+    if "more" in data:
+        assert wire.to_json(wire.from_json(data)) == {"event": "text_delta", "text": "x"}
+        return
+    with pytest.raises(ValueError, match=r"unknown event|text_delta"):
+        wire.from_json(data)
