@@ -13,7 +13,7 @@ def main() -> None:
     missed = 0
     for name in BENCHES:
         bench = import_module(f"bench.{name}")
-        missed += show(bench.__doc__, bench.rows())
+        missed += show(str(bench.__doc__), bench.rows())
     print(f"\n{missed} targets missed" if missed else "\nall targets met")
 
 

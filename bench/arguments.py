@@ -4,9 +4,8 @@ import json
 import time
 from collections.abc import Iterator
 
-from terp.models.arguments import ArgumentsDecoder
-
 from bench.measure import Row, medians, readable, show
+from terp.models.arguments import ArgumentsDecoder
 
 LINE = 'print(f"row {number}:\\t{total / count:.2f} €")  # as "said"\n'
 
