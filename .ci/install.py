@@ -70,4 +70,5 @@ def main() -> None:
     pip("--no-deps", *terp)
 
 
-main()
+if __name__ == "__main__":
+    main()
