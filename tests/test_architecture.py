@@ -1,0 +1,250 @@
+"""The laws of ARCHITECTURE.md that can be read off the source or off a fresh interpreter."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE, CLI = ROOT / "core", ROOT / "cli"
+FRONT_ENDS = {"rich", "prompt_toolkit", "starlette", "fastapi", "uvicorn", "terp_cli"}
+SLOW = {"IPython", "asyncio", "httpx", "ipykernel", "jupyter_client", "litellm", "openai", "yaml", "zmq"}
+FILE_LINES, FUNCTION_LINES = 400, 60
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def sources(*trees: Path) -> Iterator[tuple[Path, ast.Module]]:
+    for tree in trees:
+        for path in sorted(tree.rglob("*.py")):
+            yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and full name of all that is imported, also inside functions and through `import_module`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, alias.name) for alias in names)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield node.lineno, module
+            case ast.Call(func=func, args=[ast.Constant(value=str(name)), *_]) if called(func) in IMPORTERS:
+                yield node.lineno, name
+
+
+IMPORTERS = {"import_module", "__import__", "find_spec", "run_module"}
+
+
+def called(func: ast.expr) -> str:
+    """The last part of the name by which something is called."""
+    match func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def test_the_core_imports_no_front_end() -> None:
+    found = [
+        f"{path}:{line}: {name}"
+        for path, tree in sources(CORE)
+        for line, name in imported(tree)
+        if name.partition(".")[0] in FRONT_ENDS
+    ]
+    assert found == []
+
+
+def test_nothing_imports_by_relative_name() -> None:
+    found = [
+        f"{path}:{node.lineno}"
+        for path, tree in sources(CORE, CLI)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert found == []
+
+
+def test_the_core_neither_prints_nor_reads_the_terminal() -> None:
+    banned = {"print", "input", "breakpoint"}
+    found = [
+        f"{path}:{node.lineno}: {node.func.id}"
+        for path, tree in sources(CORE)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in banned
+    ]
+    streams = [
+        f"{path}:{node.lineno}: sys.{node.attr}"
+        for path, tree in sources(CORE)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "sys"
+        and node.attr in {"stdin", "stdout", "stderr"}
+        and path not in IN_THE_KERNEL
+    ]
+    assert found + streams == []
+
+
+# This file runs in the kernel's process, where the streams are the code's own.
+IN_THE_KERNEL = {Path("core/terp/kernels/bootstrap.py")}
+
+
+def test_no_file_is_longer_than_400_lines() -> None:
+    lengths = {
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8").count("\n")
+        for folder in (CORE, CLI, ROOT / "tests", ROOT / "bench")
+        for path in folder.rglob("*.py")
+    }
+    assert {path: lines for path, lines in lengths.items() if lines > FILE_LINES} == {}
+
+
+def test_no_function_is_longer_than_60_lines() -> None:
+    found = {
+        f"{path}:{node.lineno}: {node.name}": length
+        for path, tree in sources(CORE, CLI, ROOT / "tests", ROOT / "bench")
+        for node in ast.walk(tree)
+        if isinstance(node, Function)
+        and (length := (node.end_lineno or node.lineno) - node.lineno + 1) > FUNCTION_LINES
+    }
+    assert found == {}
+
+
+# What a module may call when it is imported: the makers of plain values and of types.
+PURE = {
+    "NamedTuple", "NewType", "ParamSpec", "TypeVar", "namedtuple", "field", "fields", "get_args",
+    "MappingProxyType", "bytes", "chr", "dict", "float", "frozenset", "int", "len", "list", "range", "set",
+    "sorted", "sum", "tuple", "compile", "escape", "fromkeys", "items", "join", "keys", "maketrans",
+    "replace", "split", "union", "values",
+}  # fmt: skip
+
+
+def top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run when a module is imported."""
+    for statement in body:
+        match statement:
+            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+                continue  # runs only where the module is the program
+            case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
+                yield statement
+                yield from top_level([*statement.body, *getattr(statement, "orelse", [])])
+            case _:
+                yield statement
+
+
+def frozen_classes() -> set[str]:
+    """The names of terp's immutable classes: a table of them is data."""
+    return {
+        node.name
+        for _, tree in sources(CORE, CLI)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        and any("frozen=True" in ast.unparse(decorator) for decorator in node.decorator_list)
+    }
+
+
+def calls_on_import(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """What a module calls when it is imported, wherever outside functions and classes."""
+    for statement in top_level(tree.body):
+        if isinstance(statement, Function | ast.ClassDef):
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call):
+                yield node.lineno, ast.unparse(node.func)
+
+
+def test_the_core_has_no_module_level_instances() -> None:
+    harmless = PURE | frozen_classes()
+    found = [
+        f"{path}:{line}: {name}(…)"
+        for path, tree in sources(CORE)
+        for line, name in calls_on_import(tree)
+        if path not in IN_THE_KERNEL and name.rpartition(".")[2] not in harmless
+    ]
+    assert found == []
+
+
+def test_the_core_keeps_no_state_in_globals() -> None:
+    found = [
+        f"{path}:{node.lineno}"
+        for path, tree in sources(CORE)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Global) or (isinstance(node, ast.Call) and called(node.func) == "ContextVar")
+    ]
+    assert found == []
+
+
+def test_nothing_is_left_to_do_later() -> None:
+    word = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for folder in (CORE, CLI, ROOT / "tests", ROOT / "bench")
+        for path in folder.rglob("*.py")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if word.search(line) and path != Path(__file__)
+    ]
+    assert found == []
+
+
+def test_the_core_has_no_import_cycles() -> None:
+    needs = {module_name(path): set(imported_on_import(tree)) for path, tree in sources(CORE)}
+    assert cycles({name: found & needs.keys() - {name} for name, found in needs.items()}) == []
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a file below core/."""
+    return ".".join(path.with_suffix("").parts[1:]).removesuffix(".__init__")
+
+
+def imported_on_import(tree: ast.Module) -> Iterator[str]:
+    """The modules a module imports when it is imported itself."""
+    for statement in top_level(tree.body):
+        match statement:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=str(module), names=names):
+                yield module
+                yield from (f"{module}.{alias.name}" for alias in names)
+
+
+def cycles(needs: dict[str, set[str]]) -> list[str]:
+    """The modules that are left when those that need no other are taken away again and again."""
+    left = dict(needs)
+    while free := [name for name, found in left.items() if not found & left.keys()]:
+        for name in free:
+            del left[name]
+    return sorted(left)
+
+
+REPORT = """
+import sys
+sys.stderr.write(" ".join({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def loaded_after(code: str) -> set[str]:
+    """The top-level modules that are loaded in a fresh interpreter after `code` ran."""
+    path = f"import sys; sys.path[:0] = [{str(CORE)!r}, {str(CLI)!r}]\n"
+    command = [sys.executable, "-Ic", path + code + REPORT]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stderr.split())
+
+
+def test_importing_terp_loads_nothing_slow() -> None:
+    assert loaded_after("import terp") & (SLOW | FRONT_ENDS - {"terp_cli"}) == set()
+
+
+HELP = """
+from terp_cli.main import main
+try:
+    main(["--help"])
+except SystemExit as end:
+    assert not end.code
+"""
+
+
+def test_building_the_help_loads_nothing_slow() -> None:
+    if not (CLI / "terp_cli" / "main.py").exists():
+        pytest.skip("there is no front end yet")
+    assert loaded_after(HELP) & (SLOW | FRONT_ENDS - {"terp_cli"}) == set()

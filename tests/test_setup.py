@@ -1,0 +1,57 @@
+"""What `make` does before anything is installed."""
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKED = """\
+# This list is made by a tool.
+a-package==1.0 ; python_full_version < '3.13' \\
+    --hash=sha256:aa \\
+    --hash=sha256:bb
+    # via
+    #   terp
+Other.Package[extra]==2.0 \\
+    --hash=sha256:cc
+"""
+
+
+def install() -> dict[str, Any]:
+    return runpy.run_path(str(ROOT / ".ci" / "install.py"))
+
+
+def find_python(**environment: str) -> subprocess.CompletedProcess[str]:
+    command = ["sh", str(ROOT / ".ci" / "find-python")]
+    env = {"PATH": os.environ["PATH"], **environment}
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
+def test_a_locked_list_is_read_with_markers_and_hashes() -> None:
+    assert install()["entries"](LOCKED) == [
+        "a-package==1.0 ; python_full_version < '3.13' --hash=sha256:aa --hash=sha256:bb",
+        "Other.Package[extra]==2.0 --hash=sha256:cc",
+    ]
+
+
+def test_a_package_is_found_under_any_spelling_of_its_name() -> None:
+    names = map(install()["name"], ["Other.Package[extra]==2.0", "other_package>=1", "other--package ; x"])
+    assert set(names) == {"other-package"}
+
+
+def test_the_python_that_is_named_is_taken() -> None:
+    found = find_python(PYTHON=sys.executable)
+    assert (found.returncode, found.stdout, found.stderr) == (0, f"{sys.executable}\n", "")
+
+
+def test_without_a_usable_python_the_answer_says_what_to_do() -> None:
+    found = find_python(PYTHON="no-such-python")
+    assert found.returncode == 1
+    assert found.stderr == (
+        "terp needs Python 3.11 or later, with its venv module.\n"
+        "On Debian and Ubuntu: apt-get install python3 python3-venv\n"
+        "One that stands elsewhere: make PYTHON=/path/to/python\n"
+    )
