@@ -1,3 +1,29 @@
-"""terp: an engine that lets a language model run code in a live kernel, with a person in charge."""
+"""terp: an engine that lets a language model run code in a live kernel, with a person in charge.
+
+`terp.open(...)` is the short way in; `Session` takes its parts by constructor. What is named here is
+imported when it is first used, so `import terp` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from terp.opening import open  # noqa: A004
+    from terp.person import AutoRun, Consent, Decline, Nobody, Person, Run
+    from terp.reply import Reply
+    from terp.session import Session
 
 __version__ = "0.1.0"
+__all__ = ["AutoRun", "Consent", "Decline", "Nobody", "Person", "Reply", "Run", "Session", "open"]
+
+_HOMES = {
+    "open": "terp.opening",
+    "Reply": "terp.reply",
+    "Session": "terp.session",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'terp' has no attribute {name!r}")
+    return getattr(import_module(_HOMES.get(name, "terp.person")), name)

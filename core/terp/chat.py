@@ -1,0 +1,98 @@
+"""A session without `async`: a thread runs its loop."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import aclosing
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from terp.errors import TurnFailed
+from terp.events import Event
+from terp.messages import Attachment
+from terp.reply import Reply, reply_of
+from terp.session import Session
+
+T = TypeVar("T")
+_FAILURES = frozenset(
+    {"error", "rejected", "context_full", "unavailable", "rate_limited", "auth", "approval_needed"}
+)
+
+
+class Chat:
+    """A session to call: `chat("…")` returns what the turn came to.
+
+    `make` builds the session inside the loop. The loop's thread, the kernels and the model's
+    connections end with `close`, or with the `with` block.
+    """
+
+    def __init__(self, make: Callable[[], Session]) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="terp", daemon=True)
+        self._thread.start()
+        try:
+            self.session = self._wait(_made(make))
+        except BaseException:
+            self._stop()
+            raise
+
+    def __call__(
+        self,
+        prompt: str,
+        attachments: Sequence[Attachment] = (),
+        *,
+        on_event: Callable[[Event], None] | None = None,
+    ) -> Reply:
+        """One turn, to its end; `on_event` is called with each event, in the loop's thread.
+
+        Ctrl-C interrupts the turn and is raised again; the kernel and its variables stay.
+
+        Raises:
+            TurnFailed: there is no answer. A turn that stopped at a limit, or that the person ended,
+                returns what it came to.
+        """
+        turn = self.session.turn(prompt, attachments)
+        try:
+            reply = self._wait(_gathered(turn, on_event))
+        except KeyboardInterrupt:
+            self._wait(self.session.interrupt())
+            raise
+        if reply.stop_reason in _FAILURES:
+            raise TurnFailed(reply.error, reply=reply)
+        return reply
+
+    def close(self) -> None:
+        """End the kernels, the connections and the thread. Harmless when called twice."""
+        if self._thread.is_alive():
+            self._wait(self.session.aclose())
+            self._stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def _made(make: Callable[[], Session]) -> Session:
+    return make()
+
+
+async def _gathered(turn: AsyncGenerator[Event, None], on_event: Callable[[Event], None] | None) -> Reply:
+    seen: list[Event] = []
+    async with aclosing(turn) as events:
+        async for event in events:
+            seen.append(event)
+            if on_event is not None:
+                on_event(event)
+    return reply_of(seen)
