@@ -1,0 +1,127 @@
+"""Every flag of the command line: those of `Settings`, those of a single call, Open Interpreter's."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from terp.settings import Setting, Settings, setting, table
+
+Takes = Literal["nothing", "value", "maybe"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What only this call means; nothing of it is a setting."""
+
+    profile: str = setting("", "a profile by name, or a file", flags=("-p",), metavar="NAME|FILE")
+    file: tuple[str, ...] = setting((), "attach a file; may be repeated", flags=("-f",), metavar="FILE")
+    out: str = setting("", "collect the files and images of the run", flags=("-o",), metavar="DIR")
+    cwd: str = setting("", "work in this directory", metavar="DIR")
+    interactive: bool = setting(False, "stay in the prompt after the answer", flags=("-i",))
+    output_format: str = setting("text", "what stdout carries", choices=("text", "json", "stream-json"))
+    timeout: float = setting(0.0, "end the whole command after so long", unit="s", unset="never")
+    quiet: bool = setting(False, "the answer and errors only", flags=("-q",))
+    verbose: bool = setting(False, "more of what happens", flags=("-v",))
+    debug: bool = setting(False, "tracebacks of failures")
+    plain: bool = setting(False, "no colours, no redrawing", flags=("-pl",))
+    api_key: str = setting(
+        "", "the key itself; other users of the machine can read it", flags=("-ak",), metavar="KEY"
+    )
+    language: str = setting("", "for `terp run`: the language of the code", flags=("-l",), metavar="NAME")
+    help: bool = setting(False, "show this help", flags=("-h",))
+    version: bool = setting(False, "show the version", flags=("-V",))
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One spelling and what it does: `row` is set, to `value` when the flag takes none itself."""
+
+    name: str
+    row: Setting
+    takes: Takes
+    value: Any = True
+    of_call: bool = False
+
+
+@dataclass(frozen=True)
+class Gone:
+    """A flag of Open Interpreter without an equal. The call goes on only where nothing is lost."""
+
+    why: str
+    goes_on: bool = False
+
+
+def rows() -> dict[str, Setting]:
+    """Every row that a flag can set, by name."""
+    return {**table(Settings), **table(Options)}
+
+
+def all_flags() -> dict[str, Flag]:
+    """Every flag by its spelling, long ones with hyphens."""
+    flags = [
+        flag
+        for declared in (Settings, Options)
+        for row in table(declared).values()
+        for flag in _spellings(row, of_call=declared is Options)
+    ]
+    return {flag.name: flag for flag in [*flags, *_open_interpreter()]}
+
+
+def long_names(row: Setting) -> tuple[str, ...]:
+    """The long spellings of a row's flag, the one to show first. Its own name is always one."""
+    own = "--" + row.name.replace("_", "-")
+    named = [flag for flag in row.flags if flag.startswith("--")]
+    without_unit = [flag for flag in named if own.startswith(flag)]
+    return tuple(dict.fromkeys([*without_unit, own, *named]))
+
+
+def _spellings(row: Setting, *, of_call: bool) -> Iterator[Flag]:
+    takes: Takes = "nothing" if row.kind == "switch" else "value"
+    for name in (*long_names(row), *(flag for flag in row.flags if not flag.startswith("--"))):
+        yield Flag(name, row, takes, of_call=of_call)
+    if row.kind == "switch" and not of_call:
+        yield Flag("--no-" + row.name.replace("_", "-"), row, "nothing", value=False)
+
+
+def _open_interpreter() -> Iterator[Flag]:
+    known = rows()
+    for names, name, value in (
+        (("-lsv", "--llm-supports-vision", "--vision"), "supports_vision", True),
+        (("-nlsv", "--no-llm-supports-vision"), "supports_vision", False),
+        (("-lsf", "--llm-supports-functions"), "supports_tools", True),
+        (("-nlsf", "--no-llm-supports-functions"), "supports_tools", False),
+        (("--fast",), "profile", "fast"),
+        (("--local",), "profile", "local"),
+    ):
+        for spelling in names:
+            yield Flag(spelling, known[name], "nothing", value, of_call=name == "profile")
+
+
+_PRESET = "presets of models are not built in; name the model with --model"
+GONE = {
+    "--disable-telemetry": Gone("there is no telemetry to disable", goes_on=True),
+    "-dt": Gone("there is no telemetry to disable", goes_on=True),
+    "--contribute-conversation": Gone("conversations are never sent anywhere", goes_on=True),
+    "--no-highlight-active-line": Gone("the active line is not highlighted", goes_on=True),
+    "-nhl": Gone("the active line is not highlighted", goes_on=True),
+    "--offline": Gone("the network is used for the model alone", goes_on=True),
+    "--stdin": Gone("stdin is the prompt whenever no words are given", goes_on=True),
+    "--multi-line": Gone("Alt+Enter makes a new line at any prompt", goes_on=True),
+    "-ml": Gone("Alt+Enter makes a new line at any prompt", goes_on=True),
+    "--profiles": Gone("call `terp profiles`"),
+    "--reset-profile": Gone("remove the file of the profile; `terp profiles` shows where it is"),
+    "--local-models": Gone("`terp doctor` lists the models found on this machine"),
+    "--safe-mode": Gone("code is always shown and asked about, unless -y is given"),
+    "-safe": Gone("code is always shown and asked about, unless -y is given"),
+    "--speak-messages": Gone("answers are not spoken"),
+    "-sp": Gone("answers are not spoken"),
+    "--os": Gone("the screen and the mouse are not controlled"),
+    "-os": Gone("the screen and the mouse are not controlled"),
+    "--loop": Gone("a task is not repeated by itself in this version"),
+    "--server": Gone("there is no server in this version"),
+    "--conversations": Gone("earlier conversations cannot be resumed in this version"),
+    "--codestral": Gone(_PRESET),
+    "--assistant": Gone(_PRESET),
+    "--llama3": Gone(_PRESET),
+    "--groq": Gone(_PRESET),
+}

@@ -1,0 +1,71 @@
+"""The text of `terp --help`, from the tables of flags."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from textwrap import wrap
+
+from terp.settings import Setting, Settings, table
+from terp_cli.flags import Options, long_names
+
+_USAGE = """\
+terp: say what you want; a model writes code, you approve it, it runs here.
+
+  terp                    ask and answer at a prompt
+  terp "plot iris.csv"    one question; asks before code runs
+  terp -y "…"             the same without asking
+  cat big.csv | terp -y "monthly totals"    what is piped is data for the code
+  cat question.txt | terp -y                without words, it is the question
+  terp run FILE|-         run code in the kernel, without a model
+  terp demo               a tour without key or network
+  terp doctor             what is here, what is wrong, and what to do about it
+  terp profiles           the named sets of settings
+  terp -- demo            a question that begins with the name of a command
+"""
+_ENDING = """\
+Every setting can also be a line of a profile or of config.yaml (model: …) and a
+variable (TERP_MODEL=…). Strongest first: flag, variable, profile, config.yaml,
+built-in value. In long flags - and _ are alike; --no-… turns a switch off.
+Flags of Open Interpreter are understood.
+
+Exit codes: 0 done, 1 error, 2 usage, 3 approval needed or declined, 4 a limit,
+69 model unreachable, 75 rate-limited, 77 no key or no right, 124 --timeout,
+130 interrupted, 143 terminated.
+"""
+_COLUMN = 32
+_WIDTH = 80
+
+
+def help_text() -> str:
+    """The whole help."""
+    return "\n".join([_USAGE, *_groups(), _ENDING])
+
+
+def _groups() -> Iterator[str]:
+    yield "This call:\n" + "".join(map(_line, table(Options).values()))
+    for group, rows in groupby(table(Settings).values(), key=lambda row: row.group):
+        yield f"Settings, {group}:\n" + "".join(map(_line, rows))
+
+
+def _line(row: Setting) -> str:
+    short = [flag for flag in row.flags if not flag.startswith("--")]
+    flags = " ".join([", ".join([*short, long_names(row)[0]]), _value(row)]).rstrip()
+    about = wrap(row.about + _default(row), _WIDTH - _COLUMN)
+    first = [flags] if len(flags) > _COLUMN - 4 else [f"{flags:{_COLUMN - 2}}{about.pop(0)}"]
+    return "".join(f"{line}\n" for line in ["  " + first[0], *(" " * _COLUMN + line for line in about)])
+
+
+def _value(row: Setting) -> str:
+    if row.kind == "switch":
+        return ""
+    if row.choices:
+        return "|".join(row.choices)
+    return row.metavar or {"s": "SECONDS", "": "N"}.get(row.unit, row.unit.upper())
+
+
+def _default(row: Setting) -> str:
+    unit = f" {row.unit}" if row.unit else ""
+    if row.unset:
+        return f" [{row.unset}]" if not row.default else f" [{row.default:g}{unit}; 0: {row.unset}]"
+    if row.kind == "switch" or row.default in ("", (), None):
+        return ""
+    return f" [{row.default}{unit}]"

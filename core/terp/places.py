@@ -1,0 +1,64 @@
+"""Where terp keeps its files: configuration and state, by the XDG rules on every system.
+
+`TERP_HOME` moves all of it into one directory.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Places:
+    """The directory of what a person writes, and the one of what terp writes. Neither need exist."""
+
+    config: Path
+    state: Path
+
+    @property
+    def config_file(self) -> Path:
+        """The person's own settings."""
+        return self.config / "config.yaml"
+
+    @property
+    def profiles(self) -> Path:
+        """The person's own profiles."""
+        return self.config / "profiles"
+
+    @property
+    def sessions(self) -> Path:
+        """One directory for each session."""
+        return self.state / "sessions"
+
+    @property
+    def history(self) -> Path:
+        """The lines typed at the prompt."""
+        return self.state / "history"
+
+
+def find_places(environ: Mapping[str, str]) -> Places:
+    """The places that this environment asks for."""
+    if own := environ.get("TERP_HOME"):
+        # Absolute, as the working directory of a session may be another one.
+        home = Path(own).expanduser().absolute()
+        return Places(home, home)
+    return Places(
+        _base(environ, "XDG_CONFIG_HOME", ".config") / "terp",
+        _base(environ, "XDG_STATE_HOME", ".local/state") / "terp",
+    )
+
+
+def _base(environ: Mapping[str, str], variable: str, default: str) -> Path:
+    # The XDG specification has relative paths ignored.
+    if (named := environ.get(variable, "")) and os.path.isabs(named):  # noqa: PTH117
+        return Path(named)
+    return Path(environ.get("HOME") or "~").expanduser() / default
+
+
+def make_private(directory: Path) -> Path:
+    """Create `directory` and what is missing above it, readable by its owner alone."""
+    if not directory.is_dir():
+        make_private(directory.parent)
+        directory.mkdir(mode=0o700, exist_ok=True)
+    return directory

@@ -1,0 +1,185 @@
+"""Reading one YAML file of settings: every mistake in it becomes one line, with its place.
+
+The files are plain lists of `name: value`. Anchors, tags and nesting are refused: a person can then
+see from a line alone what it sets, and no file can grow while it is read.
+"""
+
+import codecs
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from terp.settings import Given, Setting, Settings, table
+
+LARGEST_BYTES = 64 * 1024
+_OTHER_ENCODINGS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+
+
+class Unreadable(Exception):
+    """A file cannot be read as settings at all; says the line (0: the whole file) and why."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(line, why)
+        self.line, self.why = line, why
+
+
+@dataclass
+class ProfileFile:
+    """What a file sets (`given`), what it says about itself, and what is wrong with it.
+
+    `description` is its first comment line. `base` is the profile that it names: what a profile
+    `extends`, or the `profile` that a person's configuration uses unless another is asked for.
+    """
+
+    path: Path
+    given: dict[str, Given] = field(default_factory=dict)
+    description: str = ""
+    base: str = ""
+    problems: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+
+def read_profile(path: Path, *, base_key: str = "extends") -> ProfileFile:
+    """Read the file at `path`; problems are collected, not raised. `base_key` is the key for `base`."""
+    profile = ProfileFile(path)
+    place = short_path(path)
+    try:
+        text = _text(path)
+        profile.description = _first_comment(text)
+        for line, name, node in _entries(text):
+            _take(profile, f"{place}:{line}", name, node, base_key)
+    except Unreadable as refused:
+        profile.problems.append(
+            f"{place}:{refused.line}: {refused.why}" if refused.line else f"{place}: {refused.why}"
+        )
+    return profile
+
+
+def short_path(path: Path) -> str:
+    """A path as a person would write it: relative to the working directory, or with `~`."""
+    with contextlib.suppress(OSError, ValueError):
+        return str(path.relative_to(Path.cwd()))
+    with contextlib.suppress(RuntimeError, ValueError):
+        return f"~/{path.relative_to(Path.home())}"
+    return str(path)
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        raise Unreadable(0, f"cannot be read: {error.strerror}.") from error
+    if len(raw) > LARGEST_BYTES:
+        raise Unreadable(0, "is larger than 64 KB; a profile holds settings only.")
+    for mark, encoding in _OTHER_ENCODINGS.items():
+        if raw.startswith(mark):
+            raise Unreadable(0, f"is written in {encoding}; save it as UTF-8.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise Unreadable(line, "this line is not UTF-8; save the file as UTF-8.") from error
+
+
+def _first_comment(text: str) -> str:
+    first = text.lstrip().partition("\n")[0]
+    return first.lstrip("# ").rstrip() if first.startswith("#") else ""
+
+
+def _entries(text: str) -> Iterable[tuple[int, str, Any]]:
+    # Importing yaml costs as much as the rest of terp's start; a file of comments needs none of it.
+    if all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines()):
+        return ()
+    from terp.yaml_entries import entries  # noqa: PLC0415  (see above)
+
+    return entries(text)
+
+
+def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str) -> None:
+    """Put one entry into `profile`, or the problem with it."""
+    rows = {name: row for name, row in table(Settings).items() if row.in_files}
+    rows[base_key] = Setting("another profile", name=base_key)
+    row = rows.get(name)
+    if row is None:
+        profile.problems.append(f"{where}: {_unknown(name, list(rows))}")
+    elif name in profile.seen:
+        profile.problems.append(f"{where}: '{name}' is set twice in this file.")
+    else:
+        profile.seen.add(name)
+        try:
+            value = _value(row, node)
+        except ValueError:
+            profile.problems.append(
+                f"{where}: '{name}' is {_quoted(node)}, must be {row.rule}.{_hint(row, node)}"
+            )
+            return
+        if name == base_key:
+            profile.base = value
+        else:
+            profile.given[name] = Given(value, where)
+
+
+def _unknown(name: str, settable: list[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
+
+    if name in table(Settings):
+        return f"'{name}' belongs to one call and cannot be set in a file; use --{name.replace('_', '-')}."
+    near = get_close_matches(name.replace("-", "_").lower(), settable, n=1)
+    return f"unknown setting '{name}'." + (
+        f" Did you mean '{near[0]}'?" if near else " terp --help lists them."
+    )
+
+
+_TAGS = {
+    "switch": {"tag:yaml.org,2002:bool"},
+    "whole": {"tag:yaml.org,2002:int"},
+    "number": {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"},
+    "text": {"tag:yaml.org,2002:str"},
+}
+
+
+def _value(row: Setting, node: Any) -> Any:
+    """The value that a node gives a setting.
+
+    Raises:
+        ValueError: it is of another kind, or out of its limits.
+    """
+    if row.kind == "names":
+        if node.id != "sequence":
+            raise ValueError(node.value)
+        return tuple(_name(one) for one in node.value)
+    if node.id != "scalar" or node.tag not in _TAGS[row.kind]:
+        raise ValueError(node.value)
+    return row.parse(node.value)
+
+
+def _name(node: Any) -> str:
+    if node.id != "scalar" or node.tag not in _TAGS["text"] or not node.value.strip():
+        raise ValueError(node.value)
+    return str(node.value)
+
+
+def _quoted(node: Any) -> str:
+    """What the person wrote, as they would recognise it."""
+    if node.id != "scalar":
+        return {"sequence": "a list", "mapping": "a group of settings"}[node.id]
+    if node.tag == "tag:yaml.org,2002:null":
+        return "empty"
+    if node.tag not in _TAGS["text"]:
+        return str(node.value)
+    short = node.value if len(node.value) <= 60 else node.value[:57] + "…"
+    return f'"{short}"'
+
+
+def _hint(row: Setting, node: Any) -> str:
+    if row.kind == "text" and node.id == "scalar" and not row.choices and node.value:
+        return f' Put it in quotes: "{node.value}".'
+    return ""

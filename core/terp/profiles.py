@@ -1,0 +1,131 @@
+"""Profiles: named files of settings, and how they combine with everything else that sets something.
+
+Strongest first: a flag, a `TERP_…` variable, the profile named for the call (and what it extends), the
+person's `config.yaml`, the shipped profile `default`, the built-in value.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp.errors import SettingsError
+from terp.places import Places
+from terp.profile_file import ProfileFile, read_profile, short_path
+from terp.settings import Layer, Settings, combine, from_environment
+
+PROFILE_VARIABLE = "TERP_PROFILE"
+_SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True)
+class ProfileEntry:
+    """One line of `terp profiles`."""
+
+    name: str
+    path: Path
+    shipped: bool
+    description: str
+    problems: tuple[str, ...] = ()
+
+
+class Profiles:
+    """The profiles that can be named: the person's own, then the shipped ones."""
+
+    def __init__(self, own: Path, shipped: Path | None = None) -> None:
+        self.own = own
+        self.shipped = shipped or shipped_profiles()
+
+    def listed(self) -> Iterator[ProfileEntry]:
+        """Every profile by name; one of the person's hides a shipped one of the same name."""
+        found = {path.stem: path for folder in (self.shipped, self.own) for path in _files(folder)}
+        for name, path in sorted(found.items()):
+            file = read_profile(path)
+            shipped = path.parent == self.shipped
+            yield ProfileEntry(name, path, shipped, file.description, tuple(file.problems))
+
+    def chain(self, name: str) -> list[ProfileFile]:
+        """The profile `name` (or the file, if it is a path) and those it extends, the strongest first.
+
+        Raises:
+            SettingsError: one of them does not exist, or they extend one another in a circle.
+        """
+        chain: list[ProfileFile] = []
+        folder, asked_by = Path(), ""
+        while name:
+            path = self._find(name, folder, [file.path for file in chain], asked_by)
+            chain.append(read_profile(path))
+            name, folder, asked_by = chain[-1].base, path.parent, f"{short_path(path)}: "
+        return chain
+
+    def _find(self, name: str, folder: Path, before: list[Path], asked_by: str) -> Path:
+        candidates = self._candidates(name, folder)
+        present = [path for path in candidates if path.is_file()]
+        for path in present:
+            # A profile may extend a shipped one of its own name, so files of the chain are passed over.
+            if path not in before:
+                return path
+        if present:
+            circle = " → ".join(path.stem for path in [*before, present[0]])
+            raise SettingsError([f"{asked_by}profiles extend one another in a circle: {circle}."])
+        raise SettingsError([asked_by + self._missing(name, candidates)])
+
+    def _candidates(self, name: str, folder: Path) -> list[Path]:
+        if "/" in name or name.endswith(_SUFFIXES):
+            return [(folder / Path(name).expanduser()).absolute()]
+        return [place / (name + suffix) for place in (self.own, self.shipped) for suffix in _SUFFIXES]
+
+    def _missing(self, name: str, candidates: list[Path]) -> str:
+        from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
+
+        if len(candidates) == 1:
+            return f"there is no profile file '{name}'."
+        names = sorted({path.stem for place in (self.own, self.shipped) for path in _files(place)})
+        near = get_close_matches(name, names, n=1)
+        hint = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(names)}."
+        return f"there is no profile '{name}'. {hint}"
+
+
+def load_settings(
+    flags: Layer, *, profile: str, environ: Mapping[str, str], places: Places, shipped: Path | None = None
+) -> Settings:
+    """The settings of one call; `profile` is what the call named, or "".
+
+    Raises:
+        SettingsError: with every problem of the variables and files at once.
+    """
+    profiles = Profiles(places.profiles, shipped)
+    problems: list[str] = []
+    variables: Layer = {}
+    try:
+        variables = from_environment(environ)
+    except SettingsError as error:
+        problems += error.problems
+    files = _config(places)
+    named = profile or environ.get(PROFILE_VARIABLE, "") or next((file.base for file in files), "")
+    try:
+        chosen = profiles.chain(named) if named else []
+        files = [*chosen, *files, *Profiles(profiles.shipped, profiles.shipped).chain("default")]
+    except SettingsError as error:
+        problems += error.problems
+    problems += [problem for file in files for problem in file.problems]
+    if problems:
+        raise SettingsError(list(dict.fromkeys(problems)))
+    return combine([flags, variables, *(file.given for file in files)])
+
+
+def _config(places: Places) -> list[ProfileFile]:
+    path = places.config_file
+    return [read_profile(path, base_key="profile")] if path.is_file() else []
+
+
+def shipped_profiles() -> Path:
+    """The folder of shipped profiles: in the installed package, or at the root of a checkout."""
+    package = Path(__file__).parent
+    inside = package / "profiles"
+    return inside if inside.is_dir() else package.parent.parent / "profiles"
+
+
+def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return [path for path in folder.iterdir() if path.suffix in _SUFFIXES and path.is_file()]

@@ -1,0 +1,171 @@
+"""What a command line means."""
+
+from pathlib import Path
+
+import pytest
+
+from terp.errors import SettingsError
+from terp.settings import Given, Settings, table
+from terp_cli.command_line import CommandLine, read_command_line
+from terp_cli.flags import Options, all_flags, long_names
+from terp_cli.help import help_text
+
+
+def read(*arguments: str) -> CommandLine:
+    return read_command_line(arguments)
+
+
+def refused(*arguments: str) -> str:
+    with pytest.raises(SettingsError) as caught:
+        read(*arguments)
+    [problem] = caught.value.problems
+    return problem
+
+
+def test_words_and_flags_come_in_any_order() -> None:
+    line = read("plot", "-y", "iris", "-m", "a/b", "now")
+    assert line.words == ("plot", "iris", "now")
+    assert line.given == {"auto_run": Given(True, "-y"), "model": Given("a/b", "-m")}
+
+
+@pytest.mark.parametrize("flag", ["--max_steps=3", "--max-steps=3", "--max_steps 3"])
+def test_hyphens_and_underscores_are_alike(flag: str) -> None:
+    assert read(*flag.split()).given == {"max_steps": Given(3, "--max-steps")}
+
+
+def test_an_underscore_in_a_value_stays() -> None:
+    assert read("--model=a_b").given["model"].value == "a_b"
+
+
+def test_every_setting_is_a_flag_by_its_own_name() -> None:
+    names = {"--" + name.replace("_", "-") for name in table(Settings)}
+    assert names <= set(all_flags())
+
+
+def test_every_flag_has_one_meaning() -> None:
+    spellings = [
+        flag for declared in (Settings, Options) for row in table(declared).values() for flag in row.flags
+    ]
+    assert len(spellings) == len(set(spellings))
+
+
+def test_short_flags_can_be_grouped() -> None:
+    line = read("-yiq")
+    assert line.given == {"auto_run": Given(True, "-y")}
+    assert line.options == Options(interactive=True, quiet=True)
+
+
+def test_a_short_flag_takes_its_value_from_the_same_word() -> None:
+    assert read("-ymgpt-5").given["model"].value == "gpt-5"
+
+
+def test_two_letter_flags_are_not_taken_apart() -> None:
+    assert read("-ci", "be brief").given == {"instructions": Given("be brief", "-ci")}
+
+
+def test_a_switch_is_turned_off_with_no() -> None:
+    assert read("--no_auto_run").given == {"auto_run": Given(False, "--no-auto-run")}
+    assert read("--auto_run=off").given == {"auto_run": Given(False, "--auto-run")}
+
+
+def test_attachments_collect_and_may_hold_commas() -> None:
+    assert read("-f", "a,b.csv", "--file=c d.csv").options.file == ("a,b.csv", "c d.csv")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("-",), ("-",)),
+        (("-5",), ("-5",)),
+        (("- a list",), ("- a list",)),
+        (("-a list",), ("-a list",)),
+        (("--", "-y", "--x"), ("-y", "--x")),
+        (("a", "--", "-y"), ("a", "-y")),
+    ],
+)
+def test_what_is_no_flag_is_a_word(words: tuple[str, ...], meant: tuple[str, ...]) -> None:
+    assert read(*words).words == meant
+
+
+@pytest.mark.parametrize("command", ["demo", "doctor", "profiles"])
+def test_a_first_word_is_a_command_when_nothing_follows(command: str) -> None:
+    assert read(command).command == command
+    assert read(command, "-y").command == command
+    assert read(command, "me").words == (command, "me")
+    assert read("--", command).words == (command,)
+
+
+def test_run_is_a_command_when_a_file_follows(tmp_path: Path) -> None:
+    path = tmp_path / "code"
+    path.touch()
+    assert (read("run", str(path)).command, read("run", str(path)).argument) == ("run", str(path))
+    assert read("run", "-").command == "run"
+    assert read("run", "missing.py").command == "run"
+    assert read("run", "tests").words == ("run", "tests")
+    assert read("run", "the", "tests").words == ("run", "the", "tests")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--modle", "x"), "unknown flag --modle. Did you mean --model?"),
+        (("--zzzzzz",), "unknown flag --zzzzzz. terp --help lists them."),
+        (("--max-steps", "x"), '--max-steps is "x", must be a whole number, 0 or more.'),
+        (("--model",), "--model needs a value: text."),
+        (("-m", "-y"), "-m needs a value: text."),
+        (("--output-format", "xml"), '--output-format is "xml", must be one of text, json, stream-json.'),
+        (("--server",), "--server: there is no server in this version."),
+        (("--safe_mode", "ask"), "--safe_mode: code is always shown and asked about, unless -y is given."),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: tuple[str, ...], problem: str) -> None:
+    assert refused(*arguments) == problem
+
+
+@pytest.mark.parametrize(
+    ("flag", "name", "value"),
+    [
+        ("-lsv", "supports_vision", True),
+        ("--no_llm_supports_vision", "supports_vision", False),
+        ("--llm_supports_functions", "supports_tools", True),
+        ("-nlsf", "supports_tools", False),
+    ],
+)
+def test_switches_of_open_interpreter_set_what_they_mean(flag: str, name: str, value: bool) -> None:
+    assert read(flag).given[name].value is value
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        (("-sm", "x"), "system_message", "x"),
+        (("--custom_instructions", "x"), "instructions", "x"),
+        (("-t", "0.5"), "temperature", 0.5),
+        (("-cw", "8"), "context_window", 8),
+        (("-x", "9"), "max_tokens", 9),
+        (("-b", "0.1"), "max_budget_usd", 0.1),
+        (("-ab", "u"), "api_base", "u"),
+        (("-av", "1"), "api_version", "1"),
+        (("-xo", "600"), "max_output_chars", 600),
+    ],
+)
+def test_values_of_open_interpreter_set_what_they_mean(
+    arguments: tuple[str, str], name: str, value: object
+) -> None:
+    assert read(*arguments).given[name].value == value
+
+
+def test_fast_and_local_name_profiles() -> None:
+    assert [read("--fast").options.profile, read("--local").options.profile] == ["fast", "local"]
+
+
+def test_flags_without_a_loss_are_told_and_passed_over() -> None:
+    assert read("--disable_telemetry", "hi") == CommandLine(
+        words=("hi",), notices=("--disable_telemetry: there is no telemetry to disable.",)
+    )
+
+
+def test_the_help_names_every_setting_in_80_columns() -> None:
+    text = help_text()
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    assert [row.name for row in table(Settings).values() if long_names(row)[0] not in text] == []

@@ -1,0 +1,87 @@
+"""The table of settings: parsing, limits, layers."""
+
+import pytest
+
+from terp.errors import SettingsError
+from terp.settings import Given, Setting, Settings, combine, from_environment, table
+
+
+def parsed(name: str, text: str) -> object:
+    return table(Settings)[name].parse(text)
+
+
+def test_every_setting_explains_itself_and_belongs_to_a_group() -> None:
+    assert [row.name for row in table(Settings).values() if not (row.about and row.group)] == []
+
+
+def test_a_setting_is_named_after_its_field() -> None:
+    assert table(Settings)["max_steps"].variable == "TERP_MAX_STEPS"
+
+
+def test_values_are_read_by_their_kind() -> None:
+    assert parsed("max_steps", "7") == 7
+    assert parsed("max_budget_usd", "0.5") == 0.5
+    assert parsed("auto_run", "Yes") is True
+    assert parsed("auto_run", "0") is False
+    assert parsed("env_pass", "A, B,") == ("A", "B")
+    assert parsed("adapter", "direct") == "direct"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("max_steps", "-1"),
+        ("max_steps", "1.5"),
+        ("max_steps", ""),
+        ("temperature", "2.1"),
+        ("temperature", "nan"),
+        ("max_budget_usd", "inf"),
+        ("max_output_chars", "10"),
+        ("auto_run", "maybe"),
+        ("adapter", "other"),
+    ],
+)
+def test_values_outside_the_rule_are_refused(name: str, text: str) -> None:
+    with pytest.raises(ValueError):
+        parsed(name, text)
+
+
+def test_a_rule_says_what_a_value_must_be() -> None:
+    rows = table(Settings)
+    assert rows["auto_run"].rule == "true or false"
+    assert rows["adapter"].rule == "one of auto, direct, litellm"
+    assert rows["temperature"].rule == "a number, from 0 to 2"
+    assert rows["retries"].rule == "a whole number, from 0 to 20"
+    assert Setting("anything").rule == "text"
+
+
+def test_the_stronger_layer_wins_and_says_where_it_came_from() -> None:
+    settings = combine([{"model": Given("a", "--model")}, {"model": Given("b", "x.yaml:1")}])
+    assert settings == Settings(model="a")
+    assert settings.origin("model") == "--model"
+    assert settings.origin("max_steps") == "built-in"
+
+
+def test_variables_set_settings() -> None:
+    environ = {"TERP_MODEL": "m", "TERP_MAX_STEPS": "3", "HOME": "/"}
+    assert from_environment(environ) == {
+        "model": Given("m", "TERP_MODEL"),
+        "max_steps": Given(3, "TERP_MAX_STEPS"),
+    }
+
+
+def test_an_empty_variable_sets_nothing() -> None:
+    assert from_environment({"TERP_MODEL": ""}) == {}
+
+
+def test_every_wrong_variable_is_told_at_once() -> None:
+    with pytest.raises(SettingsError) as caught:
+        from_environment({"TERP_MAX_STEPS": "many", "TERP_AUTO_RUM": "1"})
+    assert caught.value.problems == (
+        'TERP_MAX_STEPS is "many", must be a whole number, 0 or more.',
+        "TERP_AUTO_RUM: unknown setting. Did you mean TERP_AUTO_RUN?",
+    )
+
+
+def test_variables_that_are_nearly_nothing_of_terp_are_left_alone() -> None:
+    assert from_environment({"TERP_HOME": "/x", "TERP_PROFILE": "p", "TERP_OTHER_PROGRAM": "1"}) == {}
