@@ -117,8 +117,8 @@ def test_no_function_is_longer_than_60_lines() -> None:
 # What a module may call when it is imported: the makers of plain values and of types.
 PURE = {
     "NamedTuple", "NewType", "ParamSpec", "TypeVar", "namedtuple", "field", "fields", "get_args",
-    "MappingProxyType", "getLogger", "bytes", "chr", "dict", "float", "frozenset", "int", "len", "list", "range", "set",
-    "sorted", "sum", "tuple", "compile", "escape", "fromkeys", "items", "join", "keys", "maketrans",
+    "MappingProxyType", "getLogger", "bytes", "chr", "dict", "float", "frozenset", "int", "len", "list",
+    "range", "set", "sorted", "sum", "tuple", "compile", "escape", "fromkeys", "items", "join", "keys", "maketrans",
     "replace", "split", "union", "values",
 }  # fmt: skip
 
