@@ -118,7 +118,7 @@ def test_no_function_is_longer_than_60_lines() -> None:
 PURE = {
     "NamedTuple", "NewType", "ParamSpec", "TypeVar", "namedtuple", "field", "fields", "get_args",
     "MappingProxyType", "getLogger", "bytes", "chr", "dict", "float", "frozenset", "int", "len", "list",
-    "range", "set", "sorted", "sum", "tuple", "compile", "escape", "fromkeys", "items", "join", "keys", "maketrans",
+    "range", "set", "sorted", "sum", "tuple", "compile", "escape", "fromkeys", "items", "join", "keys", "maketrans", "map",
     "replace", "split", "union", "values",
 }  # fmt: skip
 
