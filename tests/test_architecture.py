@@ -116,10 +116,10 @@ def test_no_function_is_longer_than_60_lines() -> None:
 
 # What a module may call when it is imported: the makers of plain values and of types.
 PURE = {
-    "NamedTuple", "NewType", "ParamSpec", "TypeVar", "namedtuple", "field", "fields", "get_args",
-    "MappingProxyType", "getLogger", "bytes", "chr", "dict", "float", "frozenset", "int", "len", "list",
-    "range", "set", "sorted", "sum", "tuple", "compile", "escape", "fromkeys", "items", "join", "keys", "maketrans", "map",
-    "replace", "split", "union", "values",
+    "MappingProxyType", "NamedTuple", "NewType", "ParamSpec", "TypeVar", "bytes", "chr", "compile",
+    "dict", "escape", "field", "fields", "float", "fromkeys", "frozenset", "getLogger", "get_args", "int",
+    "items", "join", "keys", "len", "list", "maketrans", "map", "namedtuple", "range", "replace", "set",
+    "sorted", "split", "sum", "tuple", "union", "values",
 }  # fmt: skip
 
 
