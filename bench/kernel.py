@@ -9,9 +9,9 @@ from contextlib import aclosing
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
-from terp.kernels.local import LocalKernels
 
 from bench.measure import Row, ratio, show
+from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.outputs import RunEnded
 

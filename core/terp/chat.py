@@ -7,10 +7,9 @@ from contextlib import aclosing
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from terp.errors import TurnFailed
 from terp.events import Event
 from terp.messages import Attachment
-from terp.reply import Reply, reply_of
+from terp.reply import Reply, TurnFailed, reply_of
 from terp.session import Session
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@
     │   ├── RateLimited        429 after all retries
     │   ├── Unavailable        connection, 5xx or a broken stream, after all retries
     │   └── RecordingMiss      a replay has no reply for this request
-    ├── TurnFailed             a turn ended without an answer (for callers of `terp.open`)
+    ├── TurnFailed             a turn ended without an answer (`terp.reply`, for callers of `terp.open`)
     └── KernelError            a kernel cannot do what was asked
         ├── KernelStartFailed  it did not come up; the message ends with the last lines of its log
         └── UnknownLanguage    nothing here can run that language
@@ -22,10 +22,7 @@ A message is one readable sentence; `remedy` says what the person can do, or is 
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from terp.reply import Reply
+from typing import Literal
 
 StopReason = Literal[
     "done",
@@ -141,15 +138,6 @@ class Unavailable(ModelError):
 
 class RecordingMiss(ModelError):
     """A strict replay has no reply for a request; the message shows the first difference."""
-
-
-class TurnFailed(TerpError):
-    """A turn ended without an answer; `reply` is what it came to until then."""
-
-    def __init__(self, message: str, remedy: str = "", *, reply: "Reply") -> None:
-        super().__init__(message, remedy)
-        self.reply = reply
-        self.stop_reason = reply.stop_reason
 
 
 class KernelError(TerpError):

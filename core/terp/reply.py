@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from terp.errors import StopReason
+from terp.errors import StopReason, TerpError
 from terp.events import (
     CodeFinished,
     CodeProposed,
@@ -61,6 +61,15 @@ class Reply:
 
     def __str__(self) -> str:
         return self.text
+
+
+class TurnFailed(TerpError):
+    """A turn ended without an answer; `reply` is what it came to until then."""
+
+    def __init__(self, message: str, remedy: str = "", *, reply: Reply) -> None:
+        super().__init__(message, remedy)
+        self.reply = reply
+        self.stop_reason = reply.stop_reason
 
 
 @dataclass(slots=True)

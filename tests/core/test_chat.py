@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from terp.chat import Chat
-from terp.errors import AuthFailed, TurnFailed
+from terp.errors import AuthFailed
 from terp.events import Event, TurnFinished, TurnStarted
+from terp.reply import TurnFailed
 from terp.session import Session
 from terp.testing import EchoKernel, ScriptedModel, call
 from tests.core.sessions import open_session

@@ -1,14 +1,30 @@
-"""The bootstrap as code for an `execute_request`."""
+"""The package `inside` as code for a request to a kernel."""
 
 from pathlib import Path
 
+# In the order of their imports.
+_MODULES = ("home", "text", "values", "figures", "files", "__init__")
+
+_LOADER = """
+def load(sources, token, shell):
+    import sys, types
+    package = types.ModuleType("terp_home")
+    package.__path__ = []
+    sys.modules["terp_home"] = package
+    for name, source in sources:
+        inner = name != "__init__"
+        module = types.ModuleType("terp_home." + name) if inner else package
+        module.__package__ = "terp_home"
+        sys.modules[module.__name__] = module
+        exec(compile(source, "<terp_home." + name + ">", "exec"), module.__dict__)
+    package.install(shell, token)
+"""
+
 
 def bootstrap_code(token: str) -> str:
-    """Code that makes the module `terp_home` of `bootstrap.py` in a kernel, and no other name."""
-    source = Path(__file__).with_name("bootstrap.py").read_text(encoding="utf-8")
-    return (
-        "(lambda home: (__import__('sys').modules.__setitem__('terp_home', home), "
-        f"exec(compile({source!r}, '<terp>', 'exec'), home.__dict__), "
-        f"home.install(get_ipython(), {token!r})))"
-        "(type(__import__('sys'))('terp_home'))"
-    )
+    """Code that loads the package as `terp_home` into a kernel, and leaves no other name there."""
+    folder = Path(__file__).with_name("inside")
+    sources = [(name, (folder / f"{name}.py").read_text(encoding="utf-8")) for name in _MODULES]
+    # One expression: a statement would bind a name in the person's namespace.
+    load = f"space['load']({sources!r}, {token!r}, get_ipython())"
+    return f"(lambda space: (exec({_LOADER!r}, space), {load}))({{}})"

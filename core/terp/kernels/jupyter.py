@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import json
 import secrets
+import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
@@ -11,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
+from terp.kernels.files import FileWatch
 from terp.kernels.launch import Launch
 from terp.kernels.protocol import KernelListener, Variable
 from terp.kernels.run import Run
 from terp.kernels.translation import Translator, report_of, wants_exit
 from terp.kernels.waiting import first_of, is_set_within
-from terp.outputs import RunEnded, RunItem, RunStatus
+from terp.outputs import FileChange, RunEnded, RunItem, RunStatus
 
 if TYPE_CHECKING:
     from terp.kernels.process import KernelProcess
@@ -59,6 +61,7 @@ class JupyterKernel:
         self._token = secrets.token_hex(16)
         self._generation = 0
         self._translator = Translator()
+        self._files = FileWatch(cwd)
         self._turn = asyncio.Lock()
         self._process: KernelProcess | None = None
         self._starting: asyncio.Task[KernelProcess] | None = None
@@ -179,7 +182,8 @@ class JupyterKernel:
         # Importing jupyter_client takes 100 ms, in which a front end wants to draw.
         module = await asyncio.to_thread(importlib.import_module, "terp.kernels.process")
         process: KernelProcess = module.KernelProcess(self._launch(self._token), self._on_unclaimed)
-        await process.start()
+        # The look takes as long as the kernel needs anyway to come up.
+        await asyncio.gather(process.start(), asyncio.to_thread(self._files.look))
         self._process = process
         self._generation += 1
         self._tell.changed(self._language, "ready" if self._generation == 1 else "restarted", "")
@@ -219,6 +223,7 @@ class JupyterKernel:
             # Runs are sent one at a time; a queue that is being aborted would swallow the next one.
             "stop_on_error": False,
         }
+        run.sent_ns = time.time_ns()
         run.message_id = process.send("execute_request", content, run)
         self._past[run.message_id] = run.run_id
         if len(self._past) > _REMEMBERED_RUNS:
@@ -235,21 +240,24 @@ class JupyterKernel:
         else:
             await is_set_within(_IDLE_GRACE_S, run.idle, process.gone)
         run.finish_output()
+        files = await asyncio.to_thread(
+            self._files.changes, run.sent_ns, run.report.get("touched") or {}, run.report.get("cwd") or ""
+        )
         process.forget(run.message_id)
-        run.backlog.put(self._ending(process, run))
+        run.backlog.put(self._ending(process, run, files))
         run.over.set()
 
-    def _ending(self, process: "KernelProcess", run: Run) -> RunEnded:
+    def _ending(self, process: "KernelProcess", run: Run, files: tuple[FileChange, ...]) -> RunEnded:
         if not run.reply.done():
             note = f"{process.obituary()} {_LOST}"
-            return RunEnded("timeout" if run.stopped == "timeout" else "died", note=note)
+            return RunEnded("timeout" if run.stopped == "timeout" else "died", files=files, note=note)
         reply = run.reply.result()
         note = ""
         if wants_exit(reply):
             note = f"The code ended the session. {_LOST}"
             self._background(self._retire(process))
         status: RunStatus = run.stopped or ("ok" if reply.get("status") == "ok" else "error")
-        return RunEnded(status, run.report.get("hidden"), note=note)
+        return RunEnded(status, run.report.get("hidden"), files, note)
 
     async def _retire(self, process: "KernelProcess") -> None:
         """End a kernel that its own code has told to end."""
@@ -294,10 +302,12 @@ class JupyterKernel:
         return await self._process.ask(kind, content, _ASIDE_S, busy=self._run is not None) or {}
 
     def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
-        if parent not in self._past or report_of(message) is not None:
+        if not self._past or report_of(message) is not None:
             return
+        # A thread's output can carry the id of a question that was asked meanwhile.
+        run_id = self._past.get(parent, next(reversed(self._past.values())))
         for output in self._translator.outputs(message):
-            self._tell.late_output(self._past[parent], output)
+            self._tell.late_output(run_id, output)
 
     def _background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -34,4 +34,6 @@ def python_argv(python: str) -> Sequence[str]:
         "--Completer.use_jedi=False",
         # Saves 0.6 ms of the 3 ms of a short run.
         "--IPythonKernel._execute_sleep=0",
+        # The bootstrap has pipes of its own behind file descriptors 1 and 2.
+        "--IPKernelApp.capture_fd_output=False",
     )

@@ -24,6 +24,7 @@ class Run:
     def __init__(self, run_id: str, translator: Translator, backlog: Backlog, token: str) -> None:
         self.run_id = run_id
         self.message_id = ""
+        self.sent_ns = 0
         self.backlog = backlog
         self.reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self.idle = asyncio.Event()
@@ -31,7 +32,6 @@ class Run:
         self.stop_requested = asyncio.Event()
         self.stopped: RunStatus | None = None
         self.report: dict[str, Any] = {}
-        self.leaving = False
         self._translator = translator
         self._back_prompt = f"terp:{token}:"
         self._failed = False

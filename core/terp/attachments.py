@@ -1,0 +1,109 @@
+"""Files that go with a prompt: brought into the working directory, and described to the model."""
+
+import base64
+import filecmp
+import shutil
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+
+from terp.errors import AttachmentError
+from terp.messages import Attachment, Image
+from terp.peek import peek
+
+_LINES = 5
+# Providers refuse larger pictures; they are then described in words only.
+_IMAGE_BYTES = 3_500_000
+_PICTURES = {"PNG image": "image/png", "JPEG image": "image/jpeg", "GIF image": "image/gif"}
+_CONFIRM = (
+    "I have attached what is listed below. Confirm in one sentence that you have it; my request follows."
+)
+
+
+def attach(files: Sequence[str], cwd: Path) -> tuple[Attachment, ...]:
+    """Put `files` into `cwd` and describe them; relative names are those of terp's own directory.
+
+    A file already below `cwd` stays where it is. Any other is copied, never over an existing file: a
+    name that is taken by a file of other content gets a number.
+
+    Raises:
+        AttachmentError: one of them is missing or unreadable. Nothing has been copied then.
+    """
+    sources = list(dict.fromkeys(Path(file).expanduser() for file in files))
+    if problems := [problem for source in sources if (problem := _problem(source))]:
+        raise AttachmentError("\n".join(problems))
+    return tuple(_attachment(source, cwd) for source in sources)
+
+
+def with_attachments(prompt: str, attachments: Sequence[Attachment]) -> str:
+    """The prompt to send: attachments without any words ask to be confirmed."""
+    return _CONFIRM if attachments and not prompt.strip() else prompt
+
+
+def unused(path: Path) -> Path:
+    """`path`, or the first of `name-2.ext`, `name-3.ext` … that does not exist."""
+    if not path.exists() and not path.is_symlink():
+        return path
+    suffix = "".join(path.suffixes[-2:]) if path.suffixes[-2:-1] == [".tar"] else path.suffix
+    stem = path.name.removesuffix(suffix)
+    candidates = (path.with_name(f"{stem}-{number}{suffix}") for number in count(2))
+    return next(one for one in candidates if not one.exists() and not one.is_symlink())
+
+
+def copy_unused(source: Path, folder: Path) -> Path:
+    """Copy `source` into `folder` under its own name, or a numbered one; where it is now.
+
+    Nothing is copied when the same content is there under that name.
+    """
+    target = folder / source.name
+    if target.is_file() and filecmp.cmp(source, target, shallow=False):
+        return target
+    while True:
+        target = unused(target)
+        try:
+            # "x": another program may have taken the name just now.
+            with source.open("rb") as read, target.open("xb") as write:
+                shutil.copyfileobj(read, write)
+        except FileExistsError:
+            continue
+        return target
+
+
+def _problem(source: Path) -> str:
+    if "://" in str(source) or str(source).startswith(("http:/", "https:/")):
+        return f"cannot attach '{source}': download it first, and attach the file."
+    try:
+        if not source.exists():
+            return f"there is no file '{source}' to attach."
+        if source.is_dir():
+            return f"'{source}' is a directory; attach the files in it."
+        if not source.is_file():
+            return f"'{source}' is not a file that can be copied."
+        source.open("rb").close()
+    except OSError as error:
+        return f"cannot read '{source}': {error.strerror}."
+    return ""
+
+
+def _attachment(source: Path, cwd: Path) -> Attachment:
+    try:
+        path = _brought(source, cwd)
+        look = peek(path, max_lines=_LINES)
+    except OSError as error:
+        raise AttachmentError(f"cannot attach '{source}': {error.strerror}.") from error
+    name = str(path.relative_to(cwd))
+    note = f"[Attachment: {name}] It is in the working directory: {look.facts}"
+    mime = _PICTURES.get(look.kind.partition(",")[0], "")
+    image = None
+    if mime and look.size <= _IMAGE_BYTES:
+        image = Image(mime, base64.b64encode(path.read_bytes()).decode())
+    return Attachment(name, f"{note}; {look.beginning}" if look.lines else f"{note}.", image)
+
+
+def _brought(source: Path, cwd: Path) -> Path:
+    path = source.absolute()
+    for place in (path, path.resolve()):
+        for base in (cwd, cwd.resolve()):
+            if place.is_relative_to(base):
+                return cwd / place.relative_to(base)
+    return copy_unused(path, cwd)

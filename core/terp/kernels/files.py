@@ -1,0 +1,181 @@
+"""Files that a run created, changed or deleted, found without asking the model."""
+
+import os
+import stat
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from terp.outputs import FileChange
+
+# Directories whose content is nobody's result.
+_SKIPPED = frozenset(
+    """
+    .git .hg .svn .venv venv node_modules __pycache__ site-packages .mypy_cache .pytest_cache .ruff_cache
+    .ipynb_checkpoints .cache .tox .nox .idea .vscode .npm .cargo .rustup .conda
+    """.split()  # noqa: SIM905 - a table of names, to be read
+)
+_DEVICES = ("/dev/", "/proc/", "/sys/")
+_MOST_ENTRIES = 5_000
+# CPU time of one look: a loaded machine must not make it blind.
+_MOST_CPU_S = 0.02
+_MOST_CHANGES = 500
+# File systems stamp with a clock that ticks every few milliseconds.
+_CLOCK_SLACK_NS = 20_000_000
+
+State = tuple[int, int, int]
+"""Size, time of the last change of the content in ns, inode."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    state: State
+    ctime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What was seen below some directories: the files, and the directories that were read."""
+
+    files: dict[str, _File] = field(default_factory=dict)
+    directories: set[str] = field(default_factory=set)
+
+
+class FileWatch:
+    """Compares the working directory of a kernel before and after its runs.
+
+    The look after a run is the look before the next one. What happened in between is told apart by
+    the time of the change. Large trees are seen only in their upper levels; what the kernel itself
+    opened for writing (`touched`) is found anywhere.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._before = _Look()
+
+    def look(self) -> None:
+        """See the directory as it is before the first run."""
+        self._before = _look([self._root])
+
+    def changes(
+        self, started_ns: int, touched: Mapping[str, State | None], cwd: str = ""
+    ) -> tuple[FileChange, ...]:
+        """What changed since `started_ns`, sorted by path.
+
+        `touched` are paths with their state before the run touched them (None: not there); `cwd`
+        is where the run has left the kernel.
+        """
+        before, since = self._before, started_ns - _CLOCK_SLACK_NS
+        after = _look([self._root, cwd or self._root])
+        self._root = cwd or self._root
+        self._before = after
+        changed = [
+            *_written(before, after, touched, since),
+            *_deleted(before, after, since),
+            *_touched_elsewhere(after, touched, since),
+        ]
+        return tuple(sorted(set(changed), key=lambda change: change.path)[:_MOST_CHANGES])
+
+
+def _written(
+    before: _Look, after: _Look, touched: Mapping[str, State | None], since: int
+) -> Iterator[FileChange]:
+    for path, file in after.files.items():
+        if file.ctime_ns < since:
+            continue
+        old = before.files.get(path)
+        if path in touched:
+            yield _change(path, file, existed=touched[path] is not None)
+        elif old is None:
+            yield _change(path, file, existed=False)
+        elif old.state != file.state:
+            yield _change(path, file, existed=True)
+
+
+def _deleted(before: _Look, after: _Look, since: int) -> Iterator[FileChange]:
+    for path in before.files.keys() - after.files.keys():
+        parent = os.path.dirname(path)  # noqa: PTH120 - this is done for every missing file
+        if parent not in after.directories and Path(parent).exists():
+            continue
+        try:
+            if Path(parent).stat().st_ctime_ns < since:
+                continue
+        except OSError:
+            pass
+        if not os.path.lexists(path):
+            yield FileChange(path, "deleted")
+
+
+def _touched_elsewhere(after: _Look, touched: Mapping[str, State | None], since: int) -> Iterator[FileChange]:
+    for path, old in touched.items():
+        if path in after.files or not _is_of_interest(path, after.directories):
+            continue
+        file = _file(path)
+        if file is None:
+            if old is not None and not os.path.lexists(path):
+                yield FileChange(path, "deleted")
+        elif file.ctime_ns >= since:
+            yield _change(path, file, existed=old is not None)
+
+
+def _change(path: str, file: _File, *, existed: bool) -> FileChange:
+    return FileChange(path, "modified" if existed else "created", file.state[0])
+
+
+def _is_of_interest(path: str, directories: set[str]) -> bool:
+    if path.startswith(_DEVICES):
+        return False
+    name = Path(path)
+    for parent in name.parents:
+        if str(parent) in directories:
+            # A working directory may itself lie below a hidden one.
+            parts: Sequence[str] = name.relative_to(parent).parts[:-1]
+            break
+    else:
+        parts = name.parts[1:-1]
+    return not any(part in _SKIPPED or part.startswith(".") for part in parts)
+
+
+def _file(path: str) -> _File | None:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return _of(found) if stat.S_ISREG(found.st_mode) else None
+
+
+def _of(found: os.stat_result) -> _File:
+    return _File((found.st_size, found.st_mtime_ns, found.st_ino), found.st_ctime_ns)
+
+
+def _look(roots: Sequence[str]) -> _Look:
+    look = _Look()
+    waiting = deque(dict.fromkeys(roots))
+    deadline = time.thread_time() + _MOST_CPU_S
+    while waiting and len(look.files) < _MOST_ENTRIES and time.thread_time() < deadline:
+        directory = waiting.popleft()
+        if directory in look.directories:
+            continue
+        try:
+            with os.scandir(directory) as entries:
+                waiting.extend(_read(entries, look))
+            look.directories.add(directory)
+        except OSError:
+            continue
+    return look
+
+
+def _read(entries: Iterator["os.DirEntry[str]"], look: _Look) -> list[str]:
+    """Add the files of a directory to the look; its subdirectories, none for a virtual environment."""
+    below: list[str] = []
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in _SKIPPED:
+                below.append(entry.path)
+        elif entry.name == "pyvenv.cfg":
+            return []
+        elif entry.is_file(follow_symlinks=False) and len(look.files) < _MOST_ENTRIES:
+            look.files[entry.path] = _of(entry.stat(follow_symlinks=False))
+    return below

@@ -1,0 +1,186 @@
+"""Figures of matplotlib, which nobody here imports: it is met when the person's code imports it."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import io
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .home import Home
+
+
+class Figures:
+    """Sees that every figure of matplotlib reaches the person once.
+
+    A figure is sent when it is shown, when it is closed, or at the end of its cell. One that was
+    saved to a file and closed has reached the person as that file.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.waiting: dict[int, Any] = {}
+        self.sent: set[int] = set()
+
+    def send(self, figure: Any) -> None:
+        """Send a figure, unless this cell has sent it."""
+        self.waiting.pop(id(figure), None)
+        if id(figure) in self.sent:
+            return
+        self.sent.add(id(figure))
+        try:
+            data = self.render(figure)
+        except Exception as error:  # noqa: BLE001
+            sys.stderr.write(f"A figure could not be drawn: {type(error).__name__}: {error}\n")
+            return
+        self.home.shell.display_pub.publish(data={**data, "text/plain": repr(figure)})
+
+    def render(self, figure: Any) -> dict[str, str]:
+        """The figure in the formats that are registered for it (PNG, if nothing else was chosen)."""
+        rendered = {}
+        for mime, formatter in self.home.shell.display_formatter.formatters.items():
+            printer = formatter.type_printers.get(type(figure)) or formatter.type_printers.get(
+                self.figure_type
+            )
+            value = printer(figure) if printer and mime != "text/plain" else None
+            value = value[0] if isinstance(value, tuple) else value
+            if value is not None:
+                rendered[mime] = base64.b64encode(value).decode() if isinstance(value, bytes) else value
+        return rendered or {"image/png": base64.b64encode(png(figure)).decode()}
+
+    def finish(self) -> None:
+        """The cell is over: send what is left and close everything."""
+        for figure in list(self.waiting.values()):
+            self.send(figure)
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        if pyplot is not None and not self.has_windows():
+            self.sent.update(id(manager.canvas.figure) for manager in self.managers())
+            pyplot.close("all")
+        self.waiting.clear()
+        self.sent.clear()
+
+    def managers(self) -> list[Any]:
+        """The open figures' managers."""
+        helpers = sys.modules.get("matplotlib._pylab_helpers")
+        return list(helpers.Gcf.get_all_fig_managers()) if helpers else []
+
+    def has_windows(self) -> bool:
+        """Whether the person chose a back end that shows figures itself."""
+        return any(manager.canvas.required_interactive_framework for manager in self.managers())
+
+    def show(self) -> None:
+        """`pyplot.show`: send all open figures and close them."""
+        for manager in self.managers():
+            self.send(manager.canvas.figure)
+        sys.modules["matplotlib.pyplot"].close("all")
+
+    def watch_managers(self, backend_bases: Any) -> None:
+        """Learn of figures that pyplot makes, shows and closes."""
+        base = backend_bases.FigureManagerBase
+        made, closed = base.__init__, base.destroy
+
+        @functools.wraps(made)
+        def init(manager: Any, canvas: Any, num: Any) -> None:
+            made(manager, canvas, num)
+            if not canvas.required_interactive_framework:
+                self.waiting[id(canvas.figure)] = canvas.figure
+
+        @functools.wraps(closed)
+        def destroy(manager: Any) -> None:
+            closed(manager)
+            figure = manager.canvas.figure
+            drawn = len(figure.get_children()) > 1
+            if self.home.in_cell and drawn and not getattr(figure, "_terp_saved", False):
+                self.send(figure)
+            self.waiting.pop(id(figure), None)
+
+        base.__init__, base.destroy = init, destroy
+        base.show = lambda manager: self.send(manager.canvas.figure)
+
+    def watch_figure(self, module: Any) -> None:
+        """Learn of figures that are saved, and show one that is the value of a cell."""
+        self.figure_type = module.Figure
+        saved = module.Figure.savefig
+
+        @functools.wraps(saved)
+        def savefig(figure: Any, fname: Any, *args: Any, **kwargs: Any) -> Any:
+            result = saved(figure, fname, *args, **kwargs)
+            figure._terp_saved = isinstance(fname, (str, os.PathLike))
+            return result
+
+        module.Figure.savefig = savefig
+        self.home.shell.display_formatter.formatters["image/png"].for_type(module.Figure, png)
+
+    def watch_pyplot(self, pyplot: Any) -> None:
+        """Replace `show`, which would warn that it cannot show anything."""
+        original = pyplot.show
+
+        @functools.wraps(original)
+        def show(*args: Any, **kwargs: Any) -> Any:
+            return original(*args, **kwargs) if self.has_windows() else self.show()
+
+        pyplot.show = show
+        # All figures are closed after each cell: many open ones are no leak.
+        pyplot.rcParams["figure.max_open_warning"] = pyplot.rcParamsDefault["figure.max_open_warning"] = 0
+
+    def watch_inline(self, inline: Any) -> None:
+        """`%matplotlib inline` sends figures as well: let it leave that to us."""
+        events, flush = self.home.shell.events, inline.flush_figures
+        if flush in events.callbacks["post_execute"]:
+            events.unregister("post_execute", flush)
+
+        def show(*_: Any, **__: Any) -> None:
+            self.show()
+
+        show._draw_called, show._to_draw = False, []  # type: ignore[attr-defined]
+        inline.show, inline.flush_figures = show, lambda: None
+
+    def format(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """The display formatter, noting a figure that is displayed as a value."""
+
+        @functools.wraps(original)
+        def format(obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A001
+            if id(obj) in self.waiting:
+                self.sent.add(id(self.waiting.pop(id(obj))))
+            return original(obj, *args, **kwargs)
+
+        return format
+
+
+def png(figure: Any) -> bytes:
+    """A figure as PNG, without margins, at its own resolution."""
+    buffer = io.BytesIO()
+    figure.canvas.print_figure(buffer, format="png", bbox_inches="tight", dpi=figure.dpi)
+    return buffer.getvalue()
+
+
+class After:
+    """Calls a function with a module right after somebody imported it; imports nothing itself."""
+
+    def __init__(self, wanted: dict[str, Callable[[Any], None]]) -> None:
+        self.wanted = wanted
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """The spec that the other finders find, with a loader that tells us."""
+        then = self.wanted.pop(name, None)
+        if then is None:
+            return None
+        for finder in sys.meta_path:
+            spec = finder.find_spec(name, path, target) if finder is not self else None
+            if spec is not None and spec.loader is not None:
+                spec.loader.exec_module = followed(spec.loader.exec_module, then)  # type: ignore[assignment, method-assign]
+                return spec
+        return None
+
+
+def followed(execute: Callable[[Any], Any], then: Callable[[Any], None]) -> Callable[[Any], None]:
+    """`execute`, and `then` after it."""
+
+    def both(module: Any) -> None:
+        execute(module)
+        then(module)
+
+    return both

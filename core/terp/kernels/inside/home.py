@@ -1,0 +1,85 @@
+"""What is known of this kernel and of the cell that runs."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+REPORT = "application/vnd.terp.report+json"
+# Output of one cell, in characters; a display weighs at least `DISPLAY_WEIGHT`.
+ROOM = 64_000_000
+DISPLAY_WEIGHT = 1_000
+
+
+class Home:
+    """What is known of this kernel and of the cell that runs, or ran last."""
+
+    def __init__(self, shell: Any, token: str) -> None:
+        self.shell = shell
+        self.kernel = shell.kernel
+        self.token = token
+        self.pid = os.getpid()
+        self.log = os.fdopen(os.dup(2), "w", buffering=1)
+        self.header: dict[str, Any] = {}
+        self.in_cell = False
+        self.room = ROOM
+        self.dropped = [0, 0]
+        self.reported = 0.0
+        self.hidden: str | None = None
+        self.calling = threading.Lock()
+        self.local = threading.local()
+
+    def begin(self) -> None:
+        """A cell begins."""
+        self.header = self.kernel.get_parent()["header"]
+        self.room = ROOM
+        self.hidden = None
+        self.in_cell = True
+
+    def report(self, **facts: Any) -> None:
+        """Tell the adapter something about the cell."""
+        content = {"data": {REPORT: facts}, "metadata": {}, "transient": {}}
+        self.kernel.session.send(self.kernel.iopub_socket, "display_data", content, parent=self.header)
+
+    def drop(self, text: str) -> None:
+        """Count output that is not sent; tell the count now and then."""
+        self.dropped[0] += len(text)
+        self.dropped[1] += text.count("\n")
+        if time.monotonic() - self.reported > 1.0:
+            self.report_dropped()
+
+    def report_dropped(self) -> None:
+        """Tell how much was dropped since the last time."""
+        self.reported = time.monotonic()
+        dropped, self.dropped = self.dropped, [0, 0]
+        if dropped[0]:
+            self.report(omitted=dropped)
+
+    def fit(self, data: dict[str, Any]) -> dict[str, Any]:
+        """A MIME bundle, or what of it fits into the room that the cell has left."""
+        weight = max(
+            DISPLAY_WEIGHT, sum(len(value) for value in data.values() if isinstance(value, (str, bytes)))
+        )
+        if weight <= self.room:
+            self.room -= weight
+            return data
+        plain = str(data.get("text/plain", ""))
+        fits, self.room = plain[: self.room], 0
+        self.drop(plain[len(fits) :] or " ")
+        return {"text/plain": fits} if fits else {}
+
+    def guarded(self, function: Callable[..., None]) -> Callable[..., None]:
+        """`function`, whose failure is a line in the log and not the person's problem."""
+
+        @functools.wraps(function)
+        def run(*args: Any) -> None:
+            try:
+                function(*args)
+            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001
+                self.log.write(f"terp_home: {function.__qualname__}: {error!r}\n")
+
+        return run

@@ -1,0 +1,244 @@
+"""Text: the standard streams, and the file descriptors below them."""
+
+from __future__ import annotations
+
+import codecs
+import functools
+import os
+import selectors
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from ipykernel.iostream import OutStream
+
+from .home import Home
+
+# A message with more text would be decoded in one piece while nothing else happens at the other end.
+PIECE = 500_000
+# Flushes per second that are sent one by one; what exceeds them is sent in batches.
+FLUSH_RATE = 300.0
+# How often a write looks for output that came past it, through the file descriptors.
+DRAIN_INTERVAL_S = 0.0005
+
+
+class Write:
+    """The attribute `write` of the streams, which IPython does not get to replace.
+
+    IPython 9 puts a function of its own there for every cell, which keeps a copy of all output for
+    ever, and afterwards puts back what it found. What other code puts there is used.
+    """
+
+    def __get__(self, stream: Any, owner: Any) -> Any:
+        return self if stream is None else stream.__dict__.get("write") or stream.put
+
+    def __set__(self, stream: Any, function: Any) -> None:
+        by_ipython = "_tee." in getattr(function, "__qualname__", "")
+        if not by_ipython and getattr(function, "__func__", None) is not OutStream.write:
+            stream.__dict__["write"] = function
+
+
+class Stream(OutStream):
+    """Standard output or error: bounded per cell, in order, and cheap to flush.
+
+    The class of the kernel's own streams is replaced by this one, so that references to them that
+    somebody keeps (a logging handler, say) go on working.
+    """
+
+    home: Home
+    pipes: Pipes
+    other: Stream
+    number: int
+    flush_interval = 0.05
+    write = Write()
+
+    def prepare(self, home: Home, pipes: Pipes, other: Stream, number: int) -> None:
+        """Complete an object whose class was replaced."""
+        self.__dict__.pop("write", None)
+        self.home, self.pipes, self.other, self.number = home, pipes, other, number
+        self.waiting = False
+        self.drained = self.refilled = 0.0
+        self.tokens = FLUSH_RATE
+
+    @property
+    def parent_header(self) -> Any:
+        """The cell to which text written here and now belongs."""
+        header = getattr(self.home.local, "header", None)
+        if header is not None:
+            return header
+        try:
+            return self._parent_header.get()
+        except LookupError:
+            return birth_of(threading.current_thread()) or self.home.header
+
+    @parent_header.setter
+    def parent_header(self, value: Any) -> None:
+        self._parent_header.set(value)
+
+    def fileno(self) -> int:
+        """The descriptor that children inherit; what is written there is shown."""
+        return self.number
+
+    def put(self, string: str) -> int:
+        """Write text; what exceeds the cell's room is counted."""
+        if not isinstance(string, str):
+            raise TypeError(f"write() argument must be str, not {type(string).__name__}")
+        if os.getpid() != self.home.pid:
+            OutStream.write(self, string)
+            return len(string)
+        now = time.monotonic()
+        if now - self.drained > DRAIN_INTERVAL_S:
+            self.drained = now
+            self.pipes.drain()
+        if self.other.waiting and self.may_send():
+            self.other.flush_now()
+        if len(string) <= self.home.room:
+            self.home.room -= len(string)
+            fits = string
+        else:
+            fits, rest = string[: self.home.room], string[self.home.room :]
+            self.home.room = 0
+            self.home.drop(rest)
+        if fits:
+            self.waiting = True
+            OutStream.write(self, fits)
+        return len(string)
+
+    def flush(self) -> None:
+        """Send what was written; soon, when flushes come too fast to be sent one by one."""
+        if not self.waiting or os.getpid() != self.home.pid or self.may_send():
+            self.flush_now()
+
+    def flush_now(self) -> None:
+        """Send what was written, and return when it is on its way."""
+        self.waiting = False
+        super().flush()  # type: ignore[no-untyped-call]
+
+    def may_send(self) -> bool:
+        """Whether one more message does not make a flood."""
+        now = time.monotonic()
+        self.tokens = min(FLUSH_RATE, self.tokens + (now - self.refilled) * FLUSH_RATE)
+        self.refilled = now
+        if self.tokens < 1:
+            return False
+        self.tokens -= 1
+        return True
+
+    def close(self) -> None:
+        """Nothing: the descriptors are the kernel's to its end."""
+
+    def _flush_buffers(self) -> Iterator[tuple[Any, str]]:
+        self.waiting = False
+        for parent, text in super()._flush_buffers():  # type: ignore[no-untyped-call]
+            for start in range(0, len(text), PIECE):
+                yield parent, text[start : start + PIECE]
+
+
+class Pipes(threading.Thread):
+    """File descriptors 1 and 2, to which C code and child processes write.
+
+    They get pipes of their own for every cell that follows one with child processes: whoever
+    inherited an older pipe still writes for its own cell.
+    """
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(name="terp-pipes", daemon=True)
+        self.home = home
+        self.lock = threading.RLock()
+        self.selector = selectors.DefaultSelector()
+        self.current: list[selectors.SelectorKey] = []
+        self.spawned = True
+
+    def renew(self) -> None:
+        """New pipes for the cell that begins, if an old one may have been inherited."""
+        if not self.spawned:
+            for key in self.current:
+                key.data["header"] = self.home.header
+            return
+        self.spawned = False
+        with self.lock:
+            self.current = [
+                self.redirect(number, stream) for number, stream in ((1, sys.stdout), (2, sys.stderr))
+            ]
+
+    def redirect(self, number: int, stream: Any) -> selectors.SelectorKey:
+        """A new pipe behind the descriptor `number`."""
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        os.dup2(writing, number)
+        os.close(writing)
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        data = {"stream": stream, "header": self.home.header, "decoder": decoder}
+        return self.selector.register(reading, selectors.EVENT_READ, data)
+
+    def run(self) -> None:
+        """Read until the process ends."""
+        while True:
+            for key, _ in self.selector.select():
+                with self.lock:
+                    self.pump(key)
+
+    def drain(self) -> None:
+        """Take over what is in the current pipes, so that text written afterwards comes after it."""
+        if getattr(self.home.local, "header", None) is None:
+            with self.lock:
+                for key in list(self.current):
+                    self.pump(key)
+
+    def drain_all(self) -> None:
+        """As `drain`, until the current pipes are empty; gives up on a child that never pauses."""
+        with self.lock:
+            for key in list(self.current):
+                for _ in range(256):
+                    if not self.pump(key):
+                        break
+
+    def pump(self, key: selectors.SelectorKey) -> bool:
+        """Move some of what a pipe holds to its stream, for the cell of the pipe; whether there was any."""
+        try:
+            data = os.read(key.fd, 1 << 16)
+        except OSError:
+            return False
+        if not data:
+            # Nobody can write there any more.
+            self.selector.unregister(key.fd)
+            os.close(key.fd)
+            if key in self.current:
+                self.current.remove(key)
+            return False
+        self.home.local.header = key.data["header"]
+        try:
+            key.data["stream"].write(key.data["decoder"].decode(data))
+        finally:
+            self.home.local.header = None
+        return True
+
+
+def birth_of(thread: threading.Thread) -> Any:
+    """The cell that started a thread; None for pools, whose threads serve the cell that runs now."""
+    target = getattr(thread, "_terp_target", "")
+    if target.startswith(("concurrent.", "multiprocessing.")):
+        return None
+    return getattr(thread, "_terp_header", None)
+
+
+def mark_threads(home: Home) -> None:
+    """Let every new thread know the cell that starts it."""
+    start = threading.Thread.start
+
+    @functools.wraps(start)
+    def marking_start(thread: Any) -> None:
+        thread._terp_header = sys.stdout.parent_header if isinstance(sys.stdout, Stream) else home.header
+        thread._terp_target = getattr(getattr(thread, "_target", None), "__module__", None) or ""
+        start(thread)
+
+    threading.Thread.start = marking_start  # type: ignore[assignment, method-assign]
+
+
+def flush_streams() -> None:
+    """Send all text, so that what is sent next comes after it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, Stream):
+            stream.flush_now()

@@ -1,0 +1,103 @@
+"""Values: the last expression of a cell, and the person's variables."""
+
+from __future__ import annotations
+
+import ast
+import types
+from itertools import islice
+from typing import Any
+
+from .home import Home
+from .text import flush_streams
+
+# A call of one of these says itself what it does; that its value is None is no news.
+SPEAKING = {"print", "pprint", "display", "show", "run_line_magic", "run_cell_magic", "system"}
+
+BRACKETS: dict[Any, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
+
+
+def last_call(code: str) -> str:
+    """The name of the function that the last expression of `code` calls; "" when it calls none."""
+    try:
+        last = ast.parse(code).body[-1]
+    except (SyntaxError, IndexError, ValueError):
+        return ""
+    value = getattr(last, "value", None)
+    function = getattr(value, "func", None)
+    return getattr(function, "id", "") or getattr(function, "attr", "")
+
+
+def short(value: Any, limit: int = 100, depth: int = 2) -> str:
+    """A repr that is quick and short whatever `value` is, and never raises."""
+    try:
+        text = _short(value, limit, depth)
+    except (Exception, SystemExit) as error:  # noqa: BLE001
+        return f"<{type(value).__name__}: its repr raised {type(error).__name__}>"
+    text = " ".join(text.split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _short(value: Any, limit: int, depth: int) -> str:
+    kind: Any = type(value)
+    if kind in (str, bytes, bytearray):
+        return repr(value[:limit]) + ("…" if len(value) > limit else "")
+    brackets = BRACKETS.get(kind)
+    if brackets is None:
+        return repr(value)
+    if not depth:
+        return f"{brackets[0]}…{brackets[1]}"
+    some = [short(item, limit // 2, depth - 1) for item in islice(value, 12)]
+    if kind is dict:
+        values = [short(item, limit // 2, depth - 1) for item in islice(value.values(), 12)]
+        some = [f"{key}: {item}" for key, item in zip(some, values)]  # noqa: B905 - not in Python 3.8
+    return brackets[0] + ", ".join(some) + (", …" if len(value) > len(some) else "") + brackets[1]
+
+
+def shape_of(value: Any) -> str:
+    """The shape or the length of a value; "" when it has none."""
+    try:
+        shape = getattr(value, "shape", None)
+        if isinstance(shape, tuple):
+            return "×".join(map(str, shape))
+        return str(len(value)) if hasattr(type(value), "__len__") and not isinstance(value, type) else ""
+    except (Exception, SystemExit):  # noqa: BLE001
+        return ""
+
+
+def variables(shell: Any) -> list[tuple[str, str, str, str]]:
+    """Name, type, shape and short value of the person's variables."""
+    hidden = shell.user_ns_hidden
+    rows = []
+    for name, value in sorted(shell.user_ns.copy().items()):
+        if name.startswith("_") or isinstance(value, types.ModuleType):
+            continue
+        if name in hidden and hidden[name] is value:
+            continue
+        rows.append((name, type(value).__name__, shape_of(value), short(value)))
+    return rows
+
+
+class Hook:
+    """Mixed into the kernel's display hook: notes a value that Jupyter does not show."""
+
+    home: Home
+
+    def __call__(self, result: Any = None) -> None:
+        """The value of an expression statement."""
+        home = self.home
+        home.hidden = None
+        if result is None:
+            code = home.shell.history_manager.input_hist_parsed[-1]
+            home.hidden = None if last_call(code) in SPEAKING else "None"
+        elif self.quiet():  # type: ignore[attr-defined]
+            home.hidden = short(result, 500)
+        super().__call__(result)  # type: ignore[misc]
+
+    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        """What is shown of the value, as far as it fits."""
+        super().write_format_data(self.home.fit(format_dict), md_dict)  # type: ignore[misc]
+
+    def finish_displayhook(self) -> None:
+        """Send it, after all text."""
+        flush_streams()
+        super().finish_displayhook()  # type: ignore[misc]

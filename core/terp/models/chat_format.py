@@ -1,0 +1,91 @@
+"""The conversation in the JSON of chat completions.
+
+Fields that a provider wants back (signed thinking, thought signatures) are passed through as they came:
+an altered one is a 400.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from terp.messages import Assistant, Image, Message, Result, System, ToolCall, User
+
+ECHOED = (
+    "thinking_blocks",
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+    "provider_specific_fields",
+)
+"""All fields of a reply that some provider wants back."""
+
+
+def chat_messages(
+    messages: Iterable[Message], *, vision: bool = False, echoed: Sequence[str] = ECHOED
+) -> list[dict[str, Any]]:
+    """`messages` as the `messages` of a request; no content in it is empty.
+
+    Without `vision` a picture becomes a line of text. Of an `Assistant`'s extras only those named in
+    `echoed` are sent: some providers refuse fields they do not know.
+
+    A tool's answer cannot hold pictures in this format, and nothing may stand between the answers to one
+    reply, so pictures of results follow as a user's message after the last of them.
+    """
+    sent: list[dict[str, Any]] = []
+    shown: list[Image] = []
+    for message in messages:
+        if shown and not isinstance(message, Result):
+            sent.append(_pictures(shown))
+            shown = []
+        match message:
+            case System(text=text):
+                sent.append({"role": "system", "content": text or "(empty)"})
+            case User(text=text, images=images):
+                sent.append({"role": "user", "content": _content(text, images, vision=vision)})
+            case Assistant():
+                sent.append(_assistant(message, echoed))
+            case Result(call_id=call_id, text=text, images=images):
+                answer = text if vision else _with_notes(text, images)
+                sent.append({"role": "tool", "tool_call_id": call_id, "content": answer or "(no output)"})
+                shown.extend(images if vision else ())
+    if shown:
+        sent.append(_pictures(shown))
+    return sent
+
+
+def _content(text: str, images: Sequence[Image], *, vision: bool) -> str | list[dict[str, Any]]:
+    if not images or not vision:
+        return _with_notes(text, images) or "(empty)"
+    words = [{"type": "text", "text": text}] if text else []
+    return [*words, *_parts(images)]
+
+
+def _with_notes(text: str, images: Sequence[Image]) -> str:
+    notes = [f"[{image.mime} picture left out: this model reads text only]" for image in images]
+    return "\n".join([text, *notes] if text else notes)
+
+
+def _parts(images: Iterable[Image]) -> Iterator[dict[str, Any]]:
+    for image in images:
+        yield {"type": "image_url", "image_url": {"url": f"data:{image.mime};base64,{image.data}"}}
+
+
+def _pictures(images: Sequence[Image]) -> dict[str, Any]:
+    caption = (
+        "The picture from the output above:" if len(images) == 1 else "The pictures from the outputs above:"
+    )
+    return {"role": "user", "content": [{"type": "text", "text": caption}, *_parts(images)]}
+
+
+def _assistant(message: Assistant, echoed: Sequence[str]) -> dict[str, Any]:
+    extras = {name: message.extras[name] for name in echoed if name in message.extras}
+    if message.calls:
+        calls = [_call(call) for call in message.calls]
+        return {"role": "assistant", "content": message.text or None, "tool_calls": calls, **extras}
+    return {"role": "assistant", "content": message.text or "(no answer)", **extras}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    extras = dict(call.extras)
+    inner: Mapping[str, Any] = extras.pop("function", {})
+    return {"id": call.id, "type": "function", "function": {**function, **inner}, **extras}

@@ -1,0 +1,109 @@
+"""What providers write into error bodies: the sentence to show, the time to wait, no keys."""
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+_LONGEST_MESSAGE = 600
+_WAIT = re.compile(
+    r"(?:retry|try again|wait)[^.\d]{0,30}?(?:(\d+)h)?(?:(\d+)m(?!s))?(\d+(?:\.\d+)?)\s?(ms|s\b|sec)",
+    re.IGNORECASE,
+)
+_RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([\d.]+)s"')
+_SECRET = re.compile(r"\b(?:(?:sk|pk|gsk|xai|r8|hf|nvapi|pplx|csk|fw|ghp|gho)[-_]|AIza|Bearer )[\w\-*.]{8,}")
+_LITELLM_NAME = re.compile(r"^(litellm\.)?\w*(Error|Exception|Timeout): ")
+
+
+def message_in(body: str) -> str:
+    """The sentence in an error body, of whatever form; litellm's wrapping is taken off."""
+    start = body.find("{")
+    if start >= 0 and (message := _dig(_first_object(body[start:]))):
+        return _shortened(message)
+    if "<html" in body[:2000].lower():
+        title = re.search(r"<title[^>]*>(.*?)</title>", body, re.IGNORECASE | re.DOTALL)
+        return f"a web page instead of an answer{f' ({_shortened(title[1])})' if title else ''}"
+    # litellm puts its own traceback after the sentence.
+    bare, names = body.partition("Traceback (most recent call last)")[0].strip(), 1
+    while names:
+        bare, names = _LITELLM_NAME.subn("", bare)
+    return _shortened(bare)
+
+
+def without_secrets(text: str, key: str = "") -> str:
+    """`text` with `key`, and what looks like one, replaced: providers quote the key they refuse."""
+    if len(key) >= 8:
+        text = text.replace(key, "[key]")
+    return _SECRET.sub("[key]", text)
+
+
+def retry_after_s(headers: Mapping[str, str], body: str = "", *, now: float | None = None) -> float | None:
+    """How long the provider asks to wait, in seconds: from its headers, else from its words.
+
+    `now` is the time since the epoch against which a date is read.
+    """
+    lower = {name.lower(): value for name, value in headers.items()}
+    if (milliseconds := _number(lower.get("retry-after-ms", ""))) is not None:
+        return milliseconds / 1000
+    value = lower.get("retry-after", "")
+    if (seconds := _number(value)) is not None:
+        return seconds
+    if value:
+        try:
+            return max(0.0, parsedate_to_datetime(value).timestamp() - (time.time() if now is None else now))
+        except ValueError:
+            return _wait_in(body)
+    return _wait_in(body)
+
+
+def _first_object(text: str) -> Any:
+    # litellm prints bodies as Python bytes, b'{...}', where quotes and newlines are escaped once more.
+    for attempt in (text, text.replace("\\'", "'").replace("\\n", "\n").replace('\\\\"', '\\"')):
+        try:
+            return json.JSONDecoder(strict=False).raw_decode(attempt)[0]
+        except ValueError:
+            continue
+    return None
+
+
+def _dig(found: Any) -> str:
+    """The message in a parsed body; the provider's own where a gateway wraps it."""
+    if isinstance(found, str):
+        return found
+    if isinstance(found, list):
+        return _dig(found[0]) if found else ""
+    if not isinstance(found, Mapping):
+        return ""
+    metadata = found.get("metadata")
+    if isinstance(metadata, Mapping) and (raw := metadata.get("raw")):
+        return message_in(str(raw))
+    for name in ("error", "message", "detail", "details", "error_message", "msg"):
+        if message := _dig(found.get(name)):
+            return message
+    return ""
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_MESSAGE else line[:_LONGEST_MESSAGE] + "…"
+
+
+def _wait_in(body: str) -> float | None:
+    if delay := _RETRY_DELAY.search(body):
+        return _number(delay[1])
+    found = _WAIT.search(body)
+    if not found:
+        return None
+    hours, minutes, amount, unit = found.groups()
+    seconds = float(amount) / 1000 if unit.lower() == "ms" else float(amount)
+    return int(hours or 0) * 3600 + int(minutes or 0) * 60 + seconds
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 <= number < 1e9 else None

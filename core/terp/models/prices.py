@@ -1,0 +1,118 @@
+"""Prices and abilities of models, from the list that litellm ships.
+
+The list is read by its path: importing litellm takes seconds. One entry is cut out of the text, because
+parsing all 3 MB of it takes 30 ms and one entry 2.
+"""
+
+import importlib.util
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_LIST = "model_prices_and_context_window_backup.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What is known about a model; None where nothing is. Prices are in USD a token."""
+
+    provider: str = ""
+    mode: str = ""
+    context_window: int | None = None
+    max_output: int | None = None
+    supports_vision: bool | None = None
+    input_price: float | None = None
+    output_price: float | None = None
+    cached_price: float | None = None
+    cache_write_price: float | None = None
+
+    def cost_usd(self, read: int, written: int, cached: int = 0, stored: int = 0) -> float | None:
+        """The cost of a request, or None when the price is not known.
+
+        Of the `read` tokens `cached` came from the provider's cache and `stored` were written to it.
+        """
+        if self.input_price is None or self.output_price is None:
+            return None
+        plain = max(0, read - cached - stored)
+        cached_price = self.input_price if self.cached_price is None else self.cached_price
+        stored_price = self.input_price if self.cache_write_price is None else self.cache_write_price
+        return (
+            plain * self.input_price
+            + cached * cached_price
+            + stored * stored_price
+            + written * self.output_price
+        )
+
+
+UNKNOWN = ModelFacts()
+
+
+class PriceList:
+    """litellm's list, read from its file at the first question."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._text: bytes | None = None
+
+    def facts(self, *names: str) -> ModelFacts:
+        """What is known about the first of `names` that the list has."""
+        for name in names:
+            if entry := self.entry(name):
+                return _facts(entry)
+        return UNKNOWN
+
+    def entry(self, name: str) -> dict[str, Any] | None:
+        """The list's own entry, or None."""
+        text = self._read()
+        # Entries are the members of one object, four spaces deep.
+        key = f"\n    {json.dumps(name)}: ".encode()
+        start = text.find(key)
+        if start < 0:
+            return None
+        start += len(key)
+        end = text.find(b"\n    }", start)
+        try:
+            entry = json.loads(text[start : end + 6])
+        except ValueError:
+            return None
+        return entry if isinstance(entry, dict) else None
+
+    def _read(self) -> bytes:
+        if self._text is None:
+            path = self._path or bundled_path()
+            try:
+                self._text = path.read_bytes() if path else b""
+            except OSError:
+                self._text = b""
+        return self._text
+
+
+def bundled_path() -> Path | None:
+    """Where litellm keeps its list, without importing it."""
+    spec = importlib.util.find_spec("litellm")
+    if spec is None or spec.origin is None:
+        return None
+    return Path(spec.origin).with_name(_LIST)
+
+
+def _facts(entry: dict[str, Any]) -> ModelFacts:
+    return ModelFacts(
+        provider=str(entry.get("litellm_provider", "")),
+        mode=str(entry.get("mode", "")),
+        context_window=_whole(entry.get("max_input_tokens") or entry.get("max_tokens")),
+        max_output=_whole(entry.get("max_output_tokens")),
+        supports_vision=entry.get("supports_vision"),
+        input_price=_price(entry.get("input_cost_per_token")),
+        output_price=_price(entry.get("output_cost_per_token")),
+        cached_price=_price(entry.get("cache_read_input_token_cost")),
+        cache_write_price=_price(entry.get("cache_creation_input_token_cost")),
+    )
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | float) and value > 0 else None
+
+
+def _price(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

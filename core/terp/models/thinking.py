@@ -1,0 +1,100 @@
+"""Fields of a streamed reply that go back to the provider, put together from their pieces."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+_SHOWN_ELSEWHERE = frozenset({"thinking_blocks", "reasoning_content", "reasoning", "reasoning_details"})
+_WORDS = {"reasoning.text": "text", "reasoning.summary": "summary"}
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block while it arrives: its fields, and the words of the field `words` in pieces."""
+
+    fields: dict[str, Any]
+    words: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+    def whole(self) -> dict[str, Any]:
+        return {**self.fields, self.words: "".join(self.pieces)} if self.words else self.fields
+
+
+class ThinkingBlocks:
+    """Anthropic's signed thinking. The provider compares it with what it signed: one letter more is a 400."""
+
+    def __init__(self) -> None:
+        self._blocks: list[_Block] = []
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        """The blocks so far, in order."""
+        return [block.whole() for block in self._blocks]
+
+    def feed(self, pieces: Sequence[Mapping[str, Any]]) -> None:
+        """Append to the open block; a block is closed by its signature."""
+        for piece in pieces:
+            if piece.get("type", "thinking") != "thinking":
+                self._blocks.append(_Block(dict(piece)))
+            else:
+                self._extend(piece.get("thinking") or "", piece.get("signature") or "")
+
+    def _extend(self, text: str, signature: str) -> None:
+        if not text and not signature:
+            return
+        block = self._open_block()
+        if signature:
+            held = "".join(block.pieces)
+            # litellm 1.93 to 1.105 sends the whole text again with the signature.
+            if held and text.startswith(held):
+                block.pieces.clear()
+            block.fields["signature"] = signature
+        block.pieces.append(text)
+
+    def _open_block(self) -> _Block:
+        last = self._blocks[-1] if self._blocks else None
+        if last is None or last.words != "thinking" or "signature" in last.fields:
+            last = _Block({"type": "thinking"}, "thinking")
+            self._blocks.append(last)
+        return last
+
+
+class ReasoningDetails:
+    """OpenRouter's `reasoning_details`: words of one block are joined, sealed blocks stay whole."""
+
+    def __init__(self) -> None:
+        self._blocks: list[_Block] = []
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        """The blocks so far, in order."""
+        return [block.whole() for block in self._blocks]
+
+    def feed(self, pieces: Sequence[Mapping[str, Any]]) -> None:
+        """Append to the last block where a piece is of the same kind and index."""
+        for piece in pieces:
+            words = _WORDS.get(piece.get("type", ""), "")
+            fields = {name: value for name, value in piece.items() if name != words}
+            if not words or not self._continues(words, piece):
+                self._blocks.append(_Block(fields, words))
+            else:
+                self._blocks[-1].fields.update({k: v for k, v in fields.items() if v is not None})
+            if words:
+                self._blocks[-1].pieces.append(piece.get(words) or "")
+
+    def _continues(self, words: str, piece: Mapping[str, Any]) -> bool:
+        if not self._blocks or self._blocks[-1].words != words:
+            return False
+        fields = self._blocks[-1].fields
+        return fields.get("index") == piece.get("index") and not fields.get("signature")
+
+
+def merge_fields(held: dict[str, Any], fields: Mapping[str, Any]) -> None:
+    """Take over `provider_specific_fields` of litellm, without its copies of what has a field of its own."""
+    for name, value in fields.items():
+        if name in _SHOWN_ELSEWHERE or value is None:
+            continue
+        if isinstance(value, list) and isinstance(held.get(name), list):
+            held[name] = held[name] + value
+        else:
+            held[name] = value

@@ -1,0 +1,140 @@
+"""A short look into a file: what it is, and its first lines. Never reads more than its beginning."""
+
+import codecs
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp import pictures
+
+_READ_BYTES = 64 * 1024
+_LINE_CHARS = 300
+_ALL_CHARS = 3_000
+_MAGIC = (
+    (b"\x89PNG\r\n\x1a\n", "PNG image"),
+    (b"\xff\xd8\xff", "JPEG image"),
+    (b"GIF8", "GIF image"),
+    (b"%PDF-", "PDF document"),
+    (b"PAR1", "Parquet table"),
+    (b"SQLite format 3\x00", "SQLite database"),
+    (b"\x89HDF\r\n\x1a\n", "HDF5 file"),
+    (b"PK\x03\x04", "ZIP archive (also xlsx, docx, npz …)"),
+    (b"\x1f\x8b", "gzip archive"),
+    (b"BZh", "bzip2 archive"),
+    (b"\xfd7zXZ\x00", "xz archive"),
+    (b"\x93NUMPY", "NumPy array"),
+    (b"\x7fELF", "ELF program"),
+)
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_SEPARATORS = (
+    ("\t", "tab-separated values"),
+    (",", "comma-separated values"),
+    (";", "semicolon-separated values"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """What a file looks like. `encoding` is "" when it is not text; `lines` are its first ones, cut."""
+
+    size: int
+    kind: str
+    encoding: str = ""
+    lines: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> str:
+        """Size and kind in words."""
+        encoding = f", {self.encoding.upper()}" if self.encoding not in ("", "utf-8") else ""
+        return f"{self.size:,} bytes, {self.kind}{encoding}"
+
+    @property
+    def beginning(self) -> str:
+        """The first lines under a heading; "" when there are none."""
+        if not self.lines:
+            return ""
+        heading = "its only line" if len(self.lines) == 1 else f"its first {len(self.lines)} lines"
+        return "\n".join([f"{heading}:", *self.lines])
+
+
+def peek(path: Path, *, max_lines: int) -> Peek:
+    """Look into the file at `path`.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        head = file.read(_READ_BYTES)
+    size = path.stat().st_size
+    if not head:
+        return Peek(size, "empty")
+    encoding = _encoding(head, whole=size <= len(head))
+    if not encoding:
+        return Peek(size, _binary_kind(head))
+    lines = _lines(head.decode(encoding, errors="ignore"), whole=size <= len(head))
+    return Peek(size, _text_kind(lines), encoding, _cut(lines[:max_lines]))
+
+
+def _encoding(head: bytes, *, whole: bool) -> str:
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return encoding
+    if b"\x00" in head or any(head.startswith(magic) for magic, _ in _MAGIC):
+        return ""
+    try:
+        # A character may be cut where the reading stopped.
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=whole)
+    except UnicodeDecodeError:
+        # Text of an older encoding has hardly any control characters, anything else many.
+        controls = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in head)
+        return "latin-1" if controls * 100 < len(head) else ""
+    return "utf-8"
+
+
+def _binary_kind(head: bytes) -> str:
+    kind = next((name for magic, name in _MAGIC if head.startswith(magic)), "binary data")
+    size = pictures.size(head)
+    return f"{kind}, {size[0]}×{size[1]} pixels" if size else kind
+
+
+def _lines(text: str, *, whole: bool) -> list[str]:
+    lines = text.splitlines()
+    # The last line read may be cut, unless it is all there is.
+    return lines if whole or len(lines) == 1 else lines[:-1]
+
+
+def _text_kind(lines: list[str]) -> str:
+    filled = [line for line in lines[:20] if line.strip()]
+    if filled and filled[0].lstrip()[:1] in ("{", "["):
+        return "JSON lines" if len(filled) > 1 and all(map(_is_json, filled)) else "JSON"
+    for separator, name in _SEPARATORS:
+        counts = {line.count(separator) for line in filled}
+        if len(filled) > 1 and len(counts) == 1 and counts != {0}:
+            return name
+    return "text"
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _cut(lines: list[str]) -> tuple[str, ...]:
+    cut: list[str] = []
+    room = _ALL_CHARS
+    for line in lines:
+        shown = line if len(line) <= _LINE_CHARS else f"{line[:_LINE_CHARS]}… ({len(line):,} characters)"
+        room -= len(shown)
+        if room < 0:
+            break
+        cut.append(shown)
+    return tuple(cut)

@@ -1,0 +1,46 @@
+"""The system prompt: what a model must know to work here, and no more.
+
+It holds nothing that changes from day to day or call to call: providers cache a conversation by its
+beginning.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the prompt tells about the machine. `python` is the version of the kernel's Python, or ""."""
+
+    system: str
+    cwd: str
+    languages: Sequence[str]
+    python: str = ""
+    max_output_chars: int = 20_000
+
+
+def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = "") -> str:
+    """The prompt of terp, or `replacement`, followed by the person's `instructions`."""
+    own = replacement or _own(facts)
+    return f"{own}\n\nInstructions of the user:\n{instructions.strip()}" if instructions.strip() else own
+
+
+def _own(facts: Facts) -> str:
+    languages = ", ".join(facts.languages)
+    python = f" (version {facts.python})" if facts.python else ""
+    return f"""\
+You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.
+
+System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}{python}.
+
+- Your only tool is execute(language, code). It runs code in a kernel that lives as long as the \
+conversation: variables, imports and files stay. Compute and look up with it instead of guessing.
+- The user may be shown the code and asked before it runs. If they decline, take what they say into account.
+- You read at most {facts.max_output_chars:,} characters of what a run puts out: its head and its tail. \
+Print what you need rather than everything. The user sees figures and tables as they are displayed.
+- Work in steps and check results. When code fails, read the error and correct it; after two failures try \
+another way, and say so if none works.
+- Files that the user names are in the working directory unless they say otherwise. Do not change or delete \
+what they did not ask you to.
+- When you are done, answer in plain words: the result first, without repeating code or output at length. \
+Never claim what no run has shown."""

@@ -1,0 +1,28 @@
+"""The system prompt."""
+
+from terp.prompt import Facts, system_prompt
+
+FACTS = Facts("Linux", "/home/me/work", ("python",), "3.12.1", 1234)
+
+
+def test_the_prompt_tells_the_facts_it_is_given() -> None:
+    prompt = system_prompt(FACTS)
+    for fact in (
+        "Linux",
+        "/home/me/work",
+        "python (version 3.12.1)",
+        "1,234 characters",
+        "execute(language, code)",
+    ):
+        assert fact in prompt
+
+
+def test_equal_facts_give_an_equal_prompt() -> None:
+    assert system_prompt(FACTS) == system_prompt(FACTS)
+
+
+def test_instructions_are_added_and_a_replacement_replaces() -> None:
+    assert system_prompt(FACTS, replacement="Be a cat.") == "Be a cat."
+    assert system_prompt(FACTS, instructions=" Purr. ", replacement="Be a cat.") == (
+        "Be a cat.\n\nInstructions of the user:\nPurr."
+    )
