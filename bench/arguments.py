@@ -35,4 +35,4 @@ def rows(rounds: int = 5) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    show(__doc__, rows())
+    show(str(__doc__), rows())

@@ -88,4 +88,4 @@ def rows(rounds: int = 60) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    show(__doc__, rows())
+    show(str(__doc__), rows())

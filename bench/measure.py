@@ -74,7 +74,7 @@ def wall(command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> float:
 
 def show(title: str, rows: Iterable[Row]) -> int:
     """Print the rows; the number of missed targets."""
-    print(f"\n{title}", flush=True)
+    print(f"\n{title.strip()}", flush=True)
     missed = 0
     for row in rows:
         print(f"  {row}", flush=True)

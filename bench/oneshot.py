@@ -54,4 +54,4 @@ def rows(rounds: int = 7) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    show(__doc__, rows())
+    show(str(__doc__), rows())

@@ -40,7 +40,10 @@ class Terminal:
             left = self.began + timeout_s - time.perf_counter()
             if left <= 0 or not select.select([self._ours], [], [], left)[0]:
                 raise SystemExit(f"no {mark!r} within {timeout_s:g} s, but {self.seen!r}")
-            piece = os.read(self._ours, 65536)
+            try:
+                piece = os.read(self._ours, 65536)
+            except OSError:  # Linux says so when the program has left
+                raise SystemExit(f"no {mark!r}, and the program has ended: {self.seen!r}") from None
             self.seen += piece
             if CURSOR_ASKED in piece:
                 os.write(self._ours, CURSOR_IS)
@@ -90,4 +93,4 @@ def rows(rounds: int = 7) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    show(__doc__, rows())
+    show(str(__doc__), rows())

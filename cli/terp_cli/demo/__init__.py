@@ -1,0 +1,49 @@
+"""What `terp demo` is made of: a data set, a question, and a model's side of the talk as a recording."""
+
+import tempfile
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+
+RECORDING = Path(__file__).parent / "demo.jsonl"
+PROMPT = "Which measurements in iris.csv tell the species apart, and how well? Draw it."
+INTRODUCTION = """\
+The model of this tour is a recording: no key, no network, and what it says is fixed.
+The kernel is real: the code runs here, and its first attempt fails by itself."""
+_DATA = Path(__file__).parent / "iris.csv"
+_NEEDED = ("matplotlib", "pandas")
+
+
+def lacking() -> str:
+    """What must be installed first, as one line with the command; "" when nothing is missing."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if not missing:
+        return ""
+    return f'terp demo needs {" and ".join(missing)}: pip install "terp[demo]"'
+
+
+def new_folder(parent: Path) -> Path:
+    """A new folder with the data: `terp-demo` in `parent`, with a number where there is one already.
+
+    A temporary one where `parent` cannot be written.
+    """
+    try:
+        folder = _made(parent)
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="terp-demo-"))
+    (folder / _DATA.name).write_bytes(_DATA.read_bytes())
+    return folder
+
+
+def picture(files: Iterable[str], folder: Path) -> str:
+    """The path of the picture that the tour left in its folder; "" when it left none."""
+    return next((path for path in files if path.endswith(".png") and Path(path).parent == folder), "")
+
+
+def _made(parent: Path) -> Path:
+    number, folder = 1, parent / "terp-demo"
+    while folder.exists():
+        number += 1
+        folder = parent / f"terp-demo-{number}"
+    folder.mkdir()
+    return folder.resolve()
