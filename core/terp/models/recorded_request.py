@@ -34,9 +34,14 @@ def request_as_json(
     }
 
 
+def answers(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Whether a recorded request is this one. A field taken out of the file matches anything."""
+    return all(key in asked and asked[key] == value for key, value in recorded.items())
+
+
 def difference(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
     """The first part in which two requests differ, named and as a unified diff; "" when they are equal."""
-    before, after = _parts(recorded), _parts(asked)
+    before, after = _parts(recorded), _parts({key: asked[key] for key in recorded if key in asked})
     for number in range(max(len(before), len(after))):
         old_name, old = before[number] if number < len(before) else ("nothing", "")
         new_name, new = after[number] if number < len(after) else ("nothing", "")
@@ -55,7 +60,7 @@ def difference(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
 
 def likeness(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[int, float]:
     """How near a recorded request comes: equal parts from the start, then how much of the next is alike."""
-    before, after = _parts(recorded), _parts(asked)
+    before, after = _parts(recorded), _parts({key: asked[key] for key in recorded if key in asked})
     equal = next((n for n, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), None)
     if equal is None:
         return min(len(before), len(after)), 0.0
@@ -125,7 +130,7 @@ def _fingerprint(image: Image) -> str:
 
 def _parts(request: Mapping[str, Any]) -> list[tuple[str, str]]:
     """(name, readable text) of everything in a request, in the order in which it is compared."""
-    parts = [(key, _readable(request.get(key))) for key in ("model", "sampling", "tools")]
+    parts = [(key, _readable(request[key])) for key in ("model", "sampling", "tools") if key in request]
     for number, message in enumerate(request.get("messages") or [], start=1):
         role = message.get("role", "?") if isinstance(message, dict) else "?"
         parts.append((f"message {number} ({role})", _readable(message)))

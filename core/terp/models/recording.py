@@ -13,7 +13,7 @@ from terp.errors import RecordingMiss
 from terp.messages import Message
 from terp.models.protocol import Chunk, Model, Replied, Retrying
 from terp.models.recorded_reply import reply_as_json
-from terp.models.recorded_request import difference, digest, likeness, request_as_json
+from terp.models.recorded_request import answers, difference, digest, likeness, request_as_json
 from terp.models.recording_file import Entry, Recording
 from terp.models.scrubbing import Scrubber
 
@@ -23,7 +23,9 @@ ReplayMode = Literal["strict", "new", "sequence"]
 class RecordingModel:
     """A model whose calls are written down as they succeed.
 
-    What fails, or is broken off, is not recorded. `sampling` is what the caller set the model to.
+    What fails, or is broken off, is not recorded. It belongs outermost, around retries and the text
+    fallback: then a recording does not depend on how the model was reached. `sampling` is what the
+    caller set the model to.
     """
 
     def __init__(
@@ -144,7 +146,9 @@ class ReplayModel:
         return entry
 
     def _entry_for(self, request: Mapping[str, Any]) -> Entry | None:
-        equal = [entry for entry in self._entries if entry.request == request]
+        equal = [
+            entry for entry in self._entries if entry.request is not None and answers(entry.request, request)
+        ]
         if pinned := next((entry for entry in equal if entry.is_pinned), None):
             return pinned
         key = digest(request)

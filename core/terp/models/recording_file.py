@@ -2,8 +2,9 @@
 
     {"request": {"model": …, "messages": […], "tools": […], "sampling": {…}}, "reply": […], "usage": {…}}
 
-`reply` is described in `recorded_reply`, `request` in `recorded_request`; a request of null answers by its
-turn only (mode "sequence"). `"skip": true` takes an entry out, `"pin": true` lets it answer every time.
+`reply` is described in `recorded_reply`, `request` in `recorded_request`. What is taken out of a request
+matches anything; a request of null answers by its turn only (mode "sequence"). `"skip": true` takes an
+entry out, `"pin": true` lets it answer every time.
 Blank lines, and lines that begin with `#` or `//`, are ignored. The file is made to be edited by hand.
 """
 

@@ -3,9 +3,14 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
+from hypothesis import HealthCheck, settings
+
 from terp.errors import ModelError
 from terp.messages import Assistant, Message, ToolCall
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Text
+
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""For properties: a busy machine is no failure."""
 
 Script = Sequence[Chunk | ModelError]
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.errors import RecordingMiss, SettingsError, Unavailable
+from terp.errors import RecordingMiss, SettingsError, ToolsRejected, Unavailable
 from terp.messages import Assistant, Image, Message, Result, System, ToolCall, User
+from terp.models.fences import with_text_fallback
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
 from terp.models.recorded_reply import BadReply, reply_as_json, reply_from_json
 from terp.models.recorded_request import request_as_json
@@ -19,7 +20,7 @@ from terp.models.recording import RecordingModel, ReplayModel
 from terp.models.recording_file import Recording
 from terp.models.scrubbing import Scrubber, secrets_in
 from terp.tool import schema
-from tests.core.models.fakes import FakeModel, called, collect, cut, said
+from tests.core.models.fakes import FakeModel, called, collect, cut, patient, said
 
 GO = [User("go")]
 CODE = '{"language": "python", "code": "print(6 * 7)"}'
@@ -89,6 +90,14 @@ async def test_a_whole_conversation_replays_without_a_model(path: Path) -> None:
     replay = ReplayModel(path)
     assert [await collect(replay, GO, tools), await collect(replay, second, tools)] == live
     assert replay.answered_by == [1, 2]
+
+
+async def test_a_model_that_cannot_call_tools_replays_its_calls_too(path: Path) -> None:
+    tools = [schema(["python"])]
+    provider = FakeModel([ToolsRejected("No tools here.")], said("```python\n1\n```"))
+    refused, *live = await collect(RecordingModel(with_text_fallback(provider, ["python"]), path), GO, tools)
+    assert isinstance(refused, Retrying)
+    assert await collect(ReplayModel(path), GO, tools) == live
 
 
 async def test_the_file_is_for_its_owner_alone(path: Path) -> None:
@@ -196,6 +205,16 @@ async def test_another_model_or_sampling_is_another_request(path: Path) -> None:
         await answer(ReplayModel(path))
     with pytest.raises(RecordingMiss, match="recorded: model"):
         await answer(ReplayModel(path, name="other", sampling={"temperature": 0.5}))
+
+
+async def test_a_field_taken_out_of_a_request_matches_anything(path: Path) -> None:
+    await record(path, GO, inner=FakeModel(said("Hi")))
+    (entry,) = entries(path)
+    write(path, {**entry, "request": {"messages": entry["request"]["messages"]}})
+    model = ReplayModel(path, name="other")
+    assert await answer(model) == "Hi"
+    with pytest.raises(RecordingMiss, match="--- recorded: message 1"):
+        await answer(model, [User("no")])
 
 
 async def test_a_file_without_requests_says_so(path: Path) -> None:
@@ -413,6 +432,7 @@ PIECE = st.one_of(
 )
 
 
+@patient
 @given(st.lists(PIECE, max_size=20))
 def test_any_reply_comes_back_as_it_was(pieces: list[Any]) -> None:
     chunks: list[Chunk] = []
@@ -429,6 +449,7 @@ def test_any_reply_comes_back_as_it_was(pieces: list[Any]) -> None:
     assert reply_from_json(json.loads(json.dumps(entry)))[:-1] == chunks
 
 
+@patient
 @given(st.text("sk-abc123ABC=.\n eyJghp_", max_size=60), st.lists(st.integers(1, 9), min_size=1, max_size=4))
 def test_pieces_are_redacted_as_their_whole(text: str, sizes: list[int]) -> None:
     scrubber = Scrubber(("abc123AB", "ghp_ghp_"))
