@@ -23,6 +23,7 @@ class FakeModel:
         self._name = name
         self.asked: list[tuple[list[Message], list[Mapping[str, Any]]]] = []
         self.closed = False
+        self.streaming = 0
 
     @property
     def name(self) -> str:
@@ -32,10 +33,14 @@ class FakeModel:
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
         self.asked.append((list(messages), list(tools)))
-        for chunk in self._scripts[min(len(self.asked), len(self._scripts)) - 1]:
-            if isinstance(chunk, ModelError):
-                raise chunk
-            yield chunk
+        self.streaming += 1
+        try:
+            for chunk in self._scripts[min(len(self.asked), len(self._scripts)) - 1]:
+                if isinstance(chunk, ModelError):
+                    raise chunk
+                yield chunk
+        finally:
+            self.streaming -= 1
 
     async def aclose(self) -> None:
         self.closed = True
