@@ -14,13 +14,13 @@ from typing import Any
 from terp.errors import ToolsRejected
 from terp.languages import language_of
 from terp.messages import Assistant, Message, ToolCall
-from terp.models.call_ids import fresh_ids
 from terp.models.control_tokens import ControlTokenFilter
 from terp.models.fence_scanner import Closed, Code, FenceScanner, Opened, Piece, Prose
 from terp.models.fenced_history import as_fenced_text
 from terp.models.leaked_calls import LeakedCalls, callable_names, lift_leaked_calls
 from terp.models.printed_calls import PrintedCalls
 from terp.models.protocol import CallDelta, Chunk, Model, Replied, Retrying, Text
+from terp.models.tool_calls import fresh_ids, tool_call
 from terp.tool import NAME, understand
 
 _CUT_OFF = ("length", "max_tokens")
@@ -161,18 +161,7 @@ class _Call:
 
     def built(self, call_id: str) -> ToolCall:
         """The call for the history; one that was cut off keeps what came, and is told so when it is read."""
-        written = "".join(self._arguments)
-        if _is_json(written):
-            return ToolCall(call_id, self._name, written)
-        return ToolCall(call_id, self._name, "{}", raw=written)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
+        return tool_call(call_id, self._name, "".join(self._arguments))
 
 
 def _quoted(text: str) -> str:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from terp.messages import Message
-from terp.models.call_ids import fresh_ids
 from terp.models.printed_calls import PrintedCalls
 from terp.models.protocol import CallDelta, Chunk, Model, Replied, Retrying, Text
+from terp.models.tool_calls import fresh_ids, tool_call
 from terp.tool import tool_names
 
 _CHECK_EACH = 2000
@@ -50,7 +50,7 @@ def _ending(replied: Replied, reader: PrintedCalls, held: str, ids: Iterator[str
     for position, call in enumerate(leaked):
         yield CallDelta(position, call.name, call.written)
     if leaked:
-        calls = tuple(call.as_tool_call(next(ids)) for call in leaked)
+        calls = tuple(tool_call(next(ids), call.name, call.written) for call in leaked)
         replied = replace(replied, message=replace(replied.message, text="", calls=calls))
     yield replied
 

@@ -14,7 +14,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from terp.messages import ToolCall
 from terp.tool import plain_name
 
 _MEMBERS = {"type", "id", "name", "function", "arguments", "parameters"}
@@ -39,16 +38,6 @@ class PrintedCall:
 
     name: str
     written: str
-
-    def as_tool_call(self, call_id: str) -> ToolCall:
-        """The call for the history, with arguments that every provider accepts."""
-        try:
-            accepted = isinstance(json.loads(self.written), dict)
-        except (ValueError, RecursionError):
-            accepted = False
-        if accepted:
-            return ToolCall(call_id, self.name, self.written)
-        return ToolCall(call_id, self.name, "{}", raw=self.written)
 
 
 class PrintedCalls:

@@ -3,9 +3,14 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
+from hypothesis import HealthCheck, settings
+
 from terp.errors import ModelError
 from terp.messages import Assistant, Message, ToolCall
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Text
+
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""For properties: a busy machine is no failure."""
 
 Script = Sequence[Chunk | ModelError]
 
@@ -18,6 +23,7 @@ class FakeModel:
         self._name = name
         self.asked: list[tuple[list[Message], list[Mapping[str, Any]]]] = []
         self.closed = False
+        self.streaming = 0
 
     @property
     def name(self) -> str:
@@ -27,10 +33,14 @@ class FakeModel:
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
         self.asked.append((list(messages), list(tools)))
-        for chunk in self._scripts[min(len(self.asked), len(self._scripts)) - 1]:
-            if isinstance(chunk, ModelError):
-                raise chunk
-            yield chunk
+        self.streaming += 1
+        try:
+            for chunk in self._scripts[min(len(self.asked), len(self._scripts)) - 1]:
+                if isinstance(chunk, ModelError):
+                    raise chunk
+                yield chunk
+        finally:
+            self.streaming -= 1
 
     async def aclose(self) -> None:
         self.closed = True

@@ -11,23 +11,14 @@ from hypothesis import strategies as st
 from terp.messages import ToolCall
 from terp.models.arguments import ArgumentsDecoder, CodePiece
 from terp.tool import Call, understand
+from tests.core.models.fakes import cut, patient
 
 LANGUAGES = ("python", "shell")
 
 
-def pieces(text: str, sizes: Sequence[int]) -> list[str]:
-    """`text` cut into pieces of the given sizes, repeated as long as there is text."""
-    cut, at, turn = [], 0, 0
-    while at < len(text):
-        size = sizes[turn % len(sizes)]
-        cut.append(text[at : at + size])
-        at, turn = at + size, turn + 1
-    return cut
-
-
 def streamed(text: str, sizes: Sequence[int] = (1,), name: str = "execute") -> list[CodePiece]:
     decoder = ArgumentsDecoder(name, LANGUAGES)
-    return [shown for piece in pieces(text, sizes) if (shown := decoder.feed(piece))]
+    return [shown for piece in cut(text, sizes) if (shown := decoder.feed(piece))]
 
 
 def joined(shown: Sequence[CodePiece]) -> tuple[list[str], str]:
@@ -109,6 +100,7 @@ CODE = st.text(max_size=60) | st.text('`~\n "\\', max_size=12) | st.sampled_from
 SIZES = st.lists(st.integers(1, 40), min_size=1, max_size=4)
 
 
+@patient
 @given(before=MEMBERS, code=CODE, after=MEMBERS, sizes=SIZES, ascii_only=st.booleans())
 def test_the_pieces_join_to_the_code_however_the_arguments_are_cut(
     before: dict[str, Any], code: str, after: dict[str, Any], sizes: list[int], ascii_only: bool
@@ -118,21 +110,23 @@ def test_the_pieces_join_to_the_code_however_the_arguments_are_cut(
     if not isinstance(call, Call):
         return
     decoder = ArgumentsDecoder("execute", LANGUAGES)
-    shown = [decoder.feed(piece) for piece in pieces(arguments, sizes)]
+    shown = [decoder.feed(piece) for piece in cut(arguments, sizes)]
     assert "".join(piece.text for piece in [*shown, decoder.rest(call)] if piece) == call.code
 
 
+@patient
 @given(code=CODE, sizes=SIZES)
 def test_the_usual_form_is_shown_to_its_last_character(code: str, sizes: list[int]) -> None:
     arguments = json.dumps({"language": "python", "code": "# 1\n" + code})
     assert joined(streamed(arguments, sizes)) == (["python"], "# 1\n" + code)
 
 
+@patient
 @given(code=CODE | st.text('{}[]"\n x', max_size=12), sizes=SIZES)
 def test_raw_code_joins_however_it_is_cut(code: str, sizes: list[int]) -> None:
     call = understand(ToolCall("c", "python", "{}", raw=code), LANGUAGES)
     if not isinstance(call, Call):
         return
     decoder = ArgumentsDecoder("python", LANGUAGES)
-    shown = [decoder.feed(piece) for piece in pieces(code, sizes)]
+    shown = [decoder.feed(piece) for piece in cut(code, sizes)]
     assert "".join(piece.text for piece in [*shown, decoder.rest(call)] if piece) == call.code

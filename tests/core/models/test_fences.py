@@ -13,7 +13,7 @@ from terp.models.fenced_history import instruction
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Usage
 from terp.tool import Call, Misunderstood, schema, understand
-from tests.core.models.fakes import FakeModel, collect, cut, merged, said
+from tests.core.models.fakes import FakeModel, collect, cut, merged, patient, said
 
 LANGUAGES = ("python", "shell")
 TOOLS = [schema(LANGUAGES)]
@@ -290,6 +290,7 @@ TOKENS = st.sampled_from(["<|user|>", "<|", "<", "|>", "interpreter"])
 PARTS = FENCES | BLANKS | STRINGS | TOKENS
 
 
+@patient
 @given(parts=st.lists(PARTS, max_size=30), sizes=st.lists(st.integers(1, 40), min_size=1, max_size=4))
 @example(parts=["```python\n", " " * 1100, "tool_call(", "\n```"], sizes=[1])
 @example(parts=["interpreter", " " * 1100, "\n"], sizes=[1])
@@ -298,6 +299,7 @@ def test_blocks_do_not_depend_on_how_the_text_is_cut(parts: list[str], sizes: li
     assert scanned(text, sizes) == scanned(text, [0])
 
 
+@patient
 @given(code=st.text(max_size=60) | st.text("`~ \n'\"x", max_size=30), sizes=st.sampled_from(CUTS))
 def test_any_code_survives_a_fence_longer_than_its_own(code: str, sizes: list[int]) -> None:
     fence = "`" * (3 + max(map(len, code.split("\n"))))

@@ -12,7 +12,7 @@ from terp.models.leaked_calls import LeakedCalls, callable_names
 from terp.models.printed_calls import PrintedCalls
 from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Retrying, Text
 from terp.tool import Misunderstood, schema, understand
-from tests.core.models.fakes import FakeModel, collect, merged, said
+from tests.core.models.fakes import FakeModel, collect, merged, patient, said
 
 LANGUAGES = ("python", "shell")
 TOOLS = [schema(LANGUAGES)]
@@ -186,6 +186,7 @@ async def test_name_errors_and_closing_are_those_of_the_model_behind() -> None:
     assert (model.name, inner.closed) == ("fake/model", True)
 
 
+@patient
 @given(
     code=st.text(max_size=80) | st.text('`{}"\\\n<>/tool_call', max_size=40),
     form=st.sampled_from(["{}", "<tool_call>{}</tool_call>", "```json\n{}\n```"]),

@@ -1,0 +1,150 @@
+"""A request as a recording keeps it: without secrets, and without what differs from run to run."""
+
+import difflib
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from terp.messages import Assistant, Image, Message, Result, System, ToolCall, User
+from terp.models.scrubbing import Scrubber
+
+_DIFF_LINES = 30
+_LINE_WIDTH = 160
+
+
+def request_as_json(
+    model: str,
+    messages: Sequence[Message],
+    tools: Sequence[Mapping[str, Any]],
+    sampling: Mapping[str, Any],
+    scrubber: Scrubber,
+) -> dict[str, Any]:
+    """The request; two that differ only in paths, ids, addresses, dates and timings are equal.
+
+    Dates and times count in what the user wrote, and nowhere else. Reasoning and provider fields are
+    left out, and so are the pixels of plots, which change with the version of a library.
+    """
+    names = _CallNames()
+    return {
+        "model": model,
+        "messages": [_message(message, names, scrubber) for message in messages],
+        "tools": scrubber.redacted_value(list(tools)),
+        "sampling": scrubber.redacted_value(dict(sampling)),
+    }
+
+
+def answers(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Whether a recorded request is this one. A field taken out of the file matches anything."""
+    return all(key in asked and asked[key] == value for key, value in recorded.items())
+
+
+def difference(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
+    """The first part in which two requests differ, named and as a unified diff; "" when they are equal."""
+    before, after = _parts(recorded), _parts({key: asked[key] for key in recorded if key in asked})
+    for number in range(max(len(before), len(after))):
+        old_name, old = before[number] if number < len(before) else ("nothing", "")
+        new_name, new = after[number] if number < len(after) else ("nothing", "")
+        if (old_name, old) != (new_name, new):
+            lines = difflib.unified_diff(
+                old.split("\n"),
+                new.split("\n"),
+                f"recorded: {old_name}",
+                f"asked: {new_name}",
+                n=2,
+                lineterm="",
+            )
+            return "\n".join(line[:_LINE_WIDTH] for line in list(lines)[:_DIFF_LINES])
+    return ""
+
+
+def likeness(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[int, float]:
+    """How near a recorded request comes: equal parts from the start, then how much of the next is alike."""
+    before, after = _parts(recorded), _parts({key: asked[key] for key in recorded if key in asked})
+    equal = next((n for n, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), None)
+    if equal is None:
+        return min(len(before), len(after)), 0.0
+    return equal, difflib.SequenceMatcher(None, before[equal][1], after[equal][1]).quick_ratio()
+
+
+def digest(request: Mapping[str, Any]) -> str:
+    """What is equal for equal requests."""
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+
+
+class _CallNames:
+    """Numbers the calls of a conversation: their ids are the provider's, or made up."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, str] = {}
+
+    def of(self, call_id: str) -> str:
+        return self._numbers.setdefault(call_id, f"call {len(self._numbers) + 1}")
+
+
+def _message(message: Message, names: _CallNames, scrubber: Scrubber) -> dict[str, Any]:
+    match message:
+        case System(text=text):
+            return {"role": "system", "text": scrubber.steady(text, times=True)}
+        case User(text=text, images=images):
+            return {
+                "role": "user",
+                "text": scrubber.steady(text),
+                **_images([_fingerprint(i) for i in images]),
+            }
+        case Assistant(text=text, calls=calls):
+            asked = [_call(call, names, scrubber) for call in calls]
+            return {"role": "assistant", "text": scrubber.steady(text), **({"calls": asked} if asked else {})}
+        case Result(call_id=call_id, text=text, images=images):
+            answer = {"role": "result", "of": names.of(call_id), "text": scrubber.steady(text, times=True)}
+            return {**answer, **_images([image.mime for image in images])}
+
+
+def _call(call: ToolCall, names: _CallNames, scrubber: Scrubber) -> dict[str, Any]:
+    try:
+        arguments = _steady_value(json.loads(call.arguments), scrubber)
+    except ValueError:
+        arguments = scrubber.steady(call.arguments)
+    written: dict[str, Any] = {"id": names.of(call.id), "name": call.name, "arguments": arguments}
+    return {**written, "raw": scrubber.steady(call.raw)} if call.raw else written
+
+
+def _steady_value(value: Any, scrubber: Scrubber) -> Any:
+    match value:
+        case str():
+            return scrubber.steady(value)
+        case dict():
+            return {key: _steady_value(part, scrubber) for key, part in value.items()}
+        case [*parts]:
+            return [_steady_value(part, scrubber) for part in parts]
+    return value
+
+
+def _images(names: Sequence[str]) -> dict[str, Any]:
+    return {"images": list(names)} if names else {}
+
+
+def _fingerprint(image: Image) -> str:
+    return f"{image.mime} {hashlib.sha256(image.data.encode()).hexdigest()[:16]}"
+
+
+def _parts(request: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(name, readable text) of everything in a request, in the order in which it is compared."""
+    parts = [(key, _readable(request[key])) for key in ("model", "sampling", "tools") if key in request]
+    for number, message in enumerate(request.get("messages") or [], start=1):
+        role = message.get("role", "?") if isinstance(message, dict) else "?"
+        parts.append((f"message {number} ({role})", _readable(message)))
+    return parts
+
+
+def _readable(value: Any, indent: str = "") -> str:
+    match value:
+        case str():
+            return value.replace("\n", f"\n{indent}")
+        case dict():
+            return f"\n{indent}".join(
+                f"{key}: {_readable(part, indent + '  ')}" for key, part in value.items()
+            )
+        case [*parts]:
+            return "".join(f"\n{indent}- {_readable(part, indent + '  ')}" for part in parts)
+    return json.dumps(value)

@@ -1,0 +1,123 @@
+"""What a recording of model calls must not hold: secrets, and what differs from run to run."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+REDACTED = "[redacted]"
+# A secret can follow an escape in JSON text: the "n" of "\n" is no part of a word.
+_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))"
+_SECRET = re.compile(
+    rf"""
+      {_START} (?: sk-[\w-]{{16,}} | gh[opsur]_\w{{20,}} | github_pat_\w{{20,}} | (?:AKIA|ASIA)[A-Z0-9]{{16}}
+                 | xox[a-z]-[\w-]{{10,}} | AIza[\w-]{{35}} | (?:hf|gsk)_\w{{20,}}
+                 | eyJ[\w-]{{8,}}\.[\w-]{{8,}}\.[\w-]* | (?i:bearer)\s+[\w.~+/=-]{{8,}} )
+    | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+_SECRET_NAME = re.compile(r"_(?:API_KEY|TOKEN|SECRET)$")
+_SHORTEST_SECRET = 8
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_PLACES = (
+    (r"(?:/private)?(?:/tmp|/var/tmp|/var/folders/\w+/\w+/T)/[^\s'\"`<>|:;,()\[\]{}]+", "<temporary>"),
+    (r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b", "<uuid>"),
+    (r"\b0x[0-9a-fA-F]{6,}\b", "<address>"),
+)
+_TIMES = (
+    (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b", "<date>"),
+    (rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH}\s+\d{{1,2}})\b(?:,? \d{{4}}\b)?", "<date>"),
+    (r"\b\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?\b", "<time>"),
+    (r"\b1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b", "<time>"),
+    (r"\b\d+(?:\.\d+)?\s?(?:[nµu]s|ms|s|secs?|seconds?|mins?|minutes?|h|hours?)\b", "<duration>"),
+)
+
+
+def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of the variables whose names say that they are secret; short ones would match anything."""
+    values = {
+        value
+        for name, value in environment.items()
+        if _SECRET_NAME.search(name.upper()) and len(value) >= _SHORTEST_SECRET
+    }
+    return tuple(sorted(values, key=lambda value: (-len(value), value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Scrubber:
+    """Takes secrets and volatile text out of what is recorded.
+
+    `secrets` are exact values; `cwd`, `home` and `temporary` directories, as absolute paths ("" for
+    none), so that a recording made elsewhere answers here.
+    """
+
+    secrets: tuple[str, ...] = ()
+    cwd: str = ""
+    home: str = ""
+    temporary: str = ""
+
+    def redacted(self, text: str) -> str:
+        """The text with every secret replaced."""
+        return "".join(self.redacted_pieces([text]))
+
+    def redacted_pieces(self, pieces: Sequence[str]) -> list[str]:
+        """Pieces of one text, as many as given, in which a secret may begin in one and end in another."""
+        text = "".join(pieces)
+        spans = self._spans(text)
+        if not spans:
+            return list(pieces)
+        clean, at = [], 0
+        for piece in pieces:
+            clean.append(_without(text, at, at + len(piece), spans))
+            at += len(piece)
+        return clean
+
+    def redacted_value(self, value: Any) -> Any:
+        """A JSON value of which every string is redacted."""
+        match value:
+            case str():
+                return self.redacted(value)
+            case Mapping():
+                return {key: self.redacted_value(part) for key, part in value.items()}
+            case [*parts]:
+                return [self.redacted_value(part) for part in parts]
+        return value
+
+    def steady(self, text: str, *, times: bool = False) -> str:
+        """The text without secrets, places, ids and addresses, and with `times` without dates and times."""
+        text = self.redacted(text)
+        for place, name in ((self.cwd, "<cwd>"), (self.temporary, "<temporary>"), (self.home, "~")):
+            if len(place) > 1:
+                text = re.sub(rf"{re.escape(place.rstrip('/'))}(?![\w-])", name, text)
+        for pattern, name in (*_PLACES, *(_TIMES if times else ())):
+            text = re.sub(pattern, name, text)
+        return text
+
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        found = [match.span() for match in _SECRET.finditer(text)]
+        for secret in self.secrets:
+            for written in {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}:
+                found += [match.span() for match in re.finditer(re.escape(written), text)]
+        spans: list[tuple[int, int]] = []
+        for start, end in sorted(found):
+            if spans and start < spans[-1][1]:
+                spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+            else:
+                spans.append((start, end))
+        return spans
+
+
+def _without(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) -> str:
+    """text[start:end] with the spans cut out; the mark stands in the piece in which a span begins."""
+    kept, at = [], start
+    for begin, stop in spans:
+        if stop <= start or begin >= end:
+            continue
+        kept.append(text[at : max(at, begin)])
+        if begin >= start:
+            kept.append(REDACTED)
+        at = min(stop, end)
+    return "".join([*kept, text[at:end]])
