@@ -64,7 +64,9 @@ class Backlog:
 
     def _put_limited(self, item: Text | Display | DisplayUpdate) -> None:
         size = size_of(item)
-        fits = min(size, self._left, self._room)
+        # A display cannot be cut: with nothing before it, it may be as large as it likes.
+        room = self._room if self._queue or isinstance(item, Text) else size
+        fits = max(0, min(size, self._left, room))
         if isinstance(item, Text):
             self._put_text(item.stream, item.text[:fits])
             rest = item.text[fits:]

@@ -10,12 +10,14 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from terp.errors import KernelStartFailed
 from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
 from terp.kernels.files import FileWatch
 from terp.kernels.launch import Launch
 from terp.kernels.protocol import KernelListener, Variable
 from terp.kernels.run import Run
+from terp.kernels.rundir import sweep
 from terp.kernels.translation import Translator, report_of, wants_exit
 from terp.kernels.waiting import first_of, is_set_within
 from terp.outputs import FileChange, RunEnded, RunItem, RunStatus
@@ -118,13 +120,11 @@ class JupyterKernel:
 
     async def type_in(self, text: str | None) -> None:
         """Answer `input()`; ipykernel takes the character EOT as end of file."""
-        if self._process is not None:
-            self._process.type_in("\x04" if text is None else text)
+        self._reply("\x04" if text is None else text)
 
     async def answer(self, value: Any, error: str = "") -> None:
         """Answer a call of terp's services."""
-        if self._process is not None:
-            self._process.type_in(json.dumps({"error": error} if error else {"value": value}))
+        self._reply(json.dumps({"error": error} if error else {"value": value}))
 
     async def interrupt(self) -> None:
         """Stop what runs."""
@@ -178,17 +178,26 @@ class JupyterKernel:
         return await asyncio.shield(self._starting)
 
     async def _bring_up(self) -> "KernelProcess":
-        self._tell.changed(self._language, "starting", "")
+        launch = self._launch(self._token)
+        self._tell.changed(self._language, "starting", launch.why)
         # Importing jupyter_client takes 100 ms, in which a front end wants to draw.
         module = await asyncio.to_thread(importlib.import_module, "terp.kernels.process")
-        process: KernelProcess = module.KernelProcess(self._launch(self._token), self._on_unclaimed)
-        # The look takes as long as the kernel needs anyway to come up.
-        await asyncio.gather(process.start(), asyncio.to_thread(self._files.look))
+        process: KernelProcess = module.KernelProcess(launch, self._on_unclaimed)
+        try:
+            # The rest takes no longer than the kernel needs anyway to come up.
+            await asyncio.gather(process.start(), asyncio.to_thread(self._look_around))
+        except KernelStartFailed as error:
+            self._tell.changed(self._language, "died", error.message)
+            raise
         self._process = process
         self._generation += 1
         self._tell.changed(self._language, "ready" if self._generation == 1 else "restarted", "")
         self._background(self._mourn(process))
         return process
+
+    def _look_around(self) -> None:
+        sweep()
+        self._files.look()
 
     async def _up_unless_stopped(self, run: Run) -> "KernelProcess | None":
         if self._ladder is not None:
@@ -266,9 +275,20 @@ class JupyterKernel:
             self._tell.changed(self._language, "died", f"The code ended the session. {_LOST}")
         await process.kill()
 
+    def _reply(self, text: str) -> None:
+        if self._process is not None and self._run is not None:
+            self._run.answered()
+            self._process.type_in(text)
+
     async def _limit(self, run: Run, timeout_s: float) -> None:
-        if not await is_set_within(timeout_s, run.over):
-            await self._stop(run, "timeout")
+        """Stop a run that takes longer; the time in which it waits for an answer does not count."""
+        started = time.monotonic()
+        left = timeout_s
+        while left > 0:
+            if await is_set_within(left, run.over):
+                return
+            left = timeout_s - (time.monotonic() - started - run.waited_s())
+        await self._stop(run, "timeout")
 
     async def _stop(self, run: Run, status: RunStatus) -> None:
         run.stop(status)

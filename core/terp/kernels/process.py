@@ -15,6 +15,7 @@ from jupyter_client.manager import AsyncKernelManager
 from terp.errors import KernelStartFailed
 from terp.kernels.channels import Dispatcher, Message, Recipient, read
 from terp.kernels.launch import Launch
+from terp.kernels.orphans import MARK, Guard, end_marked
 from terp.kernels.provisioner import GroupProvisioner
 from terp.kernels.rundir import RunDir
 from terp.kernels.waiting import first_of, is_set_within
@@ -70,6 +71,8 @@ class KernelProcess:
         self._welcome = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._closed = False
+        self._mark = uuid.uuid4().hex
+        self._guard: Guard | None = None
         self._subshell: str | None = None
         self.info: Message = {}
         self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -90,6 +93,8 @@ class KernelProcess:
         try:
             await self._spawn()
             self._connect()
+            assert self._provisioner.pid is not None
+            self._guard = Guard(self._provisioner.pid, self._mark, self._dir.path)
             await self._until_ready()
         except BaseException:
             await self.kill()
@@ -172,8 +177,11 @@ class KernelProcess:
                 self._client.session.msg("shutdown_request", {"restart": False})
             )
             await asyncio.wait({self.gone}, timeout=_FAREWELL_S)
-        # Also after a farewell: what the kernel left running in its group ends with it.
+        # Also after a farewell: what the kernel left running ends with it.
         await self.kill()
+        await asyncio.to_thread(end_marked, self._mark)
+        if self._guard is not None:
+            self._guard.dismiss()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -200,7 +208,9 @@ class KernelProcess:
         manager.provisioner = self._provisioner
         self._manager = manager
         try:
-            await manager.start_kernel(cwd=self._launch.cwd, env=dict(self._launch.environment))
+            await manager.start_kernel(
+                cwd=self._launch.cwd, env={**self._launch.environment, MARK: self._mark}
+            )
         except OSError as error:
             raise KernelStartFailed(
                 f"The kernel cannot be started: {error}", "Check --python and the working directory."
@@ -245,7 +255,7 @@ class KernelProcess:
             self.send("kernel_info_request", {}, probe)
             info = await self._first(probe.content, deadline - time.monotonic())
             if info is None:
-                raise KernelStartFailed(self._why_not_up(), "Run `terp doctor` to check the environment.")
+                raise self._not_up()
             self.info = info
             # The reply proves the shell channel; a subscription needs a proof of its own
             # (a welcome, or an idle that came through), or the first outputs are lost.
@@ -261,10 +271,21 @@ class KernelProcess:
                 "Update ipykernel and IPython in the kernel's environment.",
             )
 
-    def _why_not_up(self) -> str:
+    def _not_up(self) -> KernelStartFailed:
+        python = self._launch.argv[0]
         if not self.gone.done():
-            return f"The kernel did not answer within {self._launch.start_timeout_s:.0f} s."
-        return f"The kernel did not come up. {self.obituary()}"
+            return KernelStartFailed(
+                f"The kernel did not answer within {self._launch.start_timeout_s:.0f} s.",
+                "Run `terp doctor` to check its environment.",
+            )
+        if "No module named ipykernel" in self._dir.log_tail():
+            return KernelStartFailed(
+                f"{python} has no ipykernel, which runs the code.",
+                f"Install it with `{python} -m pip install ipykernel`, or choose another with --python.",
+            )
+        return KernelStartFailed(
+            f"The kernel did not come up. {self.obituary()}", "Run `terp doctor` to check its environment."
+        )
 
     async def _first(self, reply: asyncio.Future[Message], timeout_s: float) -> Message | None:
         """The reply, or None when the process ends or the time is up before it comes."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from typing import Any
 
 from terp.kernels.backlog import Backlog
@@ -34,6 +35,8 @@ class Run:
         self.report: dict[str, Any] = {}
         self._translator = translator
         self._back_prompt = f"terp:{token}:"
+        self._asked_at: float | None = None
+        self._waited_s = 0.0
         self._failed = False
         self._started = False
         self._held: InputRequest | BackCall | None = None
@@ -43,6 +46,17 @@ class Run:
         """Note that the run is being stopped from outside; the first reason stays."""
         self.stopped = self.stopped or status
         self.stop_requested.set()
+
+    def answered(self) -> None:
+        """A question of the code was answered."""
+        if self._asked_at is not None:
+            self._waited_s += time.monotonic() - self._asked_at
+            self._asked_at = None
+
+    def waited_s(self) -> float:
+        """How long the code has waited for a person or for terp; no time of its own."""
+        pending = 0.0 if self._asked_at is None else time.monotonic() - self._asked_at
+        return self._waited_s + pending
 
     def received(self, channel: str, message: Message) -> None:
         """Take one message of the kernel."""
@@ -112,6 +126,7 @@ class Run:
         if self._held is None or (only is not None and only is not self._held):
             return
         self._markers = 0
+        self._asked_at = time.monotonic()
         self._started_with(0)
         self.backlog.put(self._held)
         self._held = None

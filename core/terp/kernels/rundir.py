@@ -4,6 +4,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -36,7 +37,7 @@ class RunDir:
         return self.path / "log"
 
     def log_tail(self, lines: int = 12) -> str:
-        """The last lines of the log; "" when there is none."""
+        """The last lines of the log, or the first ones about a crash of Python; "" when there are none."""
         try:
             size = self.log.stat().st_size
             with self.log.open("rb") as file:
@@ -44,6 +45,10 @@ class RunDir:
                 text = file.read().decode(errors="replace")
         except OSError:
             return ""
+        crash = text.find("Fatal Python error")
+        if crash >= 0:
+            # The innermost frames come first, then many of the kernel's own.
+            return "\n".join(line for line in text[crash:].splitlines()[:6] if line)
         return "\n".join(text.strip().splitlines()[-lines:])
 
     def close(self) -> None:
@@ -60,9 +65,12 @@ def short_base() -> Path:
     return Path(tempfile.gettempdir())
 
 
-def sweep(base: Path | None = None) -> None:
-    """Remove the directories that a killed terp of this user left behind."""
-    for path in _ours(base or short_base()):
+def sweep(base: Path | None = None, *, older_than_s: float = 60.0) -> None:
+    """Remove the directories that a killed terp of this user left behind.
+
+    A younger one may belong to a terp that has not locked it yet.
+    """
+    for path in _ours(base or short_base(), time.time() - older_than_s):
         try:
             with (path / "lock").open("r+b") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -71,11 +79,14 @@ def sweep(base: Path | None = None) -> None:
             continue
 
 
-def _ours(base: Path) -> Iterator[Path]:
+def _ours(base: Path, before: float) -> Iterator[Path]:
     try:
         with os.scandir(base) as entries:
             for entry in entries:
-                if entry.name.startswith(_PREFIX) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
+                if not entry.name.startswith(_PREFIX):
+                    continue
+                found = entry.stat(follow_symlinks=False)
+                if found.st_uid == os.getuid() and found.st_mtime <= before:
                     yield Path(entry.path)
     except OSError:
         return

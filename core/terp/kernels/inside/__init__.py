@@ -10,6 +10,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import sys
+import warnings
 from typing import Any
 
 from .figures import After, Figures
@@ -70,7 +71,7 @@ def install(shell: Any, token: str) -> None:
 
     def begin(*_: Any) -> None:
         home.begin()
-        touched.before = {}
+        touched.begin()
         pipes.renew()
 
     def end(*_: Any) -> None:
@@ -81,10 +82,14 @@ def install(shell: Any, token: str) -> None:
         # IPython keeps every displayed picture there.
         shell.history_manager.outputs.clear()
         home.report_dropped()
-        home.report(hidden=home.hidden, touched=touched.before, cwd=touched.cwd())
+        moved = touched.moved_to()
+        if home.hidden is not None or touched.before or moved:
+            home.report(hidden=home.hidden, touched=touched.before, cwd=moved)
 
     shell.events.register("pre_run_cell", home.guarded(begin))
     shell.events.register("post_run_cell", home.guarded(end))
+    # `sys.exit()` is told as an error anyway.
+    warnings.filterwarnings("ignore", message="To exit: use 'exit'")
     faulthandler.enable(home.log, all_threads=False)
     end_with_parent()
 

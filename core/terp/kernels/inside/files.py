@@ -22,6 +22,7 @@ class Touched:
         self.home = home
         self.pipes = pipes
         self.before: dict[str, Any] = {}
+        self.cwd = ""
 
     def audit(self, event: str, args: Any) -> None:
         """An audit hook: sees names that are computed at run time, also outside the working directory."""
@@ -36,12 +37,15 @@ class Touched:
         elif event in ("os.remove", "os.truncate") and self.home.in_cell:
             self.note(args[0])
 
-    def cwd(self) -> str:
-        """Where the cell has left the kernel; "" when that directory is gone."""
-        try:
-            return os.getcwd()  # noqa: PTH109
-        except OSError:
-            return ""
+    def begin(self) -> None:
+        """A cell begins."""
+        self.before = {}
+        self.cwd = cwd()
+
+    def moved_to(self) -> str:
+        """Where the cell has taken the kernel; "" when it is where it was."""
+        now = cwd()
+        return "" if now == self.cwd else now
 
     def note(self, path: Any) -> None:
         """Remember a path with its state before the cell touched it."""
@@ -54,3 +58,11 @@ class Touched:
                     self.before[name] = (state.st_size, state.st_mtime_ns, state.st_ino)
                 except OSError:
                     pass
+
+
+def cwd() -> str:
+    """The working directory; "" when it is gone."""
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:
+        return ""

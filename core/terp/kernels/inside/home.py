@@ -13,6 +13,8 @@ REPORT = "application/vnd.terp.report+json"
 # Output of one cell, in characters; a display weighs at least `DISPLAY_WEIGHT`.
 ROOM = 64_000_000
 DISPLAY_WEIGHT = 1_000
+# A repr that is longer is cut: it travels in one message.
+LONGEST_REPR = 4_000_000
 
 
 class Home:
@@ -61,13 +63,16 @@ class Home:
 
     def fit(self, data: dict[str, Any]) -> dict[str, Any]:
         """A MIME bundle, or what of it fits into the room that the cell has left."""
+        plain = data.get("text/plain", "")
+        if len(plain) > LONGEST_REPR:
+            self.drop(plain[LONGEST_REPR:])
+            data = {**data, "text/plain": plain[:LONGEST_REPR]}
         weight = max(
             DISPLAY_WEIGHT, sum(len(value) for value in data.values() if isinstance(value, (str, bytes)))
         )
         if weight <= self.room:
             self.room -= weight
             return data
-        plain = str(data.get("text/plain", ""))
         fits, self.room = plain[: self.room], 0
         self.drop(plain[len(fits) :] or " ")
         return {"text/plain": fits} if fits else {}

@@ -58,6 +58,8 @@ class Stream(OutStream):
         """Complete an object whose class was replaced."""
         self.__dict__.pop("write", None)
         self.home, self.pipes, self.other, self.number = home, pipes, other, number
+        self.header: Any = None
+        self.key: Any = frozenset()
         self.waiting = False
         self.drained = self.refilled = 0.0
         self.tokens = FLUSH_RATE
@@ -102,19 +104,31 @@ class Stream(OutStream):
             self.home.room = 0
             self.home.drop(rest)
         if fits:
-            self.waiting = True
-            OutStream.write(self, fits)
+            self.keep(fits)
         return len(string)
+
+    def keep(self, text: str) -> None:
+        """Add text to what is sent next. Does what the class above does, which takes five times as long."""
+        header = self.parent_header
+        if header is not self.header:
+            self.header, self.key = header, frozenset(header.items())
+        with self._buffer_lock:
+            self._buffers[self.key].write(text)
+            self.waiting = True
+        if not self._flush_pending:
+            self._schedule_flush()  # type: ignore[no-untyped-call]
 
     def flush(self) -> None:
         """Send what was written; soon, when flushes come too fast to be sent one by one."""
-        if not self.waiting or os.getpid() != self.home.pid or self.may_send():
+        if os.getpid() != self.home.pid:
+            super().flush()  # type: ignore[no-untyped-call]
+        elif self.waiting and self.may_send():
             self.flush_now()
 
     def flush_now(self) -> None:
         """Send what was written, and return when it is on its way."""
-        self.waiting = False
-        super().flush()  # type: ignore[no-untyped-call]
+        if self.waiting:
+            super().flush()  # type: ignore[no-untyped-call]
 
     def may_send(self) -> bool:
         """Whether one more message does not make a flood."""
@@ -129,8 +143,12 @@ class Stream(OutStream):
     def close(self) -> None:
         """Nothing: the descriptors are the kernel's to its end."""
 
+    def _rotate_buffers(self) -> Any:
+        with self._buffer_lock:
+            self.waiting = False
+            return super()._rotate_buffers()  # type: ignore[no-untyped-call]
+
     def _flush_buffers(self) -> Iterator[tuple[Any, str]]:
-        self.waiting = False
         for parent, text in super()._flush_buffers():  # type: ignore[no-untyped-call]
             for start in range(0, len(text), PIECE):
                 yield parent, text[start : start + PIECE]

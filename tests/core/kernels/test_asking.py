@@ -1,0 +1,87 @@
+import asyncio
+from typing import Any
+
+import pytest
+
+from terp.kernels.jupyter import JupyterKernel
+from terp.outputs import BackCall, InputRequest, RunItem, Text
+from tests.core.kernels.running import PATIENCE_S, Ran, ran
+
+
+async def answering(kernel: JupyterKernel, code: str, *answers: Any, timeout_s: float = 0.0) -> Ran:
+    """Run `code`, typing `answers`, or answering its calls home with them; an exception is an error."""
+    items: list[RunItem] = []
+    left = list(answers)
+    async with asyncio.timeout(PATIENCE_S):
+        async for item in kernel.execute(code, timeout_s=timeout_s):
+            items.append(item)
+            if isinstance(item, InputRequest):
+                await kernel.type_in(left.pop(0))
+            elif isinstance(item, BackCall):
+                answer = left.pop(0)
+                failed = isinstance(answer, Exception)
+                await kernel.answer(None if failed else answer, str(answer) if failed else "")
+    assert not left
+    return Ran(items)
+
+
+async def test_input_is_asked_after_the_output_before_it(kernel: JupyterKernel) -> None:
+    run = await answering(kernel, "print('Hello'); name = input('Name? '); print('hi', name)", "Bob")
+    assert run.outputs == [Text("stdout", "Hello\n"), InputRequest("Name? "), Text("stdout", "hi Bob\n")]
+
+
+async def test_getpass_asks_for_a_secret(kernel: JupyterKernel) -> None:
+    run = await answering(kernel, "from getpass import getpass\nprint(len(getpass('Key: ')))", "abc")
+    assert run.outputs == [InputRequest("Key: ", secret=True), Text("stdout", "3\n")]
+
+
+async def test_end_of_file_raises_eof_error_in_the_code(kernel: JupyterKernel) -> None:
+    run = await answering(kernel, "try:\n    input()\nexcept EOFError:\n    print('nobody')", None)
+    assert run.stdout == "nobody\n"
+    assert run.ended.status == "ok"
+
+
+async def test_the_time_in_which_code_waits_for_an_answer_does_not_count(kernel: JupyterKernel) -> None:
+    items: list[RunItem] = []
+    async with asyncio.timeout(PATIENCE_S):
+        async for item in kernel.execute("print(input())", timeout_s=0.3):
+            items.append(item)
+            if isinstance(item, InputRequest):
+                await asyncio.sleep(0.6)
+                await kernel.type_in("late")
+    assert Ran(items).stdout == "late\n"
+
+
+async def test_code_calls_home_and_gets_the_answer(kernel: JupyterKernel) -> None:
+    code = "import terp_home\nprint('before')\nprint(terp_home.call('search', query='q', most=3)['hits'])"
+    run = await answering(kernel, code, {"hits": ["a", "b"]})
+    assert run.outputs == [
+        Text("stdout", "before\n"),
+        BackCall("search", {"query": "q", "most": 3}),
+        Text("stdout", "['a', 'b']\n"),
+    ]
+
+
+async def test_a_failed_call_home_raises_there(kernel: JupyterKernel) -> None:
+    code = "import terp_home\ntry:\n    terp_home.call('x')\nexcept RuntimeError as error:\n    print(error)"
+    run = await answering(kernel, code, ValueError("no such service"))
+    assert run.stdout == "no such service\n"
+
+
+async def test_a_prompt_that_looks_like_a_call_home_is_only_a_prompt(kernel: JupyterKernel) -> None:
+    prompt = 'terp:0123:{"service": "x", "arguments": {}}'
+    run = await answering(kernel, f"_ = input({prompt!r})", "")
+    assert run.outputs == [InputRequest(prompt)]
+
+
+@pytest.mark.parametrize("call", ["input('x')", "__import__('terp_home').call('x')"])
+async def test_code_that_waits_for_an_answer_can_be_interrupted(kernel: JupyterKernel, call: str) -> None:
+    items: list[RunItem] = []
+    stopping: list[asyncio.Task[None]] = []
+    async with asyncio.timeout(PATIENCE_S):
+        async for item in kernel.execute(call):
+            items.append(item)
+            if isinstance(item, InputRequest | BackCall):
+                stopping.append(asyncio.create_task(kernel.interrupt()))
+    assert Ran(items).ended.status == "interrupted"
+    assert (await ran(kernel, "print(1)")).stdout == "1\n"

@@ -1,0 +1,148 @@
+import asyncio
+from contextlib import aclosing
+
+import pytest
+
+from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.local import LocalKernels
+from terp.outputs import RunItem, RunStarted, Text
+from tests.core.kernels.running import PATIENCE_S, Listener, interrupted_at, ran
+
+
+@pytest.mark.parametrize(
+    ("code", "how"),
+    [
+        ("import os; os._exit(3)", "with exit code 3"),
+        ("import ctypes; ctypes.string_at(0)", "by signal SIGSEGV"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "by signal SIGKILL"),
+        ("import os; os.abort()", "by signal SIGABRT"),
+    ],
+)
+async def test_a_kernel_that_dies_is_told_and_started_anew(
+    kernel: JupyterKernel, heard: Listener, code: str, how: str
+) -> None:
+    await kernel.start()
+    generation = kernel.generation
+    run = await ran(kernel, code)
+    assert run.ended.status == "died"
+    assert how in run.ended.note
+    assert "variables are lost" in run.ended.note
+    assert (await ran(kernel, "print('alive')")).stdout == "alive\n"
+    assert kernel.generation == generation + 1
+    assert heard.states[-3:] == ["died", "starting", "restarted"]
+    assert how in heard.whys[-3]
+
+
+async def test_a_crash_in_c_code_is_told_with_the_line_that_caused_it(kernel: JupyterKernel) -> None:
+    run = await ran(kernel, "import ctypes\ndef crash():\n    ctypes.string_at(0)\ncrash()")
+    assert "Fatal Python error: Segmentation fault" in run.ended.note
+    assert "in crash" in run.ended.note
+
+
+async def test_output_before_a_death_is_kept(kernel: JupyterKernel) -> None:
+    run = await ran(kernel, "import os, time\nprint('last words', flush=True)\ntime.sleep(0.2)\nos._exit(1)")
+    assert run.stdout == "last words\n"
+
+
+async def test_a_death_between_runs_is_told(kernel: JupyterKernel, heard: Listener) -> None:
+    await ran(kernel, "import os, threading\nthreading.Timer(0.1, os._exit, [7]).start()")
+    await heard.until_state("died")
+    assert "exit code 7" in heard.whys[-1]
+    assert (await ran(kernel, "print(1)")).stdout == "1\n"
+
+
+@pytest.mark.parametrize("code", ["exit()", "quit", "exit"])
+async def test_code_that_ends_the_session_gets_a_fresh_kernel(kernel: JupyterKernel, code: str) -> None:
+    await ran(kernel, "here = 1")
+    run = await ran(kernel, code)
+    assert run.ended.status == "ok"
+    assert "ended the session" in run.ended.note
+    assert (await ran(kernel, "print('here' in globals())")).stdout == "False\n"
+
+
+async def test_sys_exit_is_an_error_and_ends_nothing(kernel: JupyterKernel) -> None:
+    await ran(kernel, "here = 1")
+    run = await ran(kernel, "import sys; sys.exit(2)")
+    assert (run.ended.status, run.stderr) == ("error", "")
+    assert (await ran(kernel, "print(here)")).stdout == "1\n"
+
+
+@pytest.mark.parametrize(
+    "waiting",
+    [
+        "time.sleep(60)",
+        "while True: pass",
+        "await asyncio.sleep(60)",
+        "input()",
+        "threading.Event().wait()",
+        "subprocess.run(['sleep', '60'])",
+        "!sleep 60",
+    ],
+)
+async def test_an_interrupt_stops_code_and_keeps_its_variables(kernel: JupyterKernel, waiting: str) -> None:
+    await ran(kernel, "import asyncio, subprocess, threading, time\nkept = 42")
+    generation = kernel.generation
+    run = await interrupted_at(kernel, f"print('on', flush=True)\n{waiting}", "on")
+    assert run.ended.status == "interrupted"
+    assert (await ran(kernel, "print(kept)")).stdout == "42\n"
+    assert kernel.generation == generation
+
+
+async def test_code_that_swallows_interrupts_is_killed(kernel: JupyterKernel, heard: Listener) -> None:
+    code = (
+        "import time\nprint('on', flush=True)\nwhile True:\n try: time.sleep(60)\n except BaseException: pass"
+    )
+    run = await interrupted_at(kernel, code, "on")
+    assert run.ended.status == "died"
+    assert "SIGKILL" in run.ended.note
+    assert "died" in heard.states
+    assert (await ran(kernel, "print(1)")).stdout == "1\n"
+
+
+async def test_an_interrupt_when_nothing_runs_is_harmless(kernel: JupyterKernel) -> None:
+    await ran(kernel, "kept = 1")
+    await kernel.interrupt()
+    assert (await ran(kernel, "print(kept)")).stdout == "1\n"
+
+
+async def test_a_run_past_its_time_ends_with_what_it_had_printed(kernel: JupyterKernel) -> None:
+    await ran(kernel, "kept = 5")
+    run = await ran(kernel, "import time\nprint(1, flush=True)\ntime.sleep(60)", timeout_s=0.5)
+    assert (run.ended.status, run.stdout) == ("timeout", "1\n")
+    assert (await ran(kernel, "print(kept)")).stdout == "5\n"
+
+
+async def test_an_interrupt_while_the_kernel_starts_runs_nothing(kernels: LocalKernels) -> None:
+    fresh = LocalKernels(kernels.cwd)
+    kernel = fresh.get("python")
+    try:
+        async with asyncio.timeout(PATIENCE_S), aclosing(kernel.execute("print('never')")) as run:
+            waiting = asyncio.ensure_future(anext(run))
+            await asyncio.sleep(0)
+            await kernel.interrupt()
+            item = await waiting
+    finally:
+        await fresh.aclose()
+    assert not isinstance(item, RunStarted)
+    assert item.status == "interrupted"  # type: ignore[union-attr]
+
+
+async def test_restart_forgets_variables_and_ends_what_runs(kernel: JupyterKernel) -> None:
+    items: list[RunItem] = []
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        aclosing(kernel.execute("import time\nhere = 1\nprint('on', flush=True)\ntime.sleep(60)")) as run,
+    ):
+        async for item in run:
+            items.append(item)
+            if isinstance(item, Text):
+                await kernel.restart()
+    assert items[-1].status == "died"  # type: ignore[union-attr]
+    assert (await ran(kernel, "print('here' in globals())")).stdout == "False\n"
+
+
+async def test_runs_wait_for_each_other(kernel: JupyterKernel) -> None:
+    first, second = await asyncio.gather(
+        ran(kernel, "import time\ntime.sleep(0.1)\nprint(1)"), ran(kernel, "print(2)")
+    )
+    assert (first.stdout, second.stdout) == ("1\n", "2\n")
