@@ -1,0 +1,168 @@
+"""Rows of styled text as bytes for a terminal, with as few escape sequences as will do."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import pairwise
+
+from rich.color import Color, ColorSystem
+from rich.style import Style
+from rich.text import Text
+
+from terp_cli.ink import Colour, Ink
+
+Run = tuple[str, str]
+"""Text without controls, and the SGR parameters it is drawn with ("" for plain)."""
+
+Row = tuple[Run, ...]
+
+
+class Palette:
+    """Turns styles into SGR parameters for one kind of terminal; None draws without any."""
+
+    def __init__(self, colours: ColorSystem | None) -> None:
+        self._colours = colours
+        self._known: dict[Style, str] = {}
+
+    def row(self, text: Text) -> Row:
+        """One line of `text` as runs; spaces never start a run of their own."""
+        runs: list[Run] = []
+        for piece, style in _pieces(text):
+            sgr = self._parameters(style)
+            if runs and (runs[-1][1] == sgr or (piece.isspace() and _has_no_ground(runs[-1][1], sgr))):
+                runs[-1] = (runs[-1][0] + piece, runs[-1][1])
+            else:
+                runs.append((piece, sgr))
+        return tuple(runs)
+
+    def _parameters(self, style: Style) -> str:
+        known = self._known.get(style)
+        if known is None:
+            known = self._known[style] = self._compute(style)
+        return known
+
+    def _compute(self, style: Style) -> str:
+        if self._colours is None:
+            return ""
+        codes = [code for on, code in _attributes(style) if on]
+        if style.color and not style.color.is_default:
+            codes += style.color.downgrade(self._colours).get_ansi_codes()
+        if style.bgcolor and not style.bgcolor.is_default:
+            codes += style.bgcolor.downgrade(self._colours).get_ansi_codes(foreground=False)
+        return ";".join(codes)
+
+
+def encode(row: Row) -> str:
+    """A row with its sequences; begins and ends in the plain style."""
+    parts: list[str] = []
+    current = ""
+    for text, sgr in row:
+        if sgr != current:
+            parts.append(_change(current, sgr))
+            current = sgr
+        parts.append(text)
+    if current:
+        parts.append("\x1b[m")
+    return "".join(parts)
+
+
+@lru_cache(maxsize=512)
+def style_of(ink: Ink) -> Style:
+    """The rich style of a program's ink."""
+    return Style(
+        color=_colour(ink.colour),
+        bgcolor=_colour(ink.background),
+        bold=ink.bold or None,
+        dim=ink.dim or None,
+        italic=ink.italic or None,
+        underline=ink.underline or None,
+        strike=ink.strike or None,
+        reverse=ink.reverse or None,
+    )
+
+
+def text_of(line: Iterable[tuple[str, Ink]]) -> Text:
+    """A program's line as rich text."""
+    text = Text()
+    for run, ink in line:
+        text.append(run, style_of(ink))
+    text.expand_tabs(8)
+    return text
+
+
+def _colour(colour: Colour) -> Color | None:
+    if colour is None:
+        return None
+    return Color.from_ansi(colour) if isinstance(colour, int) else Color.from_rgb(*colour)
+
+
+def _attributes(style: Style) -> tuple[tuple[bool | None, str], ...]:
+    return (
+        (style.bold, "1"),
+        (style.dim, "2"),
+        (style.italic, "3"),
+        (style.underline, "4"),
+        (style.reverse, "7"),
+        (style.strike, "9"),
+    )
+
+
+def _pieces(text: Text) -> Iterable[tuple[str, Style]]:
+    if not text.spans and not isinstance(text.style, Style):
+        yield text.plain, Style.null()
+        return
+    base = text.style if isinstance(text.style, Style) else Style.null()
+    plain, at = text.plain, 0
+    if _in_order(text):
+        for span in text.spans:
+            if span.start > at:
+                yield plain[at : span.start], base
+            yield plain[span.start : span.end], base + _style(span.style)
+            at = max(at, span.end)
+    else:
+        edges = sorted({0, len(plain), *(edge for span in text.spans for edge in (span.start, span.end))})
+        for start, end in pairwise(edges):
+            style = base
+            for span in text.spans:
+                if span.start <= start and end <= span.end:
+                    style += _style(span.style)
+            yield plain[start:end], style
+        at = len(plain)
+    if at < len(plain):
+        yield plain[at:], base
+
+
+def _in_order(text: Text) -> bool:
+    at = 0
+    for span in text.spans:
+        if span.start < at:
+            return False
+        at = span.end
+    return at <= len(text.plain)
+
+
+def _style(style: str | Style) -> Style:
+    return style if isinstance(style, Style) else Style.null()
+
+
+def _has_no_ground(before: str, after: str) -> bool:
+    # A colour or weight is invisible on a space; a ground, a line or reverse is not.
+    return not any(_SEEN_ON_SPACE & set(sgr.split(";")) or "48;" in sgr for sgr in (before, after))
+
+
+_SEEN_ON_SPACE = {"4", "7", "9", *(str(code) for code in (*range(40, 48), *range(100, 108)))}
+
+
+@lru_cache(maxsize=4096)
+def _change(before: str, after: str) -> str:
+    if after == "":
+        return "\x1b[m"
+    if before and (_is_colour(before) and _is_colour(after)):
+        return f"\x1b[{after}m"
+    return f"\x1b[{';' if before else ''}{after}m"
+
+
+def _is_colour(sgr: str) -> bool:
+    """Whether `sgr` sets a foreground and nothing else, so that another such replaces it whole."""
+    return (sgr.startswith("38;") and "48;" not in sgr) or (
+        sgr.isdigit() and (30 <= int(sgr) <= 37 or 90 <= int(sgr) <= 97)
+    )

@@ -1,0 +1,68 @@
+"""Inline markdown as styled text, and text as rows."""
+
+from functools import lru_cache
+
+from markdown_it.tree import SyntaxTreeNode
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from terp_cli.render import look
+from terp_cli.sanitise import readable, visible
+
+_STYLES = {"strong": look.BOLD, "em": look.ITALIC, "s": look.STRIKE}
+
+
+def inline(node: SyntaxTreeNode | None, style: Style = look.PLAIN) -> Text:
+    """The text of an inline node; a link is followed by its address."""
+    text = Text()
+    if node is not None:
+        for child in node.children:
+            _add(text, child, style)
+    return text
+
+
+def wrapped(text: Text, width: int) -> list[Text]:
+    """`text` as rows of at most `width` cells, broken between words where that is possible."""
+    rows = list(text.wrap(_measure(), max(1, width), overflow="fold"))
+    for row in rows:
+        row.rstrip()
+    return rows
+
+
+def _add(text: Text, node: SyntaxTreeNode, style: Style) -> None:
+    match node.type:
+        case "text":
+            text.append(readable(node.content), style)
+        case "softbreak":
+            text.append(" ", style)
+        case "hardbreak":
+            text.append("\n")
+        case "code_inline":
+            text.append(visible(node.content), style + look.INLINE_CODE)
+        case "strong" | "em" | "s":
+            for child in node.children:
+                _add(text, child, style + _STYLES[node.type])
+        case "link":
+            _add_link(text, node, style)
+        case "image":
+            text.append(f"[image: {readable(node.content)}]", style)
+            text.append(f" ({visible(str(node.attrs.get('src', '')))})", style + look.DIM)
+        case _:
+            text.append(readable(node.content), style)
+
+
+def _add_link(text: Text, node: SyntaxTreeNode, style: Style) -> None:
+    start = len(text)
+    for child in node.children:
+        _add(text, child, style + look.LINK)
+    address = visible(str(node.attrs.get("href", "")))
+    # The words of a link may name one place while it leads to another.
+    if text.plain[start:] not in (address, address.removeprefix("mailto:")):
+        text.append(f" ({address})", style + look.DIM)
+
+
+@lru_cache(maxsize=1)
+def _measure() -> Console:
+    # `Text.wrap` asks for a console, and uses it for justified text only.
+    return Console(width=80, force_terminal=False)

@@ -1,0 +1,61 @@
+"""A terminal to look at: what a person would see, and what was written to get there."""
+
+import io
+from collections.abc import Iterable, Sequence
+
+import pyte
+from rich.color import ColorSystem
+
+from terp_cli.render.ansi import Palette
+from terp_cli.render.markdown import MarkdownStream
+from terp_cli.render.screen import TerminalScreen
+
+
+class Terminal(io.StringIO):
+    """Takes what is written, as a terminal of this size would."""
+
+    def __init__(self, columns: int = 80, rows: int = 24) -> None:
+        super().__init__()
+        self.columns, self.rows = columns, rows
+
+    def size(self) -> tuple[int, int]:
+        return self.columns, self.rows
+
+    def isatty(self) -> bool:
+        return True
+
+    def screen(
+        self, colours: ColorSystem | None = ColorSystem.EIGHT_BIT, *, live: bool = True
+    ) -> TerminalScreen:
+        return TerminalScreen(self, Palette(colours), self.size, live=live)
+
+    def shown(self, history: int = 1_000) -> list[str]:
+        """All rows, also those that have scrolled away, without blank ones at the end."""
+        screen = pyte.HistoryScreen(self.columns, self.rows, history=history, ratio=1.0)
+        pyte.Stream(screen).feed(self.getvalue())
+        above = ["".join(row[at].data for at in range(self.columns)) for row in screen.history.top]
+        return "\n".join(row.rstrip() for row in [*above, *screen.display]).rstrip().split("\n")
+
+
+def stream(terminal: Terminal, chunks: Iterable[str], paint: Sequence[bool] = (True,)) -> None:
+    """A reply in chunks, painted after those that `paint` says, in turn."""
+    screen = terminal.screen()
+    markdown = MarkdownStream(lambda: screen.width, lambda: screen.tail_rows)
+    waiting = []
+    for at, chunk in enumerate(chunks):
+        waiting += markdown.feed(chunk)
+        if paint[at % len(paint)]:
+            screen.update(waiting, markdown.tail(screen.tail_rows))
+            waiting = []
+    screen.update(waiting + markdown.finish())
+
+
+def cut(text: str, sizes: Sequence[int]) -> list[str]:
+    """`text` in chunks of these sizes, over and over."""
+    chunks: list[str] = []
+    at = 0
+    while at < len(text):
+        size = sizes[len(chunks) % len(sizes)]
+        chunks.append(text[at : at + size])
+        at += size
+    return chunks
