@@ -6,17 +6,17 @@ recorded streams of 32 providers.
 
 import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from terp.messages import Assistant, ToolCall
-from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text, Usage
+from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text
 from terp.models.thinking import ReasoningDetails, ThinkingBlocks, merge_fields
+from terp.models.usage import Price, tells, used
 
-Price = Callable[[int, int, int, int], float | None]
-"""The cost in USD of (input, output, cached, cache-written) tokens, or None when it is not known."""
-
+# Anthropic's ids of calls that it runs itself, and answers itself: they are no wish of ours to run.
+_RUN_ELSEWHERE = ("srvtoolu_", "mcptoolu_")
 _CALL_FIELDS = frozenset({"index", "id", "type", "function"})
 _FUNCTION_FIELDS = frozenset({"name", "arguments"})
 
@@ -35,6 +35,7 @@ class _Call:
     latest_id: str = ""
     name: str = ""
     announced: bool = False
+    elsewhere: bool = False
     pieces: list[str] = field(default_factory=list)
     extras: dict[str, Any] = field(default_factory=dict)
 
@@ -88,8 +89,7 @@ class Accumulator:
         calls = tuple(call.tool_call() for call in self._calls if call.name or call.pieces)
         message = Assistant(_mended(text), calls, _mended(reasoning), self._extras())
         reply = Replied(message, self.finish_reason)
-        usage = self._used()
-        return (usage, reply) if usage else (reply,)
+        return (used(self._usage, self._price), reply) if self._usage else (reply,)
 
     def _extras(self) -> dict[str, Any]:
         found = {
@@ -119,7 +119,7 @@ class Accumulator:
 
     def _delta(self, delta: Mapping[str, Any]) -> Iterator[Chunk]:
         yield from self._reason(delta)
-        content = delta.get("content") or delta.get("refusal")
+        content = delta.get("content")
         if isinstance(content, str):
             yield from self._say(content)
         elif content:
@@ -178,6 +178,8 @@ class Accumulator:
         if not isinstance(arguments, str):
             arguments = json.dumps(arguments)
         call = self._call_of(fragment.get("index") or 0, fragment.get("id") or "", function.get("name") or "")
+        if call.elsewhere:
+            return
         self._keep_extras(call, fragment, function)
         if arguments:
             call.pieces.append(arguments)
@@ -197,8 +199,11 @@ class Accumulator:
         call = self._at_index.get(index)
         if call is None or _begins(call, call_id, name):
             call = _Call(position=len(self._calls))
-            self._calls.append(call)
             self._at_index[index] = call
+            if call_id.startswith(_RUN_ELSEWHERE):
+                call.elsewhere = True
+            else:
+                self._calls.append(call)
         call.id = call.id or call_id
         call.latest_id = call_id or call.latest_id
         call.name = call.name or name
@@ -213,43 +218,17 @@ class Accumulator:
                 call.extras.setdefault("function", {}).update(more)
 
     def _note_usage(self, usage: Mapping[str, Any] | None) -> None:
-        # Some servers send zeros with every chunk and the truth with one of them.
-        if usage and any(_count(usage, *names) for names in (_INPUT, _OUTPUT)):
+        if usage and tells(usage):
             self._usage = usage
-
-    def _used(self) -> Usage | None:
-        usage = self._usage
-        if usage is None:
-            return None
-        read, written = _count(usage, *_INPUT), _count(usage, *_OUTPUT)
-        details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
-        cached = _count(details, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens", "cached_tokens")
-        stored = _count(usage, "cache_creation_input_tokens") or _count(details, "cache_write_tokens")
-        told = usage.get("cost")
-        if isinstance(told, int | float) and not isinstance(told, bool):
-            return Usage(read, written, cached, float(told))
-        return Usage(read, written, cached, self._price(read, written, cached, stored))
-
-
-_INPUT = ("prompt_tokens", "input_tokens")
-_OUTPUT = ("completion_tokens", "output_tokens")
-
-
-def _count(counts: Mapping[str, Any], *names: str) -> int:
-    for name in names:
-        value = counts.get(name)
-        if isinstance(value, int):
-            return value
-    return 0
 
 
 def _begins(call: _Call, call_id: str, name: str) -> bool:
     """Whether a fragment with this id and name, at the index of `call`, is of another call."""
-    if not name:
+    if not name or not call.name:
         return False
     if call_id:
-        return bool(call.latest_id) and call_id != call.latest_id
-    return bool(call.name) and call.complete()
+        return call_id != call.latest_id
+    return call.complete()
 
 
 def _is_object(text: str) -> bool:

@@ -1,5 +1,6 @@
 """What providers write into error bodies: the sentence to show, the time to wait, no keys."""
 
+import ast
 import json
 import re
 import time
@@ -13,23 +14,28 @@ _WAIT = re.compile(
     re.IGNORECASE,
 )
 _RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([\d.]+)s"')
-_SECRET = re.compile(r"\b(?:(?:sk|pk|gsk|xai|r8|hf|nvapi|pplx|csk|fw|ghp|gho)[-_]|AIza|Bearer )[\w\-*.]{8,}")
-_LITELLM_NAME = re.compile(r"^(litellm\.)?\w*(Error|Exception|Timeout): ")
+_SECRET = re.compile(
+    r"\b(?:(?:sk|pk|gsk|xai|r8|hf|nvapi|pplx|csk|fw|ghp|gho)[-_]|AIza|Bearer )[\w\-*.]{7,}[\w*]"
+)
+_BYTES = re.compile(r"\bb(['\"]).*\1", re.DOTALL)
+_WRAPPING = re.compile(
+    r"^((litellm\.)?\w*(Error|Exception|Timeout)(: | - | (?=\w+Error - ))|Error code: \d+ - )+"
+)
 
 
 def message_in(body: str) -> str:
     """The sentence in an error body, of whatever form; litellm's wrapping is taken off."""
-    start = body.find("{")
-    if start >= 0 and (message := _dig(_first_object(body[start:]))):
-        return _shortened(message)
-    if "<html" in body[:2000].lower():
-        title = re.search(r"<title[^>]*>(.*?)</title>", body, re.IGNORECASE | re.DOTALL)
+    # litellm puts its own traceback after the sentence, and prints bodies as Python bytes.
+    bare = body.partition("Traceback (most recent call last)")[0]
+    if quoted := _BYTES.search(bare):
+        bare = _literal(quoted[0], bare)
+    start = bare.find("{")
+    if start >= 0 and (message := _dig(_first_object(bare[start:]))):
+        return _shortened(_WRAPPING.sub("", message))
+    if "<html" in bare[:2000].lower():
+        title = re.search(r"<title[^>]*>(.*?)</title>", bare, re.IGNORECASE | re.DOTALL)
         return f"a web page instead of an answer{f' ({_shortened(title[1])})' if title else ''}"
-    # litellm puts its own traceback after the sentence.
-    bare, names = body.partition("Traceback (most recent call last)")[0].strip(), 1
-    while names:
-        bare, names = _LITELLM_NAME.subn("", bare)
-    return _shortened(bare)
+    return _shortened(_WRAPPING.sub("", bare.strip()))
 
 
 def without_secrets(text: str, key: str = "") -> str:
@@ -59,13 +65,19 @@ def retry_after_s(headers: Mapping[str, str], body: str = "", *, now: float | No
 
 
 def _first_object(text: str) -> Any:
-    # litellm prints bodies as Python bytes, b'{...}', where quotes and newlines are escaped once more.
-    for attempt in (text, text.replace("\\'", "'").replace("\\n", "\n").replace('\\\\"', '\\"')):
-        try:
-            return json.JSONDecoder(strict=False).raw_decode(attempt)[0]
-        except ValueError:
-            continue
-    return None
+    try:
+        return json.JSONDecoder(strict=False).raw_decode(text)[0]
+    except ValueError:
+        return _literal(text[: text.rfind("}") + 1], None)
+
+
+def _literal(text: str, otherwise: Any) -> Any:
+    """The value of a Python literal, bytes decoded; `otherwise` where it is none."""
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return otherwise
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
 def _dig(found: Any) -> str:

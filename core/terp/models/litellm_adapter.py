@@ -29,6 +29,8 @@ from terp.models.routing import Route
 
 _LONGEST_CLAUDE_REPLY = 32_000
 _SAFE_CLAUDE_REPLY = 8_192
+_SHARED = "module_level_aclient"
+_TOLD = ("cost", "cost_in_usd_ticks", "total_tokens", "reasoning_tokens")
 # What pydantic says about litellm's own classes while they are used.
 _NOISE = ("Pydantic serializer warnings", "Item '.*' on TypedDict class '.*' is using the `ReadOnly`")
 
@@ -47,8 +49,10 @@ class LiteLLM:
     """A model behind `litellm.acompletion`."""
 
     # litellm keeps its connections for the whole process, one set for each event loop; they are closed
-    # with the last adapter that used them there.
+    # with the last adapter that used them there. One client (Gemini's) it keeps for all loops, and it
+    # fails in the second.
     _in_use: ClassVar[WeakSet["LiteLLM"]] = WeakSet()
+    _loop_of_shared: ClassVar[int] = 0
 
     def __init__(self, route: Route, options: ModelOptions, prices: PriceList | None = None) -> None:
         self._route = route
@@ -69,8 +73,7 @@ class LiteLLM:
             raise problem
         # In a thread, so that the screen lives and Ctrl-C works during the import.
         litellm = await asyncio.to_thread(_litellm)
-        self._loop = asyncio.get_running_loop()
-        self._in_use.add(self)
+        self._enter(litellm, asyncio.get_running_loop())
         self._check_tools(litellm, tools)
         reply = Accumulator(self._abilities.cost_usd)
         async with aclosing(self._received(litellm, self._request(messages, tools))) as received:
@@ -88,12 +91,20 @@ class LiteLLM:
             return
         await _close_clients(_litellm(), loop)
 
+    def _enter(self, litellm: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._in_use.add(self)
+        if LiteLLM._loop_of_shared != id(loop):
+            LiteLLM._loop_of_shared = id(loop)
+            vars(litellm).pop(_SHARED, None)
+
     def _check_tools(self, litellm: Any, tools: Sequence[Mapping[str, Any]]) -> None:
         """Raise where litellm would drop `tools` without a word."""
         if not tools:
             return
         supported = litellm.get_supported_openai_params(
-            model=self._route.model, custom_llm_provider=self._route.provider_name
+            model=self._route.model.removeprefix("responses/"),
+            custom_llm_provider=self._route.provider_name,
         )
         if supported is not None and "tools" not in supported:
             raise ToolsRejected(f"{self.name}: litellm passes no tools to this provider.")
@@ -112,7 +123,7 @@ class LiteLLM:
             try:
                 async for chunk in stream:
                     begun = True
-                    yield self._mapping(chunk)
+                    yield _mapping(chunk, stream)
             finally:
                 # Leaving the loop alone would let the provider write on, and bill.
                 await stream.aclose()
@@ -133,14 +144,6 @@ class LiteLLM:
         body = str(getattr(inner, "message", "") or inner)
         known = status if isinstance(status, int) else 0
         return classify(self._route.target, known, body, headers, streaming=begun)
-
-    def _mapping(self, chunk: Any) -> Mapping[str, Any]:
-        found: dict[str, Any] = _plain(chunk)
-        usage = found.get("usage")
-        if usage and self._route.provider_name != "openrouter":
-            # litellm's own estimate, also for a server that only borrows the name of a known model.
-            usage.pop("cost", None)
-        return found
 
     def _request(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         options, route = self._options, self._route
@@ -215,13 +218,32 @@ async def _warm_up(litellm: Any) -> None:
 
 async def _close_clients(litellm: Any, loop: asyncio.AbstractEventLoop) -> None:
     cache = litellm.in_memory_llm_clients_cache.cache_dict
-    for key in [key for key in cache if str(key).endswith(str(id(loop)))]:
-        client = cache.pop(key)
+    clients = [cache.pop(key) for key in list(cache) if str(key).endswith(str(id(loop)))]
+    if shared := vars(litellm).pop(_SHARED, None):
+        clients.append(shared)
+    for client in clients:
         close = getattr(client, "aclose", None) or getattr(client, "close", None)
         with suppress(RuntimeError, OSError):
             closing = close() if close else None
             if inspect.isawaitable(closing):
                 await closing
+
+
+def _mapping(chunk: Any, stream: Any) -> Mapping[str, Any]:
+    """The chunk in OpenAI's form, with a usage only as far as the provider told it.
+
+    litellm guesses the tokens where none are told, prices them also for a server that only borrows the name
+    of a known model, and adds the total up anew. It keeps the chunks as they came.
+    """
+    found: dict[str, Any] = _plain(chunk)
+    kept = getattr(stream, "chunks", None)
+    if "usage" in found and kept is not None:
+        told = [_plain(one.usage) for one in kept if getattr(one, "usage", None)]
+        if told:
+            found["usage"].update({name: told[-1].get(name) for name in _TOLD})
+        else:
+            del found["usage"]
+    return found
 
 
 def _plain(value: Any) -> Any:

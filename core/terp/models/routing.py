@@ -29,7 +29,7 @@ _FAMILIES = (
     (re.compile(r"(mistral|magistral|codestral|ministral|devstral)-"), "mistral"),
 )
 # OpenAI serves these through its Responses API alone, which the direct adapter does not speak.
-_RESPONSES_ONLY = re.compile(r"codex|-pro\b|deep-research|computer-use|-cyber\b")
+_RESPONSES_ONLY = re.compile(r"codex|-pro\b|deep-research|computer-use")
 # … and these when tools and an effort are asked for together.
 _RESPONSES_WITH_EFFORT = re.compile(r"gpt-(5\.[4-9]|[6-9])")
 
