@@ -14,11 +14,10 @@ from terp.outputs import FileChange
 _SKIPPED = frozenset(
     """
     .git .hg .svn .venv venv node_modules __pycache__ site-packages .mypy_cache .pytest_cache .ruff_cache
-    .ipynb_checkpoints .cache .tox .nox .idea .vscode .npm .cargo .rustup .conda
+    .ipynb_checkpoints .cache .tox .nox
     """.split()  # noqa: SIM905 - a table of names, to be read
 )
 _DEVICES = ("/dev/", "/proc/", "/sys/")
-_MOST_ENTRIES = 5_000
 # CPU time of one look: a loaded machine must not make it blind.
 _MOST_CPU_S = 0.02
 _MOST_CHANGES = 500
@@ -47,17 +46,19 @@ class FileWatch:
     """Compares the working directory of a kernel before and after its runs.
 
     The look after a run is the look before the next one. What happened in between is told apart by
-    the time of the change. Large trees are seen only in their upper levels; what the kernel itself
+    the time of the change. Trees with many files are seen only in their upper levels; what the kernel itself
     opened for writing (`touched`) is found anywhere.
     """
 
-    def __init__(self, root: str) -> None:
-        self._root = root
+    def __init__(self, most_files: int = 5_000) -> None:
+        self._most_files = most_files
+        self._root = ""
         self._before = _Look()
 
-    def look(self) -> None:
-        """See the directory as it is before the first run."""
-        self._before = _look([self._root])
+    def look(self, root: str) -> None:
+        """See the directory as it is before the first run of a kernel."""
+        self._root = root
+        self._before = _look([root], self._most_files)
 
     def changes(
         self, started_ns: int, touched: Mapping[str, State | None], cwd: str = ""
@@ -68,7 +69,7 @@ class FileWatch:
         is where the run has left the kernel.
         """
         before, since = self._before, started_ns - _CLOCK_SLACK_NS
-        after = _look([self._root, cwd or self._root])
+        after = _look([self._root, cwd or self._root], self._most_files)
         self._root = cwd or self._root
         self._before = after
         changed = [
@@ -128,14 +129,10 @@ def _is_of_interest(path: str, directories: set[str]) -> bool:
     if path.startswith(_DEVICES):
         return False
     name = Path(path)
-    for parent in name.parents:
-        if str(parent) in directories:
-            # A working directory may itself lie below a hidden one.
-            parts: Sequence[str] = name.relative_to(parent).parts[:-1]
-            break
-    else:
-        parts = name.parts[1:-1]
-    return not any(part in _SKIPPED or part.startswith(".") for part in parts)
+    parents = {str(parent) for parent in name.parents}
+    if parents & directories:
+        return not any(part in _SKIPPED for part in name.parts)
+    return not any(part in _SKIPPED or part.startswith(".") for part in name.parts[:-1])
 
 
 def _file(path: str) -> _File | None:
@@ -150,11 +147,11 @@ def _of(found: os.stat_result) -> _File:
     return _File((found.st_size, found.st_mtime_ns, found.st_ino), found.st_ctime_ns)
 
 
-def _look(roots: Sequence[str]) -> _Look:
+def _look(roots: Sequence[str], most_files: int) -> _Look:
     look = _Look()
     waiting = deque(dict.fromkeys(roots))
     deadline = time.thread_time() + _MOST_CPU_S
-    while waiting and len(look.files) < _MOST_ENTRIES and time.thread_time() < deadline:
+    while waiting and len(look.files) < most_files and time.thread_time() < deadline:
         directory = waiting.popleft()
         if directory in look.directories:
             continue
@@ -172,10 +169,11 @@ def _read(entries: Iterator["os.DirEntry[str]"], look: _Look) -> list[str]:
     below: list[str] = []
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            if entry.name not in _SKIPPED:
+            # Other programs write to hidden directories all the time.
+            if entry.name not in _SKIPPED and not entry.name.startswith("."):
                 below.append(entry.path)
         elif entry.name == "pyvenv.cfg":
             return []
-        elif entry.is_file(follow_symlinks=False) and len(look.files) < _MOST_ENTRIES:
+        elif entry.is_file(follow_symlinks=False):
             look.files[entry.path] = _of(entry.stat(follow_symlinks=False))
     return below

@@ -63,7 +63,7 @@ class JupyterKernel:
         self._token = secrets.token_hex(16)
         self._generation = 0
         self._translator = Translator()
-        self._files = FileWatch(cwd)
+        self._files = FileWatch()
         self._turn = asyncio.Lock()
         self._process: KernelProcess | None = None
         self._starting: asyncio.Task[KernelProcess] | None = None
@@ -197,7 +197,7 @@ class JupyterKernel:
 
     def _look_around(self) -> None:
         sweep()
-        self._files.look()
+        self._files.look(self._cwd)
 
     async def _up_unless_stopped(self, run: Run) -> "KernelProcess | None":
         if self._ladder is not None:

@@ -162,7 +162,7 @@ class KernelProcess:
 
     async def kill(self) -> None:
         """End the process and its group at once."""
-        if not hasattr(self, "_provisioner"):
+        if not hasattr(self, "_provisioner") or self._provisioner.pid is None:
             return
         await self._provisioner.send_signal(signal.SIGKILL)
         await asyncio.wait({self.gone}, timeout=_FAREWELL_S)

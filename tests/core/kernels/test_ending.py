@@ -89,9 +89,15 @@ async def test_an_interrupt_stops_code_and_keeps_its_variables(kernel: JupyterKe
 
 
 async def test_code_that_swallows_interrupts_is_killed(kernel: JupyterKernel, heard: Listener) -> None:
-    code = (
-        "import time\nprint('on', flush=True)\nwhile True:\n try: time.sleep(60)\n except BaseException: pass"
-    )
+    code = """
+import time
+while True:
+    try:
+        print("on", flush=True)
+        time.sleep(60)
+    except BaseException:
+        pass
+"""
     run = await interrupted_at(kernel, code, "on")
     assert run.ended.status == "died"
     assert "SIGKILL" in run.ended.note

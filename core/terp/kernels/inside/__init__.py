@@ -104,6 +104,10 @@ def prepare_text(home: Home) -> Pipes:
         stream.prepare(home, pipes, other, number)
     pipes.renew()
     pipes.start()
+    # With the default limit of 1000 messages a busy reader loses output and even the end of a run
+    # (measured); what may wait here is limited by the room of a cell.
+    thread = home.kernel.iopub_thread
+    thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
     mark_threads(home)
     return pipes
 

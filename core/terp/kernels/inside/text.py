@@ -20,8 +20,9 @@ from .home import Home
 PIECE = 500_000
 # Flushes per second that are sent one by one; what exceeds them is sent in batches.
 FLUSH_RATE = 300.0
-# How often a write looks for output that came past it, through the file descriptors.
-DRAIN_INTERVAL_S = 0.0005
+# How often in a second writes look for output that came past them, through the file descriptors;
+# a thousand of them may come at once.
+DRAIN_RATE, DRAIN_BURST = 20_000.0, 1_000.0
 
 
 class Write:
@@ -63,6 +64,7 @@ class Stream(OutStream):
         self.waiting = False
         self.drained = self.refilled = 0.0
         self.tokens = FLUSH_RATE
+        self.drains = DRAIN_BURST
 
     @property
     def parent_header(self) -> Any:
@@ -91,8 +93,10 @@ class Stream(OutStream):
             OutStream.write(self, string)
             return len(string)
         now = time.monotonic()
-        if now - self.drained > DRAIN_INTERVAL_S:
-            self.drained = now
+        self.drains = min(DRAIN_BURST, self.drains + (now - self.drained) * DRAIN_RATE)
+        self.drained = now
+        if self.drains >= 1:
+            self.drains -= 1
             self.pipes.drain()
         if self.other.waiting and self.may_send():
             self.other.flush_now()

@@ -1,0 +1,146 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from terp.kernels.files import FileWatch
+from terp.kernels.jupyter import JupyterKernel
+from terp.outputs import FileAction
+from tests.core.kernels.running import Ran, ran
+
+
+@pytest.fixture
+async def folder(kernel: JupyterKernel, tmp_path: Path) -> Path:
+    """A directory that the kernel is in."""
+    await ran(kernel, f"import os; os.chdir({str(tmp_path)!r})")
+    return tmp_path
+
+
+def changes(run: Ran, folder: Path) -> dict[str, FileAction]:
+    return {os.path.relpath(change.path, folder): change.action for change in run.ended.files}
+
+
+async def test_files_are_found_however_they_were_made(kernel: JupyterKernel, folder: Path) -> None:
+    code = """
+import os, subprocess, pathlib
+name = "comp" + "uted"
+_ = open(name + ".csv", "w").write("abc")
+os.makedirs("sub/deep"); _ = pathlib.Path("sub/deep/inner.txt").write_text("x")
+!echo shell > shell.txt
+subprocess.run("echo child > sub/child.txt", shell=True);
+"""
+    run = await ran(kernel, code)
+    assert changes(run, folder) == {
+        "computed.csv": "created",
+        "shell.txt": "created",
+        "sub/child.txt": "created",
+        "sub/deep/inner.txt": "created",
+    }
+    assert run.ended.files[0].size == 3
+
+
+async def test_inputs_are_not_listed_and_a_rewritten_one_is_modified(
+    kernel: JupyterKernel, folder: Path
+) -> None:
+    (folder / "iris.csv").write_text("a,b\n1,2\n")
+    await ran(kernel, "1")
+    assert changes(await ran(kernel, "_ = open('iris.csv').read()"), folder) == {}
+    rewritten = await ran(kernel, "_ = open('iris.csv', 'a').write('3,4')")
+    assert changes(rewritten, folder) == {"iris.csv": "modified"}
+    assert changes(await ran(kernel, "!sed -i s/a/c/ iris.csv"), folder) == {"iris.csv": "modified"}
+
+
+async def test_a_deleted_file_is_listed(kernel: JupyterKernel, folder: Path) -> None:
+    await ran(kernel, "_ = open('a', 'w').write('1'); _ = open('b', 'w').write('1')")
+    assert changes(await ran(kernel, "import os; os.remove('a')"), folder) == {"a": "deleted"}
+    assert changes(await ran(kernel, "!rm b"), folder) == {"b": "deleted"}
+
+
+async def test_a_file_replaced_in_one_step_is_modified(kernel: JupyterKernel, folder: Path) -> None:
+    await ran(kernel, "_ = open('a', 'w').write('1')")
+    run = await ran(kernel, "_ = open('a.tmp', 'w').write('22'); os.replace('a.tmp', 'a')")
+    assert changes(run, folder) == {"a": "modified"}
+
+
+async def test_files_written_before_an_exception_are_listed(kernel: JupyterKernel, folder: Path) -> None:
+    run = await ran(kernel, "_ = open('early', 'w').write('1')\n1/0")
+    assert (run.ended.status, changes(run, folder)) == ("error", {"early": "created"})
+
+
+async def test_files_written_before_a_death_are_listed(kernel: JupyterKernel) -> None:
+    await kernel.restart()
+    code = "import os; _ = open('early', 'a').write('1'); os._exit(1)"
+    created, modified = await ran(kernel, code), await ran(kernel, code)
+    assert [change.action for change in created.ended.files] == ["created"]
+    assert [(change.path, change.action) for change in modified.ended.files] == [
+        (str(Path(kernel.cwd, "early")), "modified")
+    ]
+
+
+async def test_files_elsewhere_are_found_by_their_opening(
+    kernel: JupyterKernel, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("other") / "far.txt"
+    run = await ran(kernel, f"_ = open({str(other)!r}, 'w').write('1')")
+    assert [(change.path, change.action) for change in run.ended.files] == [(str(other), "created")]
+
+
+async def test_files_are_found_where_the_code_has_gone(
+    kernel: JupyterKernel, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("gone")
+    code = (
+        f"_ = open('here', 'w').write('1')\nos.chdir({str(other)!r})\n!echo 1 > there\n_ = open('too', 'w')"
+    )
+    run = await ran(kernel, code)
+    assert {change.path for change in run.ended.files} == {
+        str(folder / "here"),
+        str(other / "there"),
+        str(other / "too"),
+    }
+    run = await ran(kernel, "!echo 2 >> there")
+    assert [(change.path, change.action) for change in run.ended.files] == [
+        (str(other / "there"), "modified")
+    ]
+
+
+async def test_what_a_person_changed_between_runs_is_not_the_codes(
+    kernel: JupyterKernel, folder: Path
+) -> None:
+    await ran(kernel, "1")
+    (folder / "mine").write_text("typed")
+    await ran(kernel, "import time; time.sleep(0.05)")
+    (folder / "other").write_text("typed")
+    os.utime(folder / "other")
+    # A file system's clock ticks every few milliseconds.
+    await ran(kernel, "import time; time.sleep(0.05)")
+    assert changes(await ran(kernel, "2"), folder) == {}
+
+
+async def test_caches_environments_and_devices_are_no_results(kernel: JupyterKernel, folder: Path) -> None:
+    code = """
+import os
+for name in (".git", "node_modules", "__pycache__", ".venv", "myenv", ".hidden"):
+    os.makedirs(name); _ = open(name + "/file", "w").write("1")
+_ = open("myenv/pyvenv.cfg", "w").write("1")
+_ = open("/dev/null", "w").write("1")
+"""
+    run = await ran(kernel, code)
+    assert set(changes(run, folder)) <= {"myenv/file", "myenv/pyvenv.cfg", ".hidden/file"}
+
+
+def test_a_large_tree_is_seen_in_its_upper_levels_without_false_news(tmp_path: Path) -> None:
+    for number in range(20):
+        below = tmp_path / f"d{number:02}"
+        below.mkdir()
+        for inner in range(10):
+            (below / f"{inner}").touch()
+    watch = FileWatch(most_files=50)
+    watch.look(str(tmp_path))
+    top = tmp_path / "result.csv"
+    top.write_text("1")
+    later = top.stat().st_ctime_ns + 10_000_000_000
+    assert watch.changes(later, {}) == ()
+    top.write_text("12")
+    found = {change.path: change.action for change in watch.changes(top.stat().st_ctime_ns, {})}
+    assert found[str(top)] == "modified"
