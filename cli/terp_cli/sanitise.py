@@ -1,0 +1,116 @@
+"""The one sanitiser: what is not ours passes here before it reaches a terminal.
+
+    visible(text)    code, file names, commands: whatever could deceive is spelled out
+    readable(text)   prose and output: the same, but what writing needs is kept
+
+Both are pure functions of a whole piece of text (a line, a paragraph). Escape sequences of program
+output are taken apart in `terp_cli.program_text`, which ends here too.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029"
+_BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_INVISIBLE = (
+    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2065\u206a-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+# Lone surrogates cannot even be encoded.
+_SUSPECT = re.compile(f"[{_CONTROLS}{_BIDI}{_INVISIBLE}\ud800-\udfff]")
+
+_ZWNJ, _ZWJ, _TEXT_STYLE, _EMOJI_STYLE, _KEYCAP = "\u200c", "\u200d", "\ufe0e", "\ufe0f", "\u20e3"
+
+_JOINING_SCRIPTS = (
+    "ARABIC",
+    "SYRIAC",
+    "MONGOLIAN",
+    "NKO",
+    "DEVANAGARI",
+    "BENGALI",
+    "GURMUKHI",
+    "GUJARATI",
+    "ORIYA",
+    "TAMIL",
+    "TELUGU",
+    "KANNADA",
+    "MALAYALAM",
+    "SINHALA",
+    "KHMER",
+    "MYANMAR",
+    "TIBETAN",
+)
+
+
+def visible(text: str) -> str:
+    """`text` with every control, bidi and invisible character spelled out; line ends and tabs stay."""
+    return _SUSPECT.sub(lambda found: _spelled(found.group()), text)
+
+
+def readable(text: str) -> str:
+    """As `visible`, but selectors and joiners stay where emoji and scripts need them."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _SUSPECT.sub(_needed_or_spelled, text)
+
+
+def one_line(text: str) -> str:
+    """`visible`, with line ends and tabs spelled out too: for names that are shown within a sentence."""
+    return visible(text).replace("\n", "^J").replace("\t", "^I")
+
+
+def _spelled(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return "^" + chr(code + 0x40)
+    if code == 0x7F:
+        return "^?"
+    return f"<U+{code:04X}>"
+
+
+def _needed_or_spelled(found: re.Match[str]) -> str:
+    character, text, at = found.group(), found.string, found.start()
+    before = text[at - 1] if at else ""
+    after = text[at + 1 : at + 2]
+    if character in (_EMOJI_STYLE, _TEXT_STYLE):
+        needed = _is_pictographic(before) or (before in "0123456789#*" and before != "" and after == _KEYCAP)
+    elif character == _ZWJ:
+        if before == _EMOJI_STYLE or _is_skin_tone(before):
+            before = text[at - 2 : at - 1]
+        needed = (_is_pictographic(before) and _is_pictographic(after)) or _both_join(before, after)
+    elif character == _ZWNJ:
+        needed = _both_join(before, after)
+    elif "\ufe00" <= character <= "\ufe02" or "\U000e0100" <= character <= "\U000e01ef":
+        needed = _is_ideograph(before)
+    else:
+        needed = "\u180b" <= character <= "\u180d" and _script(before) == "MONGOLIAN"
+    return character if needed else _spelled(character)
+
+
+def _both_join(before: str, after: str) -> bool:
+    script = _script(before)
+    return script in _JOINING_SCRIPTS and _script(after) == script
+
+
+@lru_cache(maxsize=512)
+def _script(character: str) -> str:
+    if character == "" or unicodedata.category(character)[0] not in "LM":
+        return ""
+    return unicodedata.name(character, "").partition(" ")[0]
+
+
+def _is_ideograph(character: str) -> bool:
+    return "\u3400" <= character <= "\u9fff" or "\uf900" <= character <= "\ufaff" or "𠀀" <= character <= "𳑿"
+
+
+def _is_skin_tone(character: str) -> bool:
+    return "\U0001f3fb" <= character <= "\U0001f3ff"
+
+
+def _is_pictographic(character: str) -> bool:
+    # Emoji are symbols (So), but for the six punctuation marks and arrows Unicode lists beside them;
+    # skin tones are modifiers (Sk).
+    if character == "" or character < "\u00a9":
+        return False
+    return unicodedata.category(character) == "So" or character in "‼⁉↔〰〽▪▫◾◽" or _is_skin_tone(character)
