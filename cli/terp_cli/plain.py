@@ -100,7 +100,7 @@ class PlainFront:
                 self._remark()
                 self._note(f"[{one_line(language)}]\n{visible(code)}")
             case on.CodeDeclined(reason=reason):
-                self._note(f"[not run] {one_line(reason)}")
+                self._note(f"[not run] {one_line(reason)}".rstrip())
             case on.CodeRejected(reason=reason):
                 self._remark()
                 self._note(f"[cannot run] {readable(reason)}")
