@@ -1,41 +1,46 @@
-"""The command `terp`: reads what is asked, builds what it needs, and is the only place that does."""
+"""The command `terp`. What is quick is answered here; the rest is put together in `terp_cli.program`."""
 
 import sys
 from collections.abc import Sequence
 
 
-def main() -> int:
-    """Run the command line of this process; the exit code."""
-    arguments = sys.argv[1:]
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line, that of this process by default; the exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments in (["--version"], ["-V"]):
         # Before any import: scripts ask for it, and wait.
         return _print_version()
-    from terp.errors import SettingsError  # noqa: PLC0415  (--version pays for none of this)
+    from terp.errors import SettingsError  # noqa: PLC0415  (--version pays for none of these)
+    from terp_cli.command_line import read_command_line  # noqa: PLC0415
 
     try:
-        return _run(arguments)
+        line = read_command_line(arguments)
     except SettingsError as error:
-        for problem in error.problems:
-            sys.stderr.write(f"terp: {problem}\n")
+        sys.stderr.write("".join(f"terp: {problem}\n" for problem in error.problems))
         return 2
+    if line.options.version:
+        return _print_version()
+    if line.options.help:
+        from terp_cli.help import help_text  # noqa: PLC0415  (for --help alone)
+
+        return _print(help_text())
+    from terp_cli.program import run  # noqa: PLC0415  (--help pays for none of this)
+
+    return run(line)
 
 
 def _print_version() -> int:
     from terp import __version__  # noqa: PLC0415  (the only import that --version pays for)
 
-    sys.stdout.write(f"terp {__version__}\n")
+    return _print(f"terp {__version__}\n")
+
+
+def _print(text: str) -> int:
+    from terp_cli.streams import let_go  # noqa: PLC0415  (see main)
+
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        let_go()
     return 0
-
-
-def _run(arguments: Sequence[str]) -> int:
-    from terp_cli.command_line import read_command_line  # noqa: PLC0415  (see main)
-
-    line = read_command_line(arguments)
-    if line.options.help:
-        from terp_cli.help import help_text  # noqa: PLC0415  (for --help only)
-
-        sys.stdout.write(help_text())
-        return 0
-    if line.options.version:
-        return _print_version()
-    return 2

@@ -1,0 +1,201 @@
+"""`terp doctor`: what is here, what is wrong, and what to do about it."""
+
+import importlib.metadata
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TextIO
+
+from terp import __version__
+from terp.kernels.environment import find_python
+from terp.models.providers import PROVIDERS
+from terp.places import Places
+from terp.settings import Settings
+from terp_cli.machine import image_protocol, landlock_version
+from terp_cli.sanitise import one_line
+
+State = Literal["ok", "note", "wrong"]
+
+_OURS = ("litellm", "jupyter_client", "ipykernel", "httpx", "jiter", "pyyaml", "prompt_toolkit", "rich")
+_DATA = ("numpy", "pandas", "matplotlib", "scipy", "scikit-learn", "polars", "pillow", "openpyxl")
+# These releases cannot pass a tool to a model (`No module named 'mcp'`).
+_BROKEN_LITELLM = ("1.106.", "1.107.", "1.108.0", "1.108.1", "1.108.2", "1.108.3")
+_PROBE = """
+import importlib.metadata as m, json, sys
+def version(name):
+    try:
+        return m.version(name)
+    except m.PackageNotFoundError:
+        return ""
+print(json.dumps({"python": "%d.%d.%d" % sys.version_info[:3], **{n: version(n) for n in sys.argv[1:]}}))
+"""
+_PROBE_S = 20.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report: about what, how it is, and what can be done when it is not well."""
+
+    about: str
+    state: State
+    text: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Patient:
+    """What is looked at."""
+
+    settings: Settings
+    places: Places
+    environ: Mapping[str, str]
+    out: TextIO
+    problems: tuple[str, ...] = ()
+
+
+def report(patient: Patient) -> int:
+    """Write a line for each finding as it is made; 0 when nothing is wrong, else 1."""
+    wrong = 0
+    for check in _CHECKS:
+        for finding in check(patient):
+            wrong += finding.state == "wrong"
+            mark = {"ok": " ", "note": "-", "wrong": "!"}[finding.state]
+            patient.out.write(f"{mark} {finding.about:<9} {one_line(finding.text)}\n")
+            if finding.remedy:
+                patient.out.write(f"  {'':<9} → {one_line(finding.remedy)}\n")
+            patient.out.flush()
+    patient.out.write(f"\n{wrong} to repair, marked !\n" if wrong else "\nNothing is wrong.\n")
+    return 1 if wrong else 0
+
+
+def _python(_: Patient) -> Iterator[Finding]:
+    version = "{}.{}.{}".format(*sys.version_info)
+    yield Finding("terp", "ok", f"{__version__}, on Python {version}, {sys.executable}")
+
+
+def _packages(_: Patient) -> Iterator[Finding]:
+    versions = {name: _version(name) for name in _OURS}
+    if present := [f"{name} {version}" for name, version in versions.items() if version]:
+        yield Finding("packages", "ok", ", ".join(present))
+    for name in (name for name, version in versions.items() if not version):
+        yield Finding(
+            "packages", "wrong", f"{name} is not installed.", f"{sys.executable} -m pip install {name}"
+        )
+    if versions["litellm"].startswith(_BROKEN_LITELLM):
+        told = f"litellm {versions['litellm']} cannot pass tools to a model."
+        yield Finding("packages", "wrong", told, f"{sys.executable} -m pip install 'litellm<1.106'")
+
+
+def _kernel(patient: Patient) -> Iterator[Finding]:
+    chosen = find_python(patient.settings.python, patient.environ)
+    try:
+        found = _probe(chosen.path)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        told = f"{chosen.path} ({chosen.why}) does not run: {error}"
+        yield Finding("kernel", "wrong", told, "name a Python that runs with --python, or leave it out.")
+        return
+    yield Finding("kernel", "ok", f"Python {found['python']}, {chosen.path} ({chosen.why})")
+    if not found["ipykernel"]:
+        remedy = f"{chosen.path} -m pip install ipykernel"
+        yield Finding("kernel", "wrong", "ipykernel is not installed there, so no code can run.", remedy)
+    data = [f"{name} {found[name]}" for name in _DATA if found[name]]
+    yield Finding("kernel", "ok", f"data packages: {', '.join(data) or 'none'}")
+    if not (found["pandas"] and found["matplotlib"]):
+        remedy = f"{chosen.path} -m pip install pandas matplotlib"
+        yield Finding(
+            "kernel", "note", "models like to use pandas and matplotlib, and terp demo needs them.", remedy
+        )
+
+
+def _sandbox(patient: Patient) -> Iterator[Finding]:
+    bubblewrap = shutil.which("bwrap", path=patient.environ.get("PATH", ""))
+    landlock = landlock_version()
+    tiers = [f"bubblewrap ({bubblewrap})"] if bubblewrap else []
+    tiers += [f"Landlock (version {landlock} of its interface)"] if landlock else []
+    yield Finding(
+        "sandbox",
+        "note",
+        f"this machine has {' and '.join(tiers) or 'none'}; this version confines nothing.",
+        "approve only code you understand, and use -y only where it may do anything you may.",
+    )
+
+
+def _terminal(patient: Patient) -> Iterator[Finding]:
+    environ = patient.environ
+    kind = environ.get("TERM", "") or "unknown"
+    dull = bool(environ.get("NO_COLOR")) or kind in ("dumb", "unknown")
+    rich = environ.get("COLORTERM", "") in ("truecolor", "24bit")
+    colours = (
+        "no colours" if dull else "all colours" if rich else "256 colours" if "256" in kind else "16 colours"
+    )
+    encoding = (getattr(patient.out, "encoding", "") or "").upper()
+    where = "a terminal" if patient.out.isatty() else "not a terminal"
+    images = image_protocol(environ) or "none, so pictures are shown as paths"
+    yield Finding("terminal", "ok", f"stdout is {where}, {kind}, {colours}, {encoding}, images: {images}")
+    if "UTF" not in encoding:
+        told = f"the locale's encoding is {encoding}: characters it lacks are written as escapes."
+        yield Finding("terminal", "note", told, "export LC_ALL=C.UTF-8")
+
+
+def _models(patient: Patient) -> Iterator[Finding]:
+    settings, environ = patient.settings, patient.environ
+    named = dict.fromkeys(name for provider in PROVIDERS.values() for name in provider.key_envs)
+    keys = [name for name in (*named, settings.api_key_env) if environ.get(name)]
+    if settings.model:
+        yield Finding("model", "ok", f"{settings.model} ({settings.origin('model')})")
+    yield Finding("model", "ok" if keys else "note", f"keys in the environment: {', '.join(keys) or 'none'}")
+
+
+def _places(patient: Patient) -> Iterator[Finding]:
+    places = patient.places
+    yield _place("config", places.config)
+    if not places.config_file.exists():
+        yield Finding("config", "ok", f"{places.config_file} is not there, and need not be")
+    for problem in patient.problems:
+        yield Finding("config", "wrong", problem)
+    yield _place("state", places.state)
+    for path in (places.sessions, places.history):
+        if path.exists() and (mode := _mode(path)) & 0o077:
+            told = f"{path} ({mode:04o}) can be read by other users."
+            yield Finding("state", "wrong", told, f"chmod go= {path}")
+
+
+def _place(name: str, path: Path) -> Finding:
+    above = next((one for one in (path, *path.parents) if one.exists()), path)
+    if not os.access(above, os.W_OK | os.X_OK):
+        return Finding(name, "wrong", f"{path} cannot be written.", "set TERP_HOME to a directory of yours.")
+    return Finding(name, "ok", f"{path} ({f'{_mode(path):04o}' if path.exists() else 'made when needed'})")
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _probe(python: str) -> dict[str, str]:
+    command = [python, "-c", _PROBE, "ipykernel", *_DATA]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_S, check=True).stdout
+    return {str(name): str(value) for name, value in json.loads(told).items()}
+
+
+_CHECKS: tuple[Callable[[Patient], Iterable[Finding]], ...] = (
+    _python,
+    _packages,
+    _kernel,
+    _models,
+    _sandbox,
+    _terminal,
+    _places,
+)

@@ -1,0 +1,79 @@
+"""A turn as JSON: one object at its end, or one line for each event."""
+
+import json
+from collections.abc import AsyncIterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from terp.errors import TerpError
+from terp.events import Event, TurnFinished
+from terp.reply import CodeRun, reply_of
+from terp.wire import VERSION, to_json
+
+
+class StreamFront:
+    """Writes every event as a line of JSON as soon as it happens."""
+
+    def __init__(self, lines: TextIO) -> None:
+        self._lines = lines
+
+    async def show(self, events: AsyncIterable[Event]) -> None:
+        """Write one turn to its end."""
+        async for event in events:
+            _write(self._lines, to_json(event))
+
+    def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
+        """Nothing is left to say: every event is out."""
+
+
+class ResultFront:
+    """Writes one object when the turn is over; `facts` (the session, the model) are part of it."""
+
+    def __init__(self, result: TextIO, facts: Mapping[str, Any]) -> None:
+        self._result = result
+        self._facts = facts
+
+    async def show(self, events: AsyncIterable[Event]) -> None:
+        """Let one turn go to its end."""
+        async for _ in events:
+            pass
+
+    def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
+        """Write what the turn came to."""
+        _write(self._result, {**result_of(events), **self._facts, "collected": [str(p) for p in collected]})
+
+
+def result_of(events: Sequence[Event]) -> dict[str, Any]:
+    """What a turn came to, as one object."""
+    reply = reply_of(events)
+    finished = [event for event in events if isinstance(event, TurnFinished)]
+    return {
+        "version": VERSION,
+        "stop_reason": reply.stop_reason,
+        "answer": reply.text,
+        "error": reply.error,
+        "remedy": finished[-1].remedy if finished else "",
+        "code_log": [_run(run) for run in reply.code_log],
+        "files": list(reply.files),
+        "images": list(reply.images),
+        "usage": {
+            "input_tokens": reply.input_tokens,
+            "output_tokens": reply.output_tokens,
+            "cost_usd": reply.cost_usd,
+        },
+    }
+
+
+def write_failure(stream: TextIO, output_format: str, error: TerpError) -> None:
+    """Write the end of a turn that could not begin, in either form."""
+    event = TurnFinished(error.stop_reason, "", error.message, error.remedy)
+    _write(stream, result_of([event]) if output_format == "json" else to_json(event))
+
+
+def _run(run: CodeRun) -> dict[str, Any]:
+    return {"language": run.language, "code": run.code, "status": run.status, "output": run.text}
+
+
+def _write(stream: TextIO, data: Mapping[str, Any]) -> None:
+    stream.write(json.dumps(data, ensure_ascii=False) + "\n")
+    stream.flush()

@@ -1,0 +1,64 @@
+"""One turn from its prompt to an exit code."""
+
+from collections.abc import AsyncGenerator, AsyncIterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from terp.events import Event, TurnFinished
+from terp.messages import Attachment
+from terp.reply import reply_of
+from terp.session import Session
+from terp_cli.collect import collect
+from terp_cli.exit_codes import EXIT_CODES
+from terp_cli.stopping import Stopping
+
+
+class Front(Protocol):
+    """What shows a turn to a person or a program."""
+
+    async def show(self, events: AsyncIterable[Event]) -> None:
+        """Show the events of one turn, to its end."""
+
+    def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
+        """The turn is over, and its files were collected with `--out`."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, what goes with it, and where the files of the run are wanted (None: nowhere)."""
+
+    prompt: str
+    attachments: tuple[Attachment, ...] = ()
+    out: Path | None = None
+
+
+async def one_shot(session: Session, question: Question, front: Front, stopping: Stopping) -> int:
+    """Ask, show everything, and tell how it ended as an exit code; the session is closed."""
+    with stopping.watching(session.interrupt, session.kernels.aclose):
+        seen: list[Event] = []
+        try:
+            async with aclosing(_turn(session, question, stopping, seen)) as events:
+                await front.show(events)
+            return _finish(question, front, seen, stopping)
+        finally:
+            await session.aclose()
+
+
+async def _turn(
+    session: Session, question: Question, stopping: Stopping, seen: list[Event]
+) -> AsyncGenerator[Event, None]:
+    async with aclosing(session.turn(question.prompt, question.attachments)) as events:
+        async for event in events:
+            if isinstance(event, TurnFinished) and event.reason == "interrupted" and stopping.timed_out:
+                event = replace(event, reason="timeout", error="The time of --timeout is over.")  # noqa: PLW2901
+            seen.append(event)
+            yield event
+
+
+def _finish(question: Question, front: Front, seen: Sequence[Event], stopping: Stopping) -> int:
+    reply = reply_of(seen)
+    collected = collect(reply.files, question.out) if question.out else []
+    front.finish(seen, collected)
+    return EXIT_CODES[reply.stop_reason] if stopping.code is None else stopping.code

@@ -1,0 +1,205 @@
+"""A turn as plain text, for pipes, files and `--plain`: no colour, no redrawing.
+
+The answer goes to one stream, everything else to another, as lines with a label in brackets.
+"""
+
+from collections.abc import AsyncIterable, Sequence
+from pathlib import Path
+from typing import Literal, TextIO, assert_never
+
+from terp import events as on
+from terp import outputs as out
+from terp.plain import Lines, without_escapes
+from terp_cli.sanitise import one_line, readable, visible
+
+Detail = Literal["quiet", "normal", "verbose"]
+OfReply = on.TextDelta | on.ReasoningDelta | on.CodeDelta | on.ModelCalled | on.ModelRetrying
+OfCode = on.CodeProposed | on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.CodeFinished
+OfOutput = on.Printed | on.LateOutput
+Other = (
+    on.TurnStarted
+    | on.Asked
+    | on.Answered
+    | on.KernelChanged
+    | on.Progress
+    | on.UsageReported
+    | on.HistoryCompacted
+    | on.Noticed
+)
+_DEATHS = ("died", "restarted")
+
+
+class PlainFront:
+    """Shows turns on `notes`, and the answer alone on `answer`, which may be the same stream."""
+
+    def __init__(self, answer: TextIO, notes: TextIO, detail: Detail = "normal") -> None:
+        self._answer = answer
+        self._notes = notes
+        self._detail = detail
+        # Only the end of a reply tells whether its text is the answer or a remark beside code.
+        self._reply: list[str] = []
+        self._lines: dict[tuple[str, str], Lines] = {}
+        self._printing = ""
+
+    async def show(self, events: AsyncIterable[on.Event]) -> None:
+        """Show one turn to its end."""
+        async for event in events:
+            self.take(event)
+
+    def take(self, event: on.Event) -> None:
+        """Show one event."""
+        match event:
+            case (
+                on.TextDelta() | on.ReasoningDelta() | on.CodeDelta() | on.ModelCalled() | on.ModelRetrying()
+            ):
+                self._of_reply(event)
+            case (
+                on.CodeProposed()
+                | on.CodeDeclined()
+                | on.CodeRejected()
+                | on.CodeStarted()
+                | on.CodeFinished()
+            ):
+                self._of_code(event)
+            case on.Printed(call_id=call_id, output=output):
+                self._output(call_id, output, "output")
+            case on.LateOutput(call_id=call_id, output=output):
+                self._output(call_id, output, "late output")
+                self._rest(call_id)
+            case on.TurnFinished():
+                self._finished(event)
+            case _:
+                self._other(event)
+
+    def finish(self, events: Sequence[on.Event], collected: Sequence[Path]) -> None:
+        """Say where the files of the run are now."""
+        for path in collected:
+            self._note(f"[collected] {one_line(str(path))}")
+
+    def _of_reply(self, event: OfReply) -> None:
+        match event:
+            case on.TextDelta(text=text):
+                self._reply.append(text)
+            case on.ReasoningDelta(text=text):
+                if self._detail == "verbose":
+                    self._notes.write(readable(text))
+            case on.CodeDelta():
+                self._remark()
+            case on.ModelCalled(model=model, step=step):
+                self._remark()
+                self._note(f"[asking {one_line(model)}, reply {step}]", "verbose")
+            case on.ModelRetrying(attempt=attempt, reason=reason, delay_s=delay_s):
+                self._reply.clear()
+                self._note(f"[retry {attempt} in {delay_s:.0f} s: {one_line(reason)}]")
+            case _:
+                assert_never(event)
+
+    def _of_code(self, event: OfCode) -> None:
+        match event:
+            case on.CodeProposed(language=language, code=code):
+                self._remark()
+                self._note(f"[{one_line(language)}]\n{visible(code)}")
+            case on.CodeDeclined(reason=reason):
+                self._note(f"[not run] {one_line(reason)}".rstrip())
+            case on.CodeRejected(reason=reason):
+                self._remark()
+                self._note(f"[cannot run] {readable(reason)}")
+            case on.CodeStarted(execution_count=count):
+                self._note(f"[run {count}]", "verbose")
+            case on.CodeFinished(call_id=call_id, status=status, seconds=seconds, files=files, note=note):
+                self._rest(call_id)
+                for change in files:
+                    self._note(f"[{change.action}] {one_line(change.path)}")
+                if status != "ok" and (status != "error" or note):
+                    self._note(f"[{status}] {one_line(note)}".rstrip())
+                self._note(f"[{status} after {seconds:.1f} s]", "verbose")
+            case _:
+                assert_never(event)
+
+    def _other(self, event: Other) -> None:
+        match event:
+            case on.Noticed(text=text, remedy=remedy):
+                self._note(f"[note] {readable(f'{text} {remedy}'.rstrip())}")
+            case on.KernelChanged(language=language, state=state, why=why):
+                wanted: Detail = "normal" if state in _DEATHS else "verbose"
+                self._note(f"[{one_line(language)} kernel {state}] {one_line(why)}".rstrip(), wanted)
+            case on.Progress(what=what, done=done, total=total):
+                self._note(f"[{one_line(what)}: {done}{f' of {total}' if total else ''}]", "verbose")
+            case on.UsageReported(input_tokens=read, output_tokens=written, cost_usd=cost):
+                price = "cost unknown" if cost is None else f"${cost:.4f}"
+                self._note(f"[{read:,} tokens read, {written:,} written, {price}]", "verbose")
+            case on.HistoryCompacted(before=before, after=after, how=how):
+                self._note(f"[conversation shortened from {before:,} to {after:,} characters: {how}]")
+            case on.TurnStarted() | on.Asked() | on.Answered():
+                # Whoever asks, shows the question; whoever called, knows the prompt.
+                return
+            case _:
+                assert_never(event)
+
+    def _output(self, call_id: str, output: out.Output, label: str) -> None:
+        match output:
+            case out.Text(stream=stream, text=text):
+                lines = self._lines.setdefault((call_id, stream), Lines())
+                self._print(call_id, label, lines.feed(text))
+            case out.Display(data=data, path=path) | out.DisplayUpdate(data=data, path=path):
+                self._rest(call_id)
+                shown = f"[picture] {one_line(path)}" if path else str(data.get("text/plain", ""))
+                self._print(call_id, label, f"{without_escapes(shown)}\n")
+            case out.Error(name=name, value=value, traceback=traceback):
+                self._rest(call_id)
+                told = "\n".join(traceback) or f"{name}: {value}"
+                self._print(call_id, label, f"{without_escapes(told)}\n")
+            case out.Omitted(characters=characters):
+                self._rest(call_id)
+                self._print(call_id, label, f"[… {characters:,} characters left out …]\n")
+            case out.InputRequest(prompt=prompt):
+                self._rest(call_id)
+                self._print(call_id, label, f"{without_escapes(prompt)}\n")
+            case out.Clear():
+                self._rest(call_id)
+            case _:
+                assert_never(output)
+
+    def _print(self, call_id: str, label: str, text: str) -> None:
+        """Write complete lines of output, under a heading when they are the first of their run."""
+        if not text or self._detail == "quiet":
+            return
+        if self._printing != call_id:
+            self._printing = call_id
+            self._note(f"[{label}]")
+        self._notes.write(readable(text))
+        self._notes.flush()
+
+    def _rest(self, call_id: str) -> None:
+        """Write what has no newline yet."""
+        for (owner, _), lines in self._lines.items():
+            if owner == call_id and (rest := lines.rest()):
+                self._print(call_id, "output", rest + "\n")
+
+    def _remark(self) -> None:
+        """The text so far belongs to a reply that also calls code, or to one that broke off."""
+        text = "".join(self._reply)
+        self._reply.clear()
+        if text.strip():
+            self._note(readable(text.rstrip()))
+
+    def _finished(self, event: on.TurnFinished) -> None:
+        self._lines.clear()
+        self._printing = ""
+        if event.reason != "done":
+            self._remark()
+            error = event.error or {"declined": "Declined."}.get(event.reason, "")
+            if error:
+                self._notes.write(f"terp: {readable(f'{error} {event.remedy}'.rstrip())}\n")
+            self._notes.flush()
+            return
+        self._reply.clear()
+        # A program that reads the answer gets it as it is; a terminal must not obey it.
+        answer = readable(event.answer) if self._answer.isatty() else event.answer
+        self._answer.write(answer if answer.endswith("\n") or not answer else answer + "\n")
+        self._answer.flush()
+
+    def _note(self, text: str, wanted: Detail = "normal") -> None:
+        if self._detail in ("verbose", wanted):
+            self._notes.write(text + "\n")
+            self._notes.flush()

@@ -1,0 +1,84 @@
+"""What can end a call early: Ctrl-C, SIGTERM, SIGHUP and the end of `--timeout`."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+
+from terp_cli.exit_codes import EXIT_CODES, HUNG_UP, TERMINATED
+
+Ending = Callable[[], Awaitable[None]]
+
+_CODES: Mapping[int, int] = {
+    signal.SIGINT: EXIT_CODES["interrupted"],
+    signal.SIGALRM: EXIT_CODES["timeout"],
+    signal.SIGTERM: TERMINATED,
+    signal.SIGHUP: HUNG_UP,
+}
+
+
+class Stopped(BaseException):
+    """A signal came before there was a session to interrupt."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Stopping:
+    """Turns signals into an orderly end; `code` is the exit code of the first one, or None."""
+
+    def __init__(self) -> None:
+        self.code: int | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether the time of the call was over."""
+        return self.code == EXIT_CODES["timeout"]
+
+    @contextmanager
+    def armed(self, timeout_s: float) -> Iterator[None]:
+        """Until there is a session, a signal raises `Stopped`; the time of `--timeout` begins here."""
+        before = {number: signal.signal(number, self._raise) for number in _CODES}
+        signal.setitimer(signal.ITIMER_REAL, timeout_s)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @contextmanager
+    def watching(self, interrupt: Ending, kill: Ending) -> Iterator[None]:
+        """While something runs, a signal calls `interrupt`, after which it ends by itself.
+
+        SIGTERM and SIGHUP call `kill` too; a second signal cancels the current task.
+        """
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        for number in _CODES:
+            loop.add_signal_handler(number, self._stop, number, (interrupt, kill), task)
+        try:
+            yield
+        finally:
+            for number in _CODES:
+                loop.remove_signal_handler(number)
+                # Removing resets to the default, which for SIGALRM and SIGTERM is death on the spot.
+                signal.signal(number, self._raise)
+
+    def _stop(self, number: int, endings: tuple[Ending, Ending], task: asyncio.Task[object]) -> None:
+        if self.code is not None:
+            task.cancel()
+            return
+        self.code = _CODES[number]
+        # Whoever sends SIGTERM does not wait: code that resists an interrupt goes with its kernel.
+        for ending in endings if number in (signal.SIGTERM, signal.SIGHUP) else endings[:1]:
+            under_way = asyncio.ensure_future(ending())
+            self._tasks.add(under_way)
+            under_way.add_done_callback(self._tasks.discard)
+
+    def _raise(self, number: int, frame: FrameType | None) -> None:
+        self.code = self.code or _CODES[number]
+        raise Stopped(_CODES[number])

@@ -1,0 +1,33 @@
+"""The standard streams of this process, whatever state the caller left them in."""
+
+import io
+import os
+import sys
+from typing import TextIO
+
+
+def stdout() -> TextIO:
+    """Where the answer goes."""
+    return _usable(sys.stdout)
+
+
+def stderr() -> TextIO:
+    """Where everything else goes."""
+    return _usable(sys.stderr)
+
+
+def let_go() -> None:
+    """Stop writing to a reader who has left; without this the end of the program would complain."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(null, descriptor)
+
+
+def _usable(stream: TextIO | None) -> TextIO:
+    # A stream that the caller closed is None.
+    if stream is None:
+        return io.StringIO()
+    if isinstance(stream, io.TextIOWrapper):
+        # A locale that lacks a character, or half a surrogate pair, must not end a turn.
+        stream.reconfigure(errors="backslashreplace")
+    return stream

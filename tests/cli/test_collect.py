@@ -1,0 +1,24 @@
+"""`--out DIR`."""
+
+from pathlib import Path
+
+from terp_cli.collect import collect
+
+
+def test_files_are_gathered_and_none_is_overwritten(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "out"
+    folder.mkdir(parents=True)
+    (folder / "a.csv").write_text("old")
+    (tmp_path / "a.csv").write_text("new")
+    assert collect([str(tmp_path / "a.csv"), str(tmp_path / "gone.csv")], folder) == [folder / "a-2.csv"]
+    assert (folder / "a.csv").read_text() == "old"
+
+
+def test_what_is_there_already_stays(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("new")
+    assert collect([str(tmp_path / "a.csv")], tmp_path) == [tmp_path / "a.csv"]
+
+
+def test_the_folder_is_made(tmp_path: Path) -> None:
+    assert collect([], tmp_path / "a" / "b") == []
+    assert (tmp_path / "a" / "b").is_dir()

@@ -1,0 +1,67 @@
+"""A turn as JSON."""
+
+import io
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from terp import events as on
+from terp import outputs as out
+from terp.errors import SettingsError
+from terp.wire import from_json
+from terp_cli.json_front import ResultFront, StreamFront, write_failure
+
+EVENTS: list[on.Event] = [
+    on.TurnStarted("go"),
+    on.CodeProposed("c1", "python", "1+1", "d", "/w", 0, "none"),
+    on.CodeStarted("c1", 1),
+    on.Printed("c1", out.Text("stdout", "2\n")),
+    on.CodeFinished("c1", "ok", 0.1, (out.FileChange("/w/a.csv", "created", 3),)),
+    on.UsageReported(10, 5, 0, 0.25),
+    on.TurnFinished("done", "Größe 2"),
+]
+
+
+async def stream() -> AsyncIterator[on.Event]:
+    for event in EVENTS:
+        yield event
+
+
+async def test_the_stream_is_one_event_a_line() -> None:
+    lines = io.StringIO()
+    await StreamFront(lines).show(stream())
+    assert [from_json(json.loads(line)) for line in lines.getvalue().splitlines()] == EVENTS
+
+
+async def test_the_result_is_one_object() -> None:
+    result = io.StringIO()
+    front = ResultFront(result, {"session": "s", "model": "m"})
+    await front.show(stream())
+    front.finish(EVENTS, [Path("/o/a.csv")])
+    assert json.loads(result.getvalue()) == {
+        "version": 1,
+        "stop_reason": "done",
+        "answer": "Größe 2",
+        "error": "",
+        "remedy": "",
+        "code_log": [{"language": "python", "code": "1+1", "status": "ok", "output": "2\n"}],
+        "files": ["/w/a.csv"],
+        "images": [],
+        "usage": {"input_tokens": 10, "output_tokens": 5, "cost_usd": 0.25},
+        "session": "s",
+        "model": "m",
+        "collected": ["/o/a.csv"],
+    }
+
+
+def failed(output_format: str) -> dict[str, Any]:
+    written = io.StringIO()
+    write_failure(written, output_format, SettingsError(["wrong"]))
+    result: dict[str, Any] = json.loads(written.getvalue())
+    return result
+
+
+def test_a_turn_that_could_not_begin_has_a_result_too() -> None:
+    assert (failed("json")["stop_reason"], failed("json")["error"]) == ("usage", "wrong")
+    assert from_json(failed("stream-json")) == on.TurnFinished("usage", "", "wrong")

@@ -1,0 +1,285 @@
+"""The program as a word in a pipeline: what it asks, what it prints, how it ends."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from terp import __version__
+from tests.cli.running import TIMEOUT_S, Result, Terp, said, to
+from tests.loopback import Call, Http, Loopback, Scripted, Stalled
+
+
+@pytest.fixture
+def terp(tmp_path: Path) -> Terp:
+    return Terp(tmp_path)
+
+
+def test_the_version(terp: Terp) -> None:
+    assert terp("--version") == Result(0, f"terp {__version__}\n", "")
+
+
+def test_two_dependent_runs_end_in_an_answer_alone_on_stdout(terp: Terp) -> None:
+    script: list[Scripted] = [["I compute.", Call(code="a = 41")], Call(code="print(a + 1)"), "It is 42."]
+    result = terp.asked(script, "-y", "what", "is", "it?")
+    assert (result.code, result.out) == (0, "It is 42.\n")
+    assert result.notes == ("I compute.\n[python]\na = 41\n[python]\nprint(a + 1)\n[output]\n42\n")
+    assert said(result.requests[0])[-1] == ("user", "what is it?")
+    assert said(result.requests[2])[-1] == ("tool", "42")
+
+
+def test_stdin_is_the_prompt_when_there_are_no_words(terp: Terp) -> None:
+    result = terp.asked(["hello"], data="what is\nthis?\n")
+    assert (result.out, said(result.requests[0])[-1]) == ("hello\n", ("user", "what is\nthis?"))
+
+
+def test_stdin_is_data_when_there_are_words(terp: Terp) -> None:
+    script: list[Scripted] = [
+        Call(code="print(len(stdin_data), open(stdin_path).read() == stdin_data)"),
+        "done",
+    ]
+    result = terp.asked(script, "-y", "sum it", data="a,b\n1,2\n")
+    prompt = said(result.requests[0])[-1][1]
+    assert prompt.startswith("sum it\n\n[Data was piped in: 8 bytes, comma-separated values]")
+    assert prompt.endswith("its first 2 lines:\na,b\n1,2")
+    assert said(result.requests[1])[-1] == ("tool", "8 True")
+    assert list(terp.home.rglob("stdin.*")) == []
+
+
+def test_a_silent_pipe_is_left_alone_with_a_line(terp: Terp) -> None:
+    with Loopback(["hello"]) as server:
+        process = terp.start(*to(server), "hi", stdin=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read() == "hello\n"
+        assert process.stderr.read() == ("terp: nothing came on stdin within 2 s; going on without it.\n")
+        process.communicate(timeout=TIMEOUT_S)
+
+
+def test_attachments_are_copied_and_named_to_the_model(terp: Terp, tmp_path: Path) -> None:
+    (tmp_path / "my data.csv").write_text("a,b\n1,2\n")
+    result = terp.asked(["ok"], "-f", str(tmp_path / "my data.csv"), "look")
+    assert said(result.requests[0])[-1] == (
+        "user",
+        "look\n\n[Attachment: my data.csv] It is in the working directory: 8 bytes, comma-separated values; "
+        "its first 2 lines:\na,b\n1,2",
+    )
+    assert (terp.cwd / "my data.csv").is_file()
+
+
+def test_an_attachment_alone_asks_for_a_confirmation(terp: Terp) -> None:
+    (terp.cwd / "a.csv").write_text("a,b\n")
+    result = terp.asked(["got it"], "-f", "a.csv", "")
+    assert "Confirm" in said(result.requests[0])[-1][1]
+    assert "a.csv" in said(result.requests[0])[-1][1]
+
+
+def test_a_missing_attachment_is_told_before_any_request(terp: Terp) -> None:
+    result = terp.asked(["never"], "-f", "none.csv", "look")
+    assert result == Result(2, "", "terp: there is no file 'none.csv' to attach.\n", [])
+
+
+def test_files_of_a_run_are_collected(terp: Terp) -> None:
+    script: list[Scripted] = [Call(code="open('a.txt', 'w').write('x')"), "done"]
+    result = terp.asked(script, "-y", "--out", "here", "make it")
+    assert (terp.cwd / "here/a.txt").read_text() == "x"
+    assert f"[collected] {terp.cwd}/here/a.txt" in result.notes
+
+
+def test_a_json_result_says_everything(terp: Terp) -> None:
+    result = terp.asked([Call(code="6 * 7"), "It is 42."], "-y", "--output-format", "json", "go")
+    told = json.loads(result.out)
+    assert (told["stop_reason"], told["answer"]) == ("done", "It is 42.")
+    assert told["code_log"] == [{"language": "python", "code": "6 * 7", "status": "ok", "output": "42\n"}]
+    assert told["usage"]["input_tokens"] == 20
+    assert result.notes == ""
+
+
+def test_a_json_stream_ends_with_how_it_ended(terp: Terp) -> None:
+    result = terp.asked(["hello"], "--output-format", "stream-json", "go")
+    events = [json.loads(line) for line in result.out.splitlines()]
+    assert events[0]["event"] == "turn_started"
+    assert (events[-1]["event"], events[-1]["answer"]) == ("turn_finished", "hello")
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "code", "reason"),
+    [
+        ([Call(code="1")], (), 3, "approval_needed"),
+        ([Call(code="1"), Call(code="2")], ("-y", "--max_steps", "1"), 4, "max_steps"),
+        ([Http(400)], (), 1, "rejected"),
+        ([Http(503)], ("--retries", "0"), 69, "unavailable"),
+        ([Http(429)], ("--retries", "0"), 75, "rate_limited"),
+        ([Http(401)], (), 77, "auth"),
+        ([Stalled()], ("--timeout", "0.7"), 124, "timeout"),
+    ],
+)
+def test_each_end_has_its_code_and_its_name(
+    terp: Terp, script: list[Scripted], arguments: tuple[str, ...], code: int, reason: str
+) -> None:
+    result = terp.asked(script, *arguments, "--output-format", "json", "go")
+    assert (result.code, json.loads(result.out)["stop_reason"]) == (code, reason)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--modle", "x"), "unknown flag --modle. Did you mean --model?"),
+        (("--max-steps", "x", "hi"), '--max-steps is "x", must be a whole number, 0 or more.'),
+        (("-p", "nine", "hi"), "there is no profile 'nine'. Did you mean 'fine'?"),
+        (
+            ("-p", "fine", "hi"),
+            "~/home/profiles/fine.yaml:1: unknown setting 'auto_rum'. Did you mean 'auto_run'?",
+        ),
+        (("--cwd", "none", "hi"), "--cwd: there is no directory 'none'."),
+        ((), "there is no prompt: write it after terp, or pipe it in."),
+    ],
+)
+def test_wrong_usage_is_one_line_and_code_2(terp: Terp, arguments: tuple[str, ...], line: str) -> None:
+    (terp.home / "profiles").mkdir()
+    (terp.home / "profiles/fine.yaml").write_text("auto_rum: true\n")
+    assert terp(*arguments) == Result(2, "", f"terp: {line}\n")
+
+
+def test_a_wrong_call_in_json_form_has_a_result(terp: Terp) -> None:
+    result = terp("--output-format", "json", "--cwd", "none", "hi")
+    assert (result.code, json.loads(result.out)["stop_reason"]) == (2, "usage")
+
+
+def test_the_key_on_the_command_line_is_used_with_a_warning(terp: Terp) -> None:
+    with Loopback(["hello"]) as server:
+        result = terp(*to(server), "--api-key", "sk-mine", "hi")
+    assert server.headers[0]["Authorization"] == "Bearer sk-mine"
+    assert result.notes.startswith("terp: other users of this machine can read --api-key;")
+
+
+def begun(terp: Terp, *arguments: str) -> subprocess.Popen[str]:
+    """A call that has come to an endless run."""
+    process = terp.start(*arguments, "-y", "--output-format", "stream-json", "go", stdin=subprocess.DEVNULL)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if json.loads(line).get("output", {}).get("text") == "ready\n":
+            break
+    return process
+
+
+ENDLESS = Call(
+    code="""
+import os, time
+open("pid", "w").write(str(os.getpid()))
+print("ready")
+while True:
+    time.sleep(1)
+"""
+)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_run_and_its_kernel(terp: Terp, number: int, code: int) -> None:
+    with Loopback([ENDLESS]) as server:
+        process = begun(terp, *to(server))
+        os.kill(process.pid, number)
+        out, notes = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, json.loads(out.splitlines()[-1])["reason"]) == (code, "interrupted")
+    assert "Traceback" not in notes
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((terp.cwd / "pid").read_text()), 0)
+
+
+def test_a_reader_that_leaves_ends_it_quietly(terp: Terp) -> None:
+    with Loopback([ENDLESS]) as server, begun(terp, *to(server)) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        os.kill(process.pid, signal.SIGINT)
+        assert (process.stderr.read(), process.wait(TIMEOUT_S)) == ("", 141)
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, str]]:
+    """Our end of a terminal, and the path of the other."""
+    ours, theirs = os.openpty()
+    yield ours, os.ttyname(theirs)
+    os.close(ours)
+    os.close(theirs)
+
+
+def answered(terminal: int, question: bytes, answer: bytes) -> bytes:
+    """Wait for a question on a terminal and type an answer; what was shown until then."""
+    shown = b""
+    while question not in shown:
+        assert select.select([terminal], [], [], TIMEOUT_S)[0], shown
+        shown += os.read(terminal, 65536)
+    os.write(terminal, answer)
+    return shown
+
+
+def test_a_run_with_data_on_stdin_asks_on_its_terminal(terp: Terp, terminal: tuple[int, str]) -> None:
+    ours, path = terminal
+    with Loopback([Call(code="print(6 * 7)"), "It is 42."]) as server:
+        process = terp.start(*to(server), "go", stdin=subprocess.PIPE, terminal=path)
+        assert process.stdin is not None
+        process.stdin.write("data\n")
+        process.stdin.flush()
+        process.stdin.close()
+        process.stdin = None
+        shown = answered(ours, b"Run it?", b"y\n")
+        out, _ = process.communicate(timeout=TIMEOUT_S)
+    assert b"print(6 * 7)" in shown
+    assert (process.returncode, out) == (0, "It is 42.\n")
+
+
+def test_declining_ends_the_call(terp: Terp, terminal: tuple[int, str]) -> None:
+    ours, path = terminal
+    with Loopback([Call(code="1")]) as server:
+        process = terp.start(*to(server), "go", stdin=subprocess.DEVNULL, terminal=path)
+        answered(ours, b"Run it?", b"n\n")
+        out, notes = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, out, notes) == (3, "", "[python]\n1\n[not run]\nterp: Declined.\n")
+
+
+def test_run_runs_code_without_a_model(terp: Terp) -> None:
+    (terp.cwd / "a.py").write_text("import sys\nprint(sys.stdin is None, input('? '))\n6 * 7")
+    assert terp("run", "a.py", data="typed\n") == Result(0, "False typed\n42\n", "? ")
+
+
+def test_run_ends_with_1_when_the_code_fails(terp: Terp) -> None:
+    result = terp("run", "-", data="1 / 0")
+    assert (result.code, result.out) == (1, "")
+    assert "ZeroDivisionError: division by zero" in result.notes
+
+
+def test_run_refuses_a_language_that_is_not_here(terp: Terp) -> None:
+    result = terp("run", "-l", "cobol", "-", data="x")
+    assert (result.code, result.notes.count("\n")) == (1, 1)
+    assert "cobol" in result.notes
+
+
+def test_profiles_are_listed(terp: Terp) -> None:
+    (terp.home / "profiles").mkdir()
+    (terp.home / "profiles/mine.yaml").write_text("# My own.\nmodel: x\n")
+    result = terp("profiles")
+    assert [line.split()[0] for line in result.out.splitlines()] == [
+        "default", "demo", "fast", "local", "mine",
+    ]  # fmt: skip
+    assert f"mine     My own. [{terp.home}/profiles/mine.yaml]" in result.out
+
+
+def test_the_doctor_finds_nothing_wrong_where_nothing_is(terp: Terp) -> None:
+    result = terp("doctor", OPENAI_API_KEY="sk-secret")
+    assert (result.code, result.notes) == (0, "")
+    assert "OPENAI_API_KEY" in result.out
+    assert "sk-secret" not in result.out
+    assert result.out.endswith("\nNothing is wrong.\n")
+
+
+def test_the_doctor_names_what_is_wrong_and_the_remedy(terp: Terp) -> None:
+    (terp.home / "config.yaml").write_text("modle: x\n")
+    result = terp("doctor", TERP_PYTHON="/no/such/python")
+    assert result.code == 1
+    assert "! config    ~/home/config.yaml:1: unknown setting 'modle'. Did you mean 'model'?" in result.out

@@ -1,0 +1,159 @@
+"""What comes in on stdin."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from terp.errors import SettingsError
+from terp_cli.stdin import Piped, prelude, read_prompt, source_of, take_data
+
+
+class Pipe:
+    """A pipe with something in it, open at its end or not."""
+
+    def __init__(self, content: bytes, *, ended: bool = True) -> None:
+        self.read, self.write = os.pipe()
+        os.write(self.write, content)
+        if ended:
+            self.end()
+
+    def end(self) -> None:
+        os.close(self.write)
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+def taken(pipe: Pipe, folder: Path, told: list[str], **limits: float) -> Piped | None:
+    try:
+        return take_data(pipe.read, lambda: folder, told.append, **limits)  # type: ignore[arg-type]
+    finally:
+        os.close(pipe.read)
+
+
+def test_data_is_kept_in_a_file_and_described(tmp_path: Path, told: list[str]) -> None:
+    piped = taken(Pipe(b"a,b\n1,2\n"), tmp_path, told)
+    assert piped is not None
+    assert piped.path.read_bytes() == b"a,b\n1,2\n"
+    assert piped.path == tmp_path / "stdin.csv"
+    assert piped.attachment.note == (
+        "[Data was piped in: 8 bytes, comma-separated values] In Python, stdin_path is the path of a file "
+        "with all of it, and stdin_data its content as str; its first 2 lines:\na,b\n1,2"
+    )
+    assert told == []
+
+
+def test_the_model_is_told_20_lines_at_most(tmp_path: Path, told: list[str]) -> None:
+    piped = taken(Pipe(b"".join(b"line %d\n" % n for n in range(1000))), tmp_path, told)
+    assert piped is not None
+    assert "line 19" in piped.attachment.note
+    assert "line 20" not in piped.attachment.note
+
+
+def test_the_file_is_readable_by_its_owner_alone(tmp_path: Path, told: list[str]) -> None:
+    piped = taken(Pipe(b"x"), tmp_path, told)
+    assert piped is not None
+    assert piped.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_empty_stdin_is_nothing(tmp_path: Path, told: list[str]) -> None:
+    assert taken(Pipe(b""), tmp_path, told) is None
+    assert (told, list(tmp_path.iterdir())) == ([], [])
+
+
+def test_a_silent_stdin_is_left_alone_with_a_line(tmp_path: Path, told: list[str]) -> None:
+    pipe = Pipe(b"", ended=False)
+    assert taken(pipe, tmp_path, told, patience_s=0.01) is None
+    pipe.end()
+    assert told == ["nothing came on stdin within 0.01 s; going on without it."]
+
+
+def test_endless_data_is_cut_with_a_line(tmp_path: Path, told: list[str]) -> None:
+    piped = taken(Pipe(b"x" * 5000), tmp_path, told, limit=1000)
+    assert piped is not None
+    assert piped.path.stat().st_size == 1000
+    assert told == ["stdin is longer than 1,000 bytes; the rest of it is left out."]
+
+
+def test_binary_data_is_bytes(tmp_path: Path, told: list[str]) -> None:
+    piped = taken(Pipe(bytes(range(256))), tmp_path, told)
+    assert piped is not None
+    assert piped.path.name == "stdin.bin"
+    assert "its content as bytes" in piped.attachment.note
+
+
+def test_a_prompt_is_all_of_stdin_without_its_last_line_end() -> None:
+    assert read_prompt(Pipe("Größe?\nbitte\n".encode()).read) == "Größe?\nbitte"
+
+
+def test_a_prompt_that_is_data_is_refused() -> None:
+    with pytest.raises(SettingsError, match="longer than 10 bytes; to pass it as data"):
+        read_prompt(Pipe(b"x" * 11).read, limit=10)
+
+
+@pytest.fixture
+def null() -> Iterator[int]:
+    descriptor = os.open(os.devnull, os.O_RDONLY)
+    yield descriptor
+    os.close(descriptor)
+
+
+def test_the_kinds_of_stdin_are_told_apart(null: int, tmp_path: Path) -> None:
+    pipe = Pipe(b"x")
+    ours, theirs = os.openpty()
+    folder = os.open(tmp_path, os.O_RDONLY)
+    assert [source_of(one) for one in (null, folder, theirs, pipe.read)] == [
+        "nothing",
+        "nothing",
+        "terminal",
+        "data",
+    ]
+    for descriptor in (ours, theirs, folder, pipe.read):
+        os.close(descriptor)
+    assert source_of(pipe.read) == "nothing"
+
+
+LAZY = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell(history_length=0)
+shell.history_manager.enabled = False
+shell.run_cell(sys.argv[1], silent=True)
+for name in sys.argv[2:]:
+    shell.run_cell(name)
+"""
+
+
+def in_a_kernel(code: str, *cells: str, folder: Path) -> str:
+    command = [sys.executable, "-c", LAZY, code, *cells]
+    env = {**os.environ, "IPYTHONDIR": str(folder), "IPY_TEST_SIMPLE_PROMPT": "1"}
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
+
+
+def test_the_data_is_read_when_a_cell_first_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "stdin.txt"
+    path.write_text("one")
+    said = in_a_kernel(
+        prelude(str(path), "utf-8"),
+        "print(open(stdin_path).read(), 'stdin' + '_data' in globals(), '_bind_stdin' in globals())",
+        "open(stdin_path, 'w').write('two')",
+        "print(type(stdin_data), stdin_data)",
+        folder=tmp_path,
+    )
+    assert [line for line in said.splitlines() if not line.startswith("Out")] == [
+        "one False False",
+        "<class 'str'> two",
+    ]
+
+
+def test_binary_data_arrives_unchanged(tmp_path: Path) -> None:
+    path = tmp_path / "stdin.bin"
+    path.write_bytes(bytes(range(256)))
+    said = in_a_kernel(prelude(str(path), ""), "print(stdin_data == bytes(range(256)))", folder=tmp_path)
+    assert said == "True\n"
