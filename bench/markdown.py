@@ -1,0 +1,83 @@
+"""Markdown to a terminal of 120 × 40 in chunks of four characters, the tail painted at every tenth.
+
+Ten chunks a frame are 200 chunks a second at 20 frames a second.
+"""
+
+import io
+import time
+from collections.abc import Iterator
+
+from rich.color import ColorSystem
+
+from bench.measure import Row, medians, show
+from terp_cli.render.ansi import Palette
+from terp_cli.render.markdown import MarkdownStream
+from terp_cli.render.screen import TerminalScreen
+
+SAMPLE = """\
+## What the table says
+
+The **petals** differ most: their length has `mean = 3.76` and a spread of *1.77*, see [Fisher](https://example.org).
+
+- setosa stands alone, with petals of about 1.46 cm
+- versicolor and virginica touch
+  1. between 4.5 and 5.1 cm
+  2. and 1.4 to 1.8 cm of width
+
+| species | length | width |
+|---|--:|--:|
+| setosa | 1.46 | 0.25 |
+| virginica | 5.55 | 2.03 |
+
+```python
+for name, flowers in iris.groupby("species"):
+    print(f"{name:12} {flowers['petal_length'].mean():.2f}")  # cm
+```
+
+> A plain rule on one sample: read it with care.
+
+"""
+FENCED = 'value = {"name": f"{row:5.2f}", "ok": True}  # a line of code\n'
+
+
+def repeated(text: str, size: int) -> str:
+    """`text` again and again, up to about `size` characters."""
+    return text * (size // len(text))
+
+
+def draw(text: str) -> tuple[float, str]:
+    """Seconds of CPU time for all of the text, and what was written."""
+    out = io.StringIO()
+    screen = TerminalScreen(out, Palette(ColorSystem.EIGHT_BIT), lambda: (120, 40), synchronised=True)
+    stream = MarkdownStream(lambda: screen.width, lambda: screen.tail_rows)
+    began = time.process_time()
+    for number, at in enumerate(range(0, len(text), 4)):
+        rows = stream.feed(text[at : at + 4])
+        if rows or number % 10 == 0:
+            screen.update(rows, stream.tail(screen.tail_rows))
+    screen.update(stream.finish())
+    return time.process_time() - began, out.getvalue()
+
+
+def fence(size: int) -> str:
+    """A fenced block of about so many characters."""
+    return f"```python\n{repeated(FENCED, size)}```\n"
+
+
+def rows(rounds: int = 5) -> Iterator[Row]:
+    text = repeated(SAMPLE, 32_000)
+    cases = {
+        "mixed": lambda: draw(text)[0],
+        "small": lambda: draw(fence(10_000))[0],
+        "large": lambda: draw(fence(100_000))[0],
+    }
+    taken = medians(rounds, cases)
+    written = len(draw(text)[1].encode()) / len(text)
+    yield Row("32 kB of markdown", taken["mixed"], "s CPU", 0.7)
+    yield Row("written for a character", written, "bytes", 8)
+    detail = f"{taken['large'] * 1e3:.0f} ms"
+    yield Row("100 kB in a fence", taken["large"] / taken["small"], "× 10 kB", 12, detail)
+
+
+if __name__ == "__main__":
+    show(str(__doc__), rows())

@@ -1,0 +1,75 @@
+"""`terp demo`, played: a recorded model, a real kernel, and a person where there is one."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TextIO
+
+from terp.events import CodeProposed, Event
+from terp.kernels.local import LocalKernels
+from terp.models.recording import ReplayModel
+from terp.person import Consent, Decline, Person, Run
+from terp.reply import reply_of
+from terp.session import Session
+from terp_cli.demo import INTRODUCTION, PROMPT, RECORDING, picture
+from terp_cli.oneshot import Front, Question, one_shot
+from terp_cli.stopping import Stopping
+
+# Six characters at a time: about as fast as a model writes.
+_PACE_S = 0.012
+
+
+async def play(
+    folder: Path, artifacts: Path, person: Person, front: Front, stopping: Stopping, *, says: TextIO
+) -> int:
+    """Play the tour in `folder` and tell on `says` what it is and where the picture lies; the exit code.
+
+    The kernel is terp's own Python, in which the demo's packages were looked for.
+    """
+    pace = partial(asyncio.sleep, _PACE_S) if says.isatty() else None
+    model = ReplayModel(RECORDING, "sequence", name="recording", pace=pace)
+    kernels = LocalKernels(str(folder), sys.executable)
+    session = Session(model, kernels, OneTrack(person), folder=artifacts)
+    says.write(f"{INTRODUCTION}\n\n> {PROMPT}\n\n")
+    says.flush()
+    return await one_shot(session, Question(PROMPT), WithPicture(front, folder, says), stopping)
+
+
+class OneTrack:
+    """A person for a model that cannot react: whatever declines its code ends the tour."""
+
+    def __init__(self, person: Person) -> None:
+        self._person = person
+
+    async def approve(self, proposed: CodeProposed) -> Run | Decline:
+        """The person's decision; a refusal is the end."""
+        decision = await self._person.approve(proposed)
+        return Decline(decision.reason, stop=True) if isinstance(decision, Decline) else decision
+
+    async def allow(self, request: Consent) -> bool:
+        """What the person says."""
+        return await self._person.allow(request)
+
+    async def type_in(self, prompt: str, *, secret: bool) -> str:
+        """What the person types."""
+        return await self._person.type_in(prompt, secret=secret)
+
+
+class WithPicture:
+    """A front end that ends by saying where the picture is."""
+
+    def __init__(self, front: Front, folder: Path, says: TextIO) -> None:
+        self._front, self._folder, self._says = front, folder, says
+
+    async def show(self, events: AsyncIterable[Event]) -> None:
+        """Show the turn."""
+        await self._front.show(events)
+
+    def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
+        """End the turn, then name the picture."""
+        self._front.finish(events, collected)
+        if path := picture(reply_of(events).files, self._folder):
+            self._says.write(f"\nThe picture: {path}\n")
+            self._says.flush()
