@@ -129,29 +129,27 @@ def _converse(call: Call) -> int:
     attachments = attach(call.options.file, cwd)
     if not (prompt.strip() or attachments or call.line.words):
         raise SettingsError(["there is no prompt: write it after terp, or pipe it in."])
-    session = build_session(
-        settings,
-        call.person(settings) or Nobody(),
-        folder=folder,
-        cwd=str(cwd),
-        environ=call.environ,
-        api_key=call.options.api_key,
-        prelude=piped.prelude if piped else "",
-    )
     question = Question(
         with_attachments(prompt, attachments),
         (*attachments, *([piped.attachment] if piped else ())),
         Path(call.options.out).absolute() if call.options.out else None,
     )
-    try:
-        return asyncio.run(
-            one_shot(
-                session,
-                question,
-                call.front({"session": folder.name, "model": session.model.name}),
-                call.stopping,
-            )
+
+    async def ask() -> int:
+        session = await build_session(
+            settings,
+            call.person(settings) or Nobody(),
+            folder=folder,
+            cwd=str(cwd),
+            environ=call.environ,
+            api_key=call.options.api_key,
+            prelude=piped.prelude if piped else "",
         )
+        front = call.front({"session": folder.name, "model": session.model.name})
+        return await one_shot(session, question, front, call.stopping)
+
+    try:
+        return asyncio.run(ask())
     finally:
         if piped:
             # Nothing comes back to this session, and the data may be large and private.

@@ -25,12 +25,12 @@ class Chat:
     connections end with `close`, or with the `with` block.
     """
 
-    def __init__(self, make: Callable[[], Session]) -> None:
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, Session]]) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="terp", daemon=True)
         self._thread.start()
         try:
-            self.session = self._wait(_made(make))
+            self.session = self._wait(make())
         except BaseException:
             self._stop()
             raise
@@ -81,10 +81,6 @@ class Chat:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-
-
-async def _made(make: Callable[[], Session]) -> Session:
-    return make()
 
 
 async def _gathered(turn: AsyncGenerator[Event, None], on_event: Callable[[Event], None] | None) -> Reply:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterable, Sequence
 from pathlib import Path
 
 import pytest
+
 from terp.events import CodeFinished, CodeProposed, Event, TurnFinished
 from terp.person import AutoRun, Decline, Person, Run
 from terp.reply import Reply, reply_of

@@ -13,8 +13,15 @@ from terp.testing import EchoKernel, ScriptedModel, call
 from tests.core.sessions import open_session
 
 
+def talk(tmp_path: Path, model: ScriptedModel, kernel: EchoKernel | None = None) -> Chat:
+    async def make() -> Session:
+        return open_session(tmp_path, model, kernel)
+
+    return Chat(make)
+
+
 def test_a_chat_answers_with_what_its_turn_came_to(tmp_path: Path) -> None:
-    with Chat(lambda: open_session(tmp_path, ScriptedModel([call("6*7")], "42", "again 42"))) as chat:
+    with talk(tmp_path, ScriptedModel([call("6*7")], "42", "again 42")) as chat:
         reply = chat("what?")
         assert (reply.text, reply.code_log[0].text) == ("42", "6*7\n")
         assert chat("and now?").text == "again 42"
@@ -22,7 +29,7 @@ def test_a_chat_answers_with_what_its_turn_came_to(tmp_path: Path) -> None:
 
 def test_everything_ends_with_the_block_also_when_it_raises(tmp_path: Path) -> None:
     model, kernel = ScriptedModel(), EchoKernel()
-    with pytest.raises(ZeroDivisionError), Chat(lambda: open_session(tmp_path, model, kernel)) as chat:
+    with pytest.raises(ZeroDivisionError), talk(tmp_path, model, kernel) as chat:
         raise ZeroDivisionError
     chat.close()
     assert (model.closed, kernel.closed) == (True, True)
@@ -30,14 +37,14 @@ def test_everything_ends_with_the_block_also_when_it_raises(tmp_path: Path) -> N
 
 def test_a_callback_sees_every_event(tmp_path: Path) -> None:
     seen: list[Event] = []
-    with Chat(lambda: open_session(tmp_path, ScriptedModel("hi"))) as chat:
+    with talk(tmp_path, ScriptedModel("hi")) as chat:
         chat("hello", on_event=seen.append)
     assert seen[0] == TurnStarted("hello")
     assert seen[-1] == TurnFinished("done", "hi")
 
 
 def test_a_turn_without_an_answer_raises_and_the_chat_goes_on(tmp_path: Path) -> None:
-    with Chat(lambda: open_session(tmp_path, ScriptedModel(AuthFailed("No key."), "fine"))) as chat:
+    with talk(tmp_path, ScriptedModel(AuthFailed("No key."), "fine")) as chat:
         with pytest.raises(TurnFailed, match=r"No key\.") as failed:
             chat("go")
         assert failed.value.stop_reason == "auth"
@@ -45,7 +52,7 @@ def test_a_turn_without_an_answer_raises_and_the_chat_goes_on(tmp_path: Path) ->
 
 
 def test_a_session_that_cannot_be_built_leaves_no_thread(tmp_path: Path) -> None:
-    def fail() -> Session:
+    async def fail() -> Session:
         raise AuthFailed("No key.")
 
     with pytest.raises(AuthFailed):

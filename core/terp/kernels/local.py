@@ -43,8 +43,8 @@ class LocalKernels:
     """Implements `Kernels` with processes of this machine, started at first use.
 
     `python` is the interpreter for Python code ("": the active environment's, else terp's own);
-    `env_pass` names variables a kernel gets besides the harmless ones. Nothing of Jupyter is
-    imported before a kernel is started.
+    `env_pass` names variables a kernel gets besides the harmless ones, `prelude` is code that it runs
+    silently at each start. Nothing of Jupyter is imported before a kernel is started.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class LocalKernels:
         python: str = "",
         env_pass: Sequence[str] = (),
         *,
+        prelude: str = "",
         start_timeout_s: float = 60.0,
         max_output_chars: int = 64_000_000,
         environ: Mapping[str, str] | None = None,
@@ -60,6 +61,7 @@ class LocalKernels:
         self.cwd = str(Path(cwd or Path.cwd()).absolute())
         self.python = python
         self.env_pass = tuple(env_pass)
+        self.prelude = prelude
         self.start_timeout_s = start_timeout_s
         self.environ = os.environ if environ is None else environ
         self._max_output_chars = max_output_chars
@@ -112,7 +114,7 @@ def _launch_python(kernels: LocalKernels, token: str) -> Launch:
         environment=kernel_environment(kernels.environ, kernels.env_pass),
         language="python",
         why=interpreter.why,
-        bootstrap=bootstrap_code(token),
+        bootstrap=f"{bootstrap_code(token)}\n{kernels.prelude}",
         start_timeout_s=kernels.start_timeout_s,
     )
 

@@ -16,6 +16,8 @@ class ModelOptions:
     """How the provider is reached; "auto" takes the quicker adapter that can do it."""
     api_base: str = ""
     """The address up to and without "/chat/completions"."""
+    api_version: str = ""
+    """For providers that want one, such as Azure."""
     api_key_env: str = ""
     """The environment variable that holds the key, instead of the provider's usual one."""
     api_key: str = field(default="", repr=False)

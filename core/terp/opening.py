@@ -1,0 +1,155 @@
+"""The short way to a session, and the one place where its parts are put together from settings."""
+
+import os
+import platform
+import sys
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from terp.chat import Chat
+from terp.errors import SettingsError
+from terp.kernels.local import LocalKernels
+from terp.limits import Limits
+from terp.models.building import build_model
+from terp.person import AutoRun, Nobody, Person
+from terp.places import Places, find_places
+from terp.profiles import load_settings
+from terp.prompt import Facts, system_prompt
+from terp.session import Session
+from terp.settings import Given, Settings, table
+
+
+def open(  # noqa: A001  # reads as `terp.open(…)`
+    *,
+    person: Person | None = None,
+    profile: str = "",
+    cwd: str | Path = "",
+    environ: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> "Opening":
+    """A conversation, for a `with` block (`Chat`) or an `async with` block (`Session`).
+
+        with terp.open(model="openai/gpt-4o", auto_run=True) as chat:
+            print(chat("How many primes are there below a million?").text)
+
+    `settings` are those of `terp.settings.Settings`; what is not given comes from `TERP_…` variables,
+    `profile` and the person's configuration. Without `auto_run` and without a `person` every piece of
+    code ends the turn: nobody is there to approve it.
+
+    Raises:
+        SettingsError: a setting is unknown or wrong.
+    """
+    surroundings = os.environ if environ is None else environ
+    places = find_places(surroundings)
+    chosen = load_settings(_given(settings), profile=profile, environ=surroundings, places=places)
+    return Opening(chosen, person, places, str(cwd), surroundings)
+
+
+class Opening:
+    """What `open` returns: settings that become a conversation when a block is entered."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        person: Person | None,
+        places: Places,
+        cwd: str,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._settings = settings
+        self._person = person
+        self._places = places
+        self._cwd = cwd
+        self._environ = environ
+        self._chat: Chat | None = None
+        self._session: Session | None = None
+
+    def __enter__(self) -> Chat:
+        self._chat = Chat(self._build)
+        return self._chat
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._chat is not None:
+            self._chat.close()
+
+    async def __aenter__(self) -> Session:
+        self._session = await self._build()
+        return self._session
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.aclose()
+
+    async def _build(self) -> Session:
+        return await build_session(
+            self._settings,
+            self._person or Nobody(),
+            folder=new_folder(self._places),
+            cwd=self._cwd,
+            environ=self._environ,
+        )
+
+
+async def build_session(
+    settings: Settings,
+    person: Person,
+    *,
+    folder: Path,
+    cwd: str,
+    environ: Mapping[str, str],
+    api_key: str = "",
+    prelude: str = "",
+) -> Session:
+    """A session as `settings` say; `person` answers what `auto_run` leaves open.
+
+    No kernel is started. Without a model in the settings one is looked for: by the keys in `environ`,
+    then among the servers of this machine. `prelude` is code for every start of the Python kernel.
+
+    Raises:
+        SettingsError: the model's name says no provider.
+        NoModel: there is no model to be found.
+    """
+    kernels = LocalKernels(cwd, settings.python, settings.env_pass, prelude=prelude, environ=environ)
+    model = await build_model(settings, kernels.languages, cwd=kernels.cwd, environ=environ, api_key=api_key)
+    facts = Facts(
+        system=f"{platform.system()} {platform.machine()}",
+        cwd=kernels.cwd,
+        languages=kernels.languages,
+        python="" if settings.python else "{}.{}".format(*sys.version_info),
+        max_output_chars=settings.max_output_chars,
+    )
+    return Session(
+        model,
+        kernels,
+        AutoRun(person) if settings.auto_run else person,
+        folder=folder,
+        system=system_prompt(facts, instructions=settings.instructions, replacement=settings.system_message),
+        limits=Limits(
+            max_steps=settings.max_steps,
+            max_budget_usd=settings.max_budget_usd,
+            run_timeout_s=settings.run_timeout_s,
+            max_output_chars=settings.max_output_chars,
+        ),
+    )
+
+
+def new_folder(places: Places) -> Path:
+    """Where a new session keeps its files: named by date, not made yet."""
+    today = datetime.now().astimezone().date().isoformat()
+    return places.sessions / f"{today}-{uuid.uuid4().hex[:8]}"
+
+
+def _given(settings: Mapping[str, Any]) -> dict[str, Given]:
+    rows = table(Settings)
+    unknown = [name for name in settings if name not in rows]
+    if unknown:
+        raise SettingsError([f"terp.open: unknown setting '{name}'." for name in unknown])
+    return {name: Given(value, "terp.open") for name, value in settings.items()}
