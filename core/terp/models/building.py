@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from terp.models.discovery import find_model
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.options import AdapterName, ModelOptions
 from terp.models.protocol import Model
@@ -47,6 +46,8 @@ async def _live(
 ) -> Model:
     named, api_base = settings.model, settings.api_base
     if not named:
+        from terp.models.discovery import find_model  # noqa: PLC0415  # only who names none pays for it
+
         found = await find_model(environ)
         named, api_base = found.model, found.api_base
     options = ModelOptions(
