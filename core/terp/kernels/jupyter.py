@@ -25,7 +25,7 @@ from terp.outputs import FileChange, RunEnded, RunItem, RunStatus
 if TYPE_CHECKING:
     from terp.kernels.process import KernelProcess
 
-# After the reply the kernel has this long to send the rest of its output.
+# After the reply, this much silence means that no more output comes.
 _IDLE_GRACE_S = 4.0
 # After a death this long for what is still on its way through the sockets.
 _LAST_OUTPUT_S = 0.05
@@ -247,7 +247,7 @@ class JupyterKernel:
         if not run.reply.done():
             await asyncio.sleep(_LAST_OUTPUT_S)
         else:
-            await is_set_within(_IDLE_GRACE_S, run.idle, process.gone)
+            await self._until_idle(process, run)
         run.finish_output()
         files = await asyncio.to_thread(
             self._files.changes, run.sent_ns, run.report.get("touched") or {}, run.report.get("cwd") or ""
@@ -255,6 +255,14 @@ class JupyterKernel:
         process.forget(run.message_id)
         run.backlog.put(self._ending(process, run, files))
         run.over.set()
+
+    async def _until_idle(self, process: "KernelProcess", run: Run) -> None:
+        """Wait for the rest of the output; `idle` may be lost, so silence is an end too."""
+        while not run.idle.is_set() and not process.gone.done():
+            before = run.messages
+            await is_set_within(_IDLE_GRACE_S, run.idle, process.gone)
+            if run.messages == before:
+                return
 
     def _ending(self, process: "KernelProcess", run: Run, files: tuple[FileChange, ...]) -> RunEnded:
         if not run.reply.done():

@@ -24,6 +24,8 @@ COMM_TARGET = "terp"
 
 # How often the process is asked whether it lives: iopub is silent after a crash.
 _POLL_S = 0.1
+# The same while its end is awaited.
+_QUICK_POLL_S = 0.01
 # How long a subscription to iopub is given to show up before the probe is sent again.
 _PROBE_S = 0.25
 # How long a kernel that is asked to end may take.
@@ -165,7 +167,9 @@ class KernelProcess:
         if not hasattr(self, "_provisioner") or self._provisioner.pid is None:
             return
         await self._provisioner.send_signal(signal.SIGKILL)
-        await asyncio.wait({self.gone}, timeout=_FAREWELL_S)
+        deadline = time.monotonic() + _FAREWELL_S
+        while not await self._look() and time.monotonic() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(_QUICK_POLL_S)
 
     async def close(self) -> None:
         """Ask the process to end, end it if it does not, and remove its traces. Harmless when repeated."""
@@ -240,9 +244,15 @@ class KernelProcess:
         return receive
 
     async def _watch(self) -> None:
-        while (code := await self._provisioner.poll()) is None:  # noqa: ASYNC110
+        while not await self._look():  # noqa: ASYNC110
             await asyncio.sleep(_POLL_S)
-        self.gone.set_result(code)
+
+    async def _look(self) -> bool:
+        """Whether the process is gone."""
+        code = await self._provisioner.poll()
+        if code is not None and not self.gone.done():
+            self.gone.set_result(code)
+        return code is not None
 
     async def _until_ready(self) -> None:
         deadline = time.monotonic() + self._launch.start_timeout_s

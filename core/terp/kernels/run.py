@@ -26,6 +26,7 @@ class Run:
         self.run_id = run_id
         self.message_id = ""
         self.sent_ns = 0
+        self.messages = 0
         self.backlog = backlog
         self.reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self.idle = asyncio.Event()
@@ -60,6 +61,7 @@ class Run:
 
     def received(self, channel: str, message: Message) -> None:
         """Take one message of the kernel."""
+        self.messages += 1
         if channel == "iopub":
             self._on_iopub(message)
         elif channel == "stdin":

@@ -79,8 +79,8 @@ def install(shell: Any, token: str) -> None:
         pipes.drain_all()
         flush_streams()
         home.in_cell = False
-        # IPython keeps every displayed picture there.
-        shell.history_manager.outputs.clear()
+        # IPython 9 keeps every displayed picture there.
+        getattr(shell.history_manager, "outputs", {}).clear()
         home.report_dropped()
         moved = touched.moved_to()
         if home.hidden is not None or touched.before or moved:

@@ -165,22 +165,23 @@ class After:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """The spec that the other finders find, with a loader that tells us."""
-        then = self.wanted.pop(name, None)
-        if then is None:
+        if name not in self.wanted:
             return None
         for finder in sys.meta_path:
-            spec = finder.find_spec(name, path, target) if finder is not self else None
+            find = getattr(finder, "find_spec", None) if finder is not self else None
+            spec = find(name, path, target) if find else None
             if spec is not None and spec.loader is not None:
-                spec.loader.exec_module = followed(spec.loader.exec_module, then)  # type: ignore[assignment, method-assign]
+                spec.loader.exec_module = self.followed(name, spec.loader.exec_module)
                 return spec
         return None
 
+    def followed(self, name: str, execute: Callable[[Any], Any]) -> Callable[[Any], None]:
+        """`execute`, and what is wanted after it; looking for a module does not import it yet."""
 
-def followed(execute: Callable[[Any], Any], then: Callable[[Any], None]) -> Callable[[Any], None]:
-    """`execute`, and `then` after it."""
+        def both(module: Any) -> None:
+            execute(module)
+            then = self.wanted.pop(name, None)
+            if then is not None:
+                then(module)
 
-    def both(module: Any) -> None:
-        execute(module)
-        then(module)
-
-    return both
+        return both

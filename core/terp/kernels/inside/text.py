@@ -61,8 +61,9 @@ class Stream(OutStream):
         self.home, self.pipes, self.other, self.number = home, pipes, other, number
         self.header: Any = None
         self.key: Any = frozenset()
-        self.waiting = False
-        self.drained = self.refilled = 0.0
+        # Generations of the buffer: written to, taken out, and handed to the socket.
+        self.written = self.taken = self.sent = 0
+        self.drained = self.refilled = self.scheduled = 0.0
         self.tokens = FLUSH_RATE
         self.drains = DRAIN_BURST
 
@@ -98,7 +99,7 @@ class Stream(OutStream):
         if self.drains >= 1:
             self.drains -= 1
             self.pipes.drain()
-        if self.other.waiting and self.may_send():
+        if self.other.waiting() and self.may_send():
             self.other.flush_now()
         if len(string) <= self.home.room:
             self.home.room -= len(string)
@@ -108,30 +109,37 @@ class Stream(OutStream):
             self.home.room = 0
             self.home.drop(rest)
         if fits:
-            self.keep(fits)
+            self.keep(fits, now)
         return len(string)
 
-    def keep(self, text: str) -> None:
+    def keep(self, text: str, now: float) -> None:
         """Add text to what is sent next. Does what the class above does, which takes five times as long."""
         header = self.parent_header
         if header is not self.header:
             self.header, self.key = header, frozenset(header.items())
         with self._buffer_lock:
             self._buffers[self.key].write(text)
-            self.waiting = True
-        if not self._flush_pending:
+            self.written = self.taken + 1
+        # An interrupt can hit between a note that a flush is pending and the flush.
+        if not self._flush_pending or now - self.scheduled > 1.0:
+            self._flush_pending = False
             self._schedule_flush()  # type: ignore[no-untyped-call]
+            self.scheduled = now
+
+    def waiting(self) -> bool:
+        """Whether there is text that could still be overtaken by what is sent now."""
+        return self.sent != self.written
 
     def flush(self) -> None:
         """Send what was written; soon, when flushes come too fast to be sent one by one."""
         if os.getpid() != self.home.pid:
             super().flush()  # type: ignore[no-untyped-call]
-        elif self.waiting and self.may_send():
+        elif self.waiting() and self.may_send():
             self.flush_now()
 
     def flush_now(self) -> None:
         """Send what was written, and return when it is on its way."""
-        if self.waiting:
+        if self.waiting():
             super().flush()  # type: ignore[no-untyped-call]
 
     def may_send(self) -> bool:
@@ -149,8 +157,12 @@ class Stream(OutStream):
 
     def _rotate_buffers(self) -> Any:
         with self._buffer_lock:
-            self.waiting = False
+            self.taken = self.written
             return super()._rotate_buffers()  # type: ignore[no-untyped-call]
+
+    def _flush(self) -> None:
+        super()._flush()  # type: ignore[no-untyped-call]
+        self.sent = self.taken
 
     def _flush_buffers(self) -> Iterator[tuple[Any, str]]:
         for parent, text in super()._flush_buffers():  # type: ignore[no-untyped-call]
