@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from terp.attachments import copy_unused
+from terp.errors import TerpError
 
 
 def collect(files: Sequence[str], folder: Path) -> list[Path]:
@@ -12,9 +13,12 @@ def collect(files: Sequence[str], folder: Path) -> list[Path]:
     What is in `folder` already stays, and what is gone again is left out.
 
     Raises:
-        OSError: the folder cannot be made, or a file not be copied.
+        TerpError: a file cannot be copied.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     home = folder.resolve()
-    sources = [path for file in files if (path := Path(file)).is_file()]
-    return [path if path.resolve().is_relative_to(home) else copy_unused(path, folder) for path in sources]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        sources = [path for file in files if (path := Path(file)).is_file()]
+        return [p if p.resolve().is_relative_to(home) else copy_unused(p, folder) for p in sources]
+    except OSError as error:
+        raise TerpError(f"The files of the run cannot be collected in {folder}: {error.strerror}.") from error

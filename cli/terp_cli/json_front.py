@@ -5,7 +5,6 @@ from collections.abc import AsyncIterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from terp.errors import TerpError
 from terp.events import Event, TurnFinished
 from terp.reply import CodeRun, reply_of
 from terp.wire import VERSION, to_json
@@ -64,10 +63,9 @@ def result_of(events: Sequence[Event]) -> dict[str, Any]:
     }
 
 
-def write_failure(stream: TextIO, output_format: str, error: TerpError) -> None:
+def write_end(stream: TextIO, output_format: str, end: TurnFinished) -> None:
     """Write the end of a turn that could not begin, in either form."""
-    event = TurnFinished(error.stop_reason, "", error.message, error.remedy)
-    _write(stream, result_of([event]) if output_format == "json" else to_json(event))
+    _write(stream, result_of([end]) if output_format == "json" else to_json(end))
 
 
 def _run(run: CodeRun) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The command `terp`. What is quick is answered here; the rest is put together in `terp_cli.program`."""
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -10,6 +11,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments in (["--version"], ["-V"]):
         # Before any import: scripts ask for it, and wait.
         return _print_version()
+    # What imports make is not garbage; looking for some takes a tenth of a quick start.
+    gc.disable()
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        gc.enable()
+
+
+def _run(arguments: Sequence[str]) -> int:
     from terp.errors import SettingsError  # noqa: PLC0415  (--version pays for none of these)
     from terp_cli.command_line import read_command_line  # noqa: PLC0415
 

@@ -14,6 +14,8 @@ from terp_cli.collect import collect
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.stopping import Stopping
 
+TIME_IS_OVER = "the time of --timeout is over."
+
 
 class Front(Protocol):
     """What shows a turn to a person or a program."""
@@ -52,7 +54,7 @@ async def _turn(
     async with aclosing(session.turn(question.prompt, question.attachments)) as events:
         async for event in events:
             if isinstance(event, TurnFinished) and event.reason == "interrupted" and stopping.timed_out:
-                event = replace(event, reason="timeout", error="The time of --timeout is over.")  # noqa: PLW2901
+                event = replace(event, reason="timeout", error=TIME_IS_OVER)  # noqa: PLW2901
             seen.append(event)
             yield event
 

@@ -2,6 +2,7 @@
 
 import base64
 import filecmp
+import os
 import shutil
 from collections.abc import Sequence
 from itertools import count
@@ -91,7 +92,8 @@ def _attachment(source: Path, cwd: Path) -> Attachment:
         look = peek(path, max_lines=_LINES)
     except OSError as error:
         raise AttachmentError(f"cannot attach '{source}': {error.strerror}.") from error
-    name = str(path.relative_to(cwd))
+    # A name that is not UTF-8 could not be sent.
+    name = os.fsencode(path.relative_to(cwd)).decode(errors="replace")
     note = f"[Attachment: {name}] It is in the working directory: {look.facts}"
     mime = _PICTURES.get(look.kind.partition(",")[0], "")
     image = None

@@ -8,9 +8,8 @@ from typing import Any
 
 from terp import events as on
 from terp import outputs as out
-from terp.errors import SettingsError
 from terp.wire import from_json
-from terp_cli.json_front import ResultFront, StreamFront, write_failure
+from terp_cli.json_front import ResultFront, StreamFront, write_end
 
 EVENTS: list[on.Event] = [
     on.TurnStarted("go"),
@@ -57,7 +56,7 @@ async def test_the_result_is_one_object() -> None:
 
 def failed(output_format: str) -> dict[str, Any]:
     written = io.StringIO()
-    write_failure(written, output_format, SettingsError(["wrong"]))
+    write_end(written, output_format, on.TurnFinished("usage", "", "wrong"))
     result: dict[str, Any] = json.loads(written.getvalue())
     return result
 
