@@ -100,6 +100,12 @@ class TerminalFront:
         if self._clock() >= self._next_frame:
             self._paint()
 
+    def aside(self, event: Event) -> None:
+        """Draw an event that came outside a turn."""
+        self._waiting += [*self._transcript.show(event), *self._transcript.rest()]
+        if self._waiting:
+            self._paint(final=True)
+
     def say(self, *lines: str) -> None:
         """Write lines of terp's own; what they quote is made safe."""
         from rich.text import Text  # noqa: PLC0415  (see `on`)

@@ -51,6 +51,8 @@ def unechoed(descriptor: int | None) -> Iterator[None]:
         return
     before = termios.tcgetattr(descriptor)
     quiet = termios.tcgetattr(descriptor)
+    # Enter stays what the Enter key sends; a prompt takes a line feed for Ctrl+J.
+    quiet[0] &= ~termios.ICRNL
     quiet[3] &= ~(termios.ECHO | termios.ICANON)
     termios.tcsetattr(descriptor, termios.TCSADRAIN, quiet)
     try:
