@@ -1,0 +1,158 @@
+"""The person at a terminal: asked before code runs, for other consents, and by `input()`."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping
+
+from terp.errors import NobodyThere
+from terp.events import CodeProposed
+from terp.person import Consent, Decline, Run
+from terp_cli.keyboard import Keyboard, Typed, editor_of
+from terp_cli.sanitise import one_line, readable, visible
+from terp_cli.terminal import TerminalFront
+
+_HELP = (
+    "y  run it",
+    "n  do not run it",
+    "e  edit it; it is shown again before it runs",
+    "a  run this and everything else in this session without asking",
+    "Anything longer does not run it, and is told to the model.",
+)
+_CHOICES = "[y]es · [n]o · [e]dit · [a]lways · [?] · or say what to do instead › "
+_PASTED = "A paste cannot approve. Type the letter."
+
+
+def _send_interrupt() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+class TerminalPerson:
+    """Asks at the terminal that `front` draws on.
+
+    While a question is open Ctrl-C arrives as a key; `interrupted` passes it on, as the signal it is
+    otherwise.
+
+    With `once`, declining ends the turn: a one-shot call has nobody to go on with.
+    """
+
+    def __init__(
+        self,
+        front: TerminalFront,
+        keyboard: Callable[[], Keyboard],
+        *,
+        interrupted: Callable[[], None] = _send_interrupt,
+        once: bool = False,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._front = front
+        self._make_keyboard = keyboard
+        self._keyboard: Keyboard | None = None
+        self._once = once
+        self._environ = environ
+        self._interrupted = interrupted
+        self.always = False
+
+    async def approve(self, proposed: CodeProposed) -> Run | Decline:
+        """The decision about code that the front has drawn; `a` decides all that come later too."""
+        if self.always:
+            return Run(proposed.code)
+        with self._front.asking():
+            while True:
+                typed = await self._line(self._question(proposed))
+                if typed is None:
+                    return Decline("", stop=True)
+                decision = await self._decided(proposed, typed)
+                if decision is not None:
+                    return decision
+
+    async def allow(self, request: Consent) -> bool:
+        """Whether something other than code may be done; only the letter `y` means yes."""
+        why = f"\n{readable(request.why)}" if request.why else ""
+        with self._front.asking():
+            while True:
+                typed = await self._line(f"{readable(request.what)}{why}\n[y]es · [n]o › ")
+                if typed is None:
+                    return False
+                answer = typed.text.strip().lower()
+                if answer and not (answer == "y" and typed.pasted):
+                    return answer == "y"
+
+    async def type_in(self, prompt: str, *, secret: bool) -> str:
+        """A line for code that waits in `input()`; nothing of a secret is shown.
+
+        Raises:
+            NobodyThere: Ctrl-D, or the terminal is gone.
+        """
+        with self._front.asking():
+            try:
+                typed = await self._typing.line(readable(prompt), secret=secret, fresh=secret)
+            except EOFError:
+                raise NobodyThere("The person ended the input with Ctrl-D.") from None
+            except KeyboardInterrupt:
+                await self._interrupt()
+                raise NobodyThere("The person pressed Ctrl-C.") from None
+            return typed.text
+
+    async def _decided(self, proposed: CodeProposed, typed: Typed) -> Run | Decline | None:
+        answer = typed.text.strip()
+        if len(answer) > 1:
+            return Decline(answer)
+        if typed.pasted:
+            self._tell(_PASTED)
+            return None
+        letter = answer.lower()
+        if letter == "e":
+            return await self._edited(proposed)
+        if letter == "n":
+            return Decline("", stop=self._once)
+        if letter in ("y", "a"):
+            self.always = letter == "a"
+            return Run(proposed.code)
+        if letter:
+            self._tell(*_HELP)
+        return None
+
+    async def _edited(self, proposed: CodeProposed) -> Run | None:
+        """The edited code, which is proposed again; None when it is as it was."""
+        editor = editor_of(self._environ)
+        if editor:
+            edit = asyncio.to_thread(self._typing.edited_with, editor, proposed.code, proposed.language)
+            code = await edit
+        elif visible(proposed.code) != proposed.code:
+            self._tell("The code has invisible characters. Set EDITOR to a program that shows them.")
+            return None
+        else:
+            code = await self._typing.edited(proposed.code)
+        if code is None or code == proposed.code:
+            self._tell("Nothing was changed.")
+            return None
+        return Run(code)
+
+    def _question(self, proposed: CodeProposed) -> str:
+        tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
+        return f"\nRun this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}.\n{_CHOICES}"
+
+    async def _line(self, question: str) -> Typed | None:
+        """What is typed; None when there is no answer: Ctrl-C, Ctrl-D, or no terminal any more."""
+        try:
+            return await self._typing.line(question)
+        except EOFError:
+            return None
+        except KeyboardInterrupt:
+            await self._interrupt()
+            return None
+
+    async def _interrupt(self) -> None:
+        self._interrupted()
+        # Interrupting the turn takes the question back, by cancelling it here.
+        await asyncio.sleep(1)
+
+    def _tell(self, *lines: str) -> None:
+        self._typing.say("".join(f"{line}\n" for line in lines))
+
+    @property
+    def _typing(self) -> Keyboard:
+        if self._keyboard is None:
+            self._keyboard = self._make_keyboard()
+        return self._keyboard

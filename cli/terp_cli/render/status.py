@@ -1,0 +1,53 @@
+"""The one line that tells what is being waited for, and for how long."""
+
+from rich.text import Text
+
+from terp_cli.render import look
+
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_FRAMES_A_SECOND = 8
+
+
+class Status:
+    """What is waited for, since when, and after how many seconds that is worth a line."""
+
+    def __init__(self) -> None:
+        self._what = ""
+        self._since = 0.0
+        self._after_s = 0.0
+        self._until = 0.0
+
+    @property
+    def what(self) -> str:
+        """What is waited for; "" for nothing."""
+        return self._what
+
+    def wait(self, what: str, now: float, after_s: float = 0.3) -> None:
+        """Wait for something from now on."""
+        self._what, self._since, self._after_s, self._until = what, now, after_s, 0.0
+
+    def count_down(self, what: str, now: float, seconds: float) -> None:
+        """Wait for so many seconds."""
+        self._what, self._since, self._after_s, self._until = what, now, 0.0, now + seconds
+
+    def clear(self) -> None:
+        """Wait for nothing."""
+        self._what = ""
+
+    def row(self, now: float) -> Text | None:
+        """The line as it is now; None when there is nothing to say."""
+        waited = now - self._since
+        if not self._what or waited < self._after_s:
+            return None
+        frame = _FRAMES[int(waited * _FRAMES_A_SECOND) % len(_FRAMES)]
+        time = f"in {max(0.0, self._until - now):.0f} s" if self._until else elapsed(waited)
+        return Text.assemble((f"{frame} ", look.MARKER), (f"{self._what} · {time}", look.DIM))
+
+
+def elapsed(seconds: float) -> str:
+    """A duration as a person says it: 0.42 s, 7 s, 3 min 20 s."""
+    if seconds < 1:
+        return f"{seconds:.2f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"

@@ -1,0 +1,160 @@
+"""The lines terp says itself: how a run, a request or a turn went."""
+
+from typing import assert_never
+
+from rich.style import Style
+from rich.text import Text
+
+from terp.events import (
+    Answered,
+    CodeDeclined,
+    CodeFinished,
+    CodeRejected,
+    HistoryCompacted,
+    KernelChanged,
+    ModelRetrying,
+    Noticed,
+    Progress,
+    TurnFinished,
+    TurnStarted,
+    UsageReported,
+)
+from terp.outputs import FileChange
+from terp_cli.render import look
+from terp_cli.render.status import elapsed
+from terp_cli.sanitise import one_line, readable
+
+Told = TurnStarted | Answered | CodeDeclined | CodeRejected | HistoryCompacted | Noticed
+
+_ENDED = {
+    "approval_needed": "Nobody was there to approve the code.",
+    "declined": "Stopped: the code was declined.",
+    "interrupted": "Interrupted.",
+    "max_steps": "Stopped: the limit of steps is reached.",
+    "max_budget": "Stopped: the budget is spent.",
+    "repeated_failure": "Stopped: the same code failed again and again.",
+    "timeout": "Stopped: the time is up.",
+}
+_RUN = {
+    "ok": ("✓ ran", look.GOOD),
+    "error": ("✗ failed", look.BAD),
+    "interrupted": ("✗ interrupted", look.WARNING),
+    "timeout": ("✗ out of time", look.BAD),
+    "died": ("✗ the kernel died", look.BAD),
+}
+_KERNEL = {
+    "died": ("The {} kernel died; its variables are lost.", look.BAD),
+    "restarted": ("The {} kernel was restarted; its variables are gone.", look.WARNING),
+    "interrupted": ("The {} kernel was interrupted; its variables are still there.", look.DIM),
+    "stopped": ("The {} kernel was stopped.", look.DIM),
+}
+
+
+class Usage:
+    """Adds up what the requests of a turn used."""
+
+    def __init__(self) -> None:
+        self._read = self._written = 0
+        self._cost: float | None = 0.0
+
+    def add(self, reported: UsageReported) -> None:
+        """One more request; a cost that is not known makes the whole unknown."""
+        self._read += reported.input_tokens
+        self._written += reported.output_tokens
+        known = self._cost is not None and reported.cost_usd is not None
+        self._cost = (self._cost or 0.0) + (reported.cost_usd or 0.0) if known else None
+
+    def __str__(self) -> str:
+        if not (self._read or self._written):
+            return ""
+        cost = "cost unknown" if self._cost is None else f"${self._cost:.4f}"
+        return f"{grouped(self._read)} tokens read · {grouped(self._written)} written · {cost}"
+
+
+def code_header(language: str) -> Text:
+    """The line above the code of a call."""
+    return Text(f"── {one_line(language) or 'code'}", look.RULE)
+
+
+def told(event: Told) -> list[Text]:  # one sentence for each
+    """An event that is one sentence."""
+    match event:
+        case TurnStarted(attachments=names):
+            return _said(f"attached: {', '.join(names)}", look.DIM) if names else []
+        case Answered(by=by, answer=answer):
+            return [] if by == "person" else _said(f"{by}: {answer}", look.DIM)
+        case CodeDeclined(reason=reason):
+            return _said(f"Not run: {reason}" if reason else "Not run.", look.DIM)
+        case CodeRejected(reason=reason):
+            return _said(f"Cannot run: {reason}", look.WARNING)
+        case HistoryCompacted(before=before, after=after, how=how):
+            sizes = f"{grouped(before)} to {grouped(after)} characters"
+            return _said(f"The conversation was shortened for the model: {sizes} ({how}).", look.DIM)
+        case Noticed(text=text, remedy=remedy):
+            return _said(f"! {text}", look.WARNING) + (_said(remedy, look.DIM) if remedy else [])
+        case _:
+            assert_never(event)
+
+
+def retrying(event: ModelRetrying) -> list[Text]:
+    """Why a request is sent again; what came of it until now does not count."""
+    return _said(f"{event.reason} The request is sent again (attempt {event.attempt}).", look.WARNING)
+
+
+def finished(event: CodeFinished, *, cut: bool) -> list[Text]:
+    """How a run ended, what it changed on disk, and where all its output is when some is not shown."""
+    said, style = _RUN[event.status]
+    rows = [Text.assemble((said, style), (f" · {elapsed(event.seconds)}", look.DIM))]
+    if event.note:
+        rows += _said(event.note, look.WARNING)
+    rows += [_file(change) for change in event.files]
+    if cut and event.output_path:
+        rows.append(Text(f"  all output: {one_line(event.output_path)}", look.DIM))
+    return rows
+
+
+def kernel_changed(event: KernelChanged) -> list[Text]:
+    """What a person must know of a kernel's life."""
+    if event.state not in _KERNEL:
+        return []
+    said, style = _KERNEL[event.state]
+    return _said(" ".join([said.format(event.language), event.why]).strip(), style)
+
+
+def progress(event: Progress) -> str:
+    """How far something has come."""
+    return one_line(f"{event.what} {event.done}/{event.total}" if event.total else event.what)
+
+
+def ended(event: TurnFinished, usage: Usage) -> list[Text]:
+    """Why a turn ended, if that needs saying, and what it used."""
+    rows: list[Text] = []
+    if event.error:
+        rows += _said(event.error, look.BAD)
+    elif event.reason in _ENDED:
+        rows += _said(_ENDED[event.reason], look.WARNING)
+    if event.remedy:
+        rows += _said(event.remedy, look.DIM)
+    return [*rows, *([Text(str(usage), look.DIM)] if str(usage) else [])]
+
+
+def grouped(number: int) -> str:
+    """A number in groups of three, as in 12 345."""
+    return f"{number:,}".replace(",", " ")
+
+
+def _file(change: FileChange) -> Text:
+    size = f" ({_size(change.size)})" if change.action != "deleted" else ""
+    return Text.assemble((f"  {change.action} ", look.DIM), one_line(change.path), (size, look.DIM))
+
+
+def _size(size: float) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
+
+
+def _said(text: str, style: Style) -> list[Text]:
+    return [Text(line, style) for line in readable(text).split("\n")]

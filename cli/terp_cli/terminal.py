@@ -1,0 +1,169 @@
+"""The front end for a person at a terminal.
+
+    front = TerminalFront.on(sys.stdout, keyboard=0, environ=os.environ)
+    person = TerminalPerson(front)                      # terp_cli.approval
+    session = Session(model, kernels, person, …)
+    async with aclosing(session.turn(prompt)) as events:
+        await front.show(events)                        # draws until the turn is over
+
+`show` draws every event, at most 20 times a second, and returns when the events end. While a
+question is open (`front.asking()`) the person owns the screen: nothing is drawn, what arrives is kept
+and drawn afterwards. `front.say(text)` writes a line of terp's own between turns.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from terp.events import CodeProposed, Event, TurnFinished
+from terp_cli import tty
+from terp_cli.sanitise import one_line, readable
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from terp_cli.render.screen import Screen
+    from terp_cli.render.transcript import Transcript
+
+_FRAME_S, _SLOWEST_FRAME_S = 0.05, 0.1
+
+
+class TerminalFront:
+    """Draws turns on a screen that it alone owns, except while a question is open."""
+
+    def __init__(
+        self,
+        screen: Callable[[], "Screen"],
+        *,
+        keyboard: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`screen` makes the screen when it is first needed; `keyboard` is the terminal's descriptor."""
+        self._make_screen = screen
+        self._keyboard = keyboard
+        self._clock = clock
+        self._drawn_on: tuple[Screen, Transcript] | None = None
+        self._waiting: list[Text] = []
+        self._next_frame = 0.0
+        self._questions = 0
+        self._showing = False
+        self._quiet = ExitStack()
+
+    @classmethod
+    def on(cls, out: TextIO, *, keyboard: int | None, environ: Mapping[str, str]) -> "TerminalFront":
+        """A front end for the terminal behind `out`, as its environment describes it."""
+
+        def screen() -> "Screen":
+            # Importing rich takes longer than painting a prompt.
+            from terp_cli.render.ansi import Palette  # noqa: PLC0415
+            from terp_cli.render.screen import TerminalScreen  # noqa: PLC0415
+
+            palette = Palette(tty.colours_of(environ))
+            return TerminalScreen(out, palette, lambda: tty.size_of(out), live=tty.moves_cursor(environ))
+
+        return cls(screen, keyboard=keyboard)
+
+    @property
+    def keyboard(self) -> int | None:
+        """The descriptor of the terminal that is typed on; None where nobody types."""
+        return self._keyboard
+
+    async def show(self, events: AsyncIterable[Event]) -> None:
+        """Draw events as they come, until they end. Whoever made `events` closes it."""
+        self._showing = True
+        self._hush()
+        ticker = asyncio.create_task(self._tick())
+        try:
+            async for event in events:
+                self.draw(event)
+        finally:
+            ticker.cancel()
+            self._showing = False
+            self._waiting += self._transcript.rest()
+            self._paint(final=True)
+            self._quiet.close()
+
+    def draw(self, event: Event) -> None:
+        """Draw one event: now if a frame is due, else with the next `tick`."""
+        self._waiting += self._transcript.show(event)
+        if isinstance(event, CodeProposed | TurnFinished):
+            # The person is about to be asked about this, or to type.
+            self._paint(final=True)
+        else:
+            self.tick()
+
+    def tick(self) -> None:
+        """Paint what has changed, unless the last frame is too recent or a question is open."""
+        if self._clock() >= self._next_frame:
+            self._paint()
+
+    def aside(self, event: Event) -> None:
+        """Draw an event that came outside a turn."""
+        self._waiting += [*self._transcript.show(event), *self._transcript.rest()]
+        if self._waiting:
+            self._paint(final=True)
+
+    def say(self, *lines: str) -> None:
+        """Write lines of terp's own; what they quote is made safe."""
+        from rich.text import Text  # noqa: PLC0415  (see `on`)
+
+        self._waiting += [Text(readable(line)) for line in lines]
+        self._paint(final=True)
+
+    def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
+        """Say where the files of a one-shot run were collected."""
+        if collected:
+            self.say(*(f"collected: {one_line(str(path))}" for path in collected))
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Leave the screen and the keyboard to a question."""
+        self._waiting += self._transcript.rest() if not self._questions else []
+        self._paint(final=True)
+        self._quiet.close()
+        self._questions += 1
+        try:
+            yield
+        finally:
+            self._questions -= 1
+            if self._showing and not self._questions:
+                self._hush()
+
+    @property
+    def _screen(self) -> "Screen":
+        return self._parts()[0]
+
+    @property
+    def _transcript(self) -> "Transcript":
+        return self._parts()[1]
+
+    def _parts(self) -> tuple["Screen", "Transcript"]:
+        if self._drawn_on is None:
+            from terp_cli.render.transcript import Transcript  # noqa: PLC0415  (see `on`)
+
+            screen = self._make_screen()
+            transcript = Transcript(lambda: screen.width, lambda: screen.tail_rows, self._clock)
+            self._drawn_on = (screen, transcript)
+        return self._drawn_on
+
+    def _paint(self, *, final: bool = False) -> None:
+        if self._questions:
+            return
+        began = self._clock()
+        screen, transcript = self._parts()
+        rows, self._waiting = self._waiting, []
+        screen.update(rows, [] if final else transcript.tail(screen.tail_rows))
+        ended = self._clock()
+        self._next_frame = ended + min(_SLOWEST_FRAME_S, max(_FRAME_S, 10 * (ended - began)))
+
+    def _hush(self) -> None:
+        self._quiet.close()
+        self._quiet.enter_context(tty.unechoed(self._keyboard))
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(_FRAME_S)
+            self.tick()

@@ -1,0 +1,69 @@
+"""The terminal itself: its size and colours, and its modes while terp draws."""
+
+import os
+import termios
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.color import ColorSystem
+
+_DUMB = ("dumb", "unknown", "")
+
+
+def size_of(out: TextIO) -> tuple[int, int]:
+    """Columns and rows as they are now; 80×24 where they cannot be asked for."""
+    try:
+        columns, rows = os.get_terminal_size(out.fileno())
+    except (OSError, ValueError):
+        return 80, 24
+    return columns or 80, rows or 24
+
+
+def moves_cursor(environ: Mapping[str, str]) -> bool:
+    """Whether the terminal can paint a line again."""
+    return environ.get("TERM", "") not in _DUMB
+
+
+def colours_of(environ: Mapping[str, str]) -> "ColorSystem | None":
+    """The colours a terminal with this environment has; NO_COLOR wins, then FORCE_COLOR."""
+    from rich.color import ColorSystem  # noqa: PLC0415  (the prompt is there before rich is needed)
+
+    if environ.get("NO_COLOR") or (not moves_cursor(environ) and not environ.get("FORCE_COLOR")):
+        return None
+    if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+        return ColorSystem.TRUECOLOR
+    name = environ.get("TERM", "")
+    if "256color" in name or "kitty" in name or "direct" in name:
+        return ColorSystem.EIGHT_BIT
+    return ColorSystem.STANDARD
+
+
+@contextmanager
+def unechoed(descriptor: int | None) -> Iterator[None]:
+    """Do not show what is typed meanwhile: it would land in the middle of what is drawn.
+
+    It is kept for whoever reads next. Ctrl-C and Ctrl-Z still work.
+    """
+    if descriptor is None or not os.isatty(descriptor):
+        yield
+        return
+    before = termios.tcgetattr(descriptor)
+    quiet = termios.tcgetattr(descriptor)
+    # Enter stays what the Enter key sends; a prompt takes a line feed for Ctrl+J.
+    quiet[0] &= ~termios.ICRNL
+    quiet[3] &= ~(termios.ECHO | termios.ICANON)
+    termios.tcsetattr(descriptor, termios.TCSADRAIN, quiet)
+    try:
+        yield
+    finally:
+        # The window may be gone by now.
+        with suppress(termios.error):
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def drop_typed(descriptor: int | None) -> None:
+    """Forget what was typed and not read yet."""
+    if descriptor is not None and os.isatty(descriptor):
+        termios.tcflush(descriptor, termios.TCIFLUSH)
