@@ -60,6 +60,7 @@ class Accumulator:
     def __init__(self, price: Price = no_price) -> None:
         self._price = price
         self._text: list[str] = []
+        self._half = ""
         self._reasoning: list[str] = []
         self._calls: list[_Call] = []
         self._at_index: dict[int, _Call] = {}
@@ -84,12 +85,14 @@ class Accumulator:
         return [piece for choice in choices for piece in self._choice(choice)]
 
     def finish(self) -> Sequence[Chunk]:
-        """`Usage`, if the provider told any, and `Replied`."""
+        """What was held back, `Usage`, if the provider told any, and `Replied`. Called once."""
+        rest = [Text("\ufffd")] if self._half else []
+        self._text += [one.text for one in rest]
         text, reasoning = "".join(self._text), "".join(self._reasoning)
         calls = tuple(call.tool_call() for call in self._calls if call.name or call.pieces)
-        message = Assistant(_mended(text), calls, _mended(reasoning), self._extras())
-        reply = Replied(message, self.finish_reason)
-        return (used(self._usage, self._price), reply) if self._usage else (reply,)
+        reply = Replied(Assistant(text, calls, reasoning, self._extras()), self.finish_reason)
+        usage = [used(self._usage, self._price)] if self._usage else []
+        return [*rest, *usage, reply]
 
     def _extras(self) -> dict[str, Any]:
         found = {
@@ -112,7 +115,9 @@ class Accumulator:
             delta = choice.get("message")
         if not delta:
             return ()
-        if len(delta) == 1 and (content := delta.get("content")) and type(content) is str:
+        if len(delta) == 1 and type(content := delta.get("content")) is str and content.isascii():
+            if not content or self._half:
+                return list(self._say(content))
             self._text.append(content)
             return (Text(content),)
         return list(self._delta(delta))
@@ -130,12 +135,18 @@ class Accumulator:
             merge_fields(self._fields, fields)
 
     def _say(self, text: str) -> Iterator[Chunk]:
-        if text:
+        if not text:
+            return
+        text, self._half = self._half + text, ""
+        if "\ud800" <= text[-1] <= "\udbff":
+            # Half of a surrogate pair: the other half comes with the next chunk.
+            text, self._half = text[:-1], text[-1]
+        if text := _mended(text):
             self._text.append(text)
             yield Text(text)
 
     def _think(self, text: str) -> Iterator[Chunk]:
-        if text:
+        if text := _mended(text):
             self._reasoning.append(text)
             yield Reasoning(text)
 
@@ -239,7 +250,7 @@ def _is_object(text: str) -> bool:
 
 
 def _mended(text: str) -> str:
-    """`text` with surrogate pairs joined that were split between chunks; a lone one becomes U+FFFD."""
+    """`text` with halves of surrogate pairs joined; a lone one becomes U+FFFD."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -11,7 +11,7 @@ import inspect
 import logging
 import os
 import warnings
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Any, ClassVar
 from weakref import WeakSet
@@ -30,6 +30,7 @@ from terp.models.routing import Route
 _LONGEST_CLAUDE_REPLY = 32_000
 _SAFE_CLAUDE_REPLY = 8_192
 _SHARED = "module_level_aclient"
+_TIMEOUTS = frozenset({"Timeout", "TimeoutError", "ReadTimeout", "APITimeoutError"})
 _TOLD = ("cost", "cost_in_usd_ticks", "total_tokens", "reasoning_tokens")
 # What pydantic says about litellm's own classes while they are used.
 _NOISE = ("Pydantic serializer warnings", "Item '.*' on TypedDict class '.*' is using the `ReadOnly`")
@@ -118,10 +119,13 @@ class LiteLLM:
             ModelError: whatever litellm raised.
         """
         begun = False
+        limit_s = self._options.timeout_s or None
         try:
-            stream = await litellm.acompletion(**request)
+            async with asyncio.timeout(limit_s):
+                stream = await litellm.acompletion(**request)
             try:
-                async for chunk in stream:
+                # litellm hands the timeout on to most providers; Gemini's it lets hang.
+                while (chunk := await _next(stream, limit_s)) is not None:
                     begun = True
                     yield _mapping(chunk, stream)
             finally:
@@ -134,16 +138,20 @@ class LiteLLM:
             raise self._failure(error, begun=begun) from error
 
     def _failure(self, error: Exception, *, begun: bool) -> ModelError:
-        inner = getattr(error, "original_exception", None) or error
+        inner: BaseException = getattr(error, "original_exception", None) or error
+        chain = list(_chain(error))
+        if any(type(one).__name__ in _TIMEOUTS for one in chain):
+            waited = f"nothing came for {self._options.timeout_s:g} s (timeout_s)"
+            return unreachable(self._route.target, waited)
         status = getattr(error, "status_code", None) or getattr(inner, "status_code", None)
-        headers = getattr(getattr(inner, "response", None), "headers", None)
-        if status == 408 or type(inner).__name__ in ("Timeout", "ReadTimeout", "APITimeoutError"):
-            return unreachable(
-                self._route.target, f"nothing came for {self._options.timeout_s:g} s (timeout_s)"
-            )
-        body = str(getattr(inner, "message", "") or inner)
-        known = status if isinstance(status, int) else 0
-        return classify(self._route.target, known, body, headers, streaming=begun)
+        headers = [found for one in chain if (found := getattr(one, "litellm_response_headers", None))]
+        return classify(
+            self._route.target,
+            status if isinstance(status, int) else 0,
+            str(getattr(inner, "message", "") or inner),
+            headers[0] if headers else None,
+            streaming=begun,
+        )
 
     def _request(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         options, route = self._options, self._route
@@ -227,6 +235,24 @@ async def _close_clients(litellm: Any, loop: asyncio.AbstractEventLoop) -> None:
             closing = close() if close else None
             if inspect.isawaitable(closing):
                 await closing
+
+
+async def _next(stream: Any, limit_s: float | None) -> Any:
+    """The next chunk, or None at the end."""
+    async with asyncio.timeout(limit_s):
+        return await anext(stream, None)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it came from; litellm wraps twice and keeps some of it in a field of its own."""
+    waiting, seen = [error], set[int]()
+    while waiting:
+        one = waiting.pop(0)
+        if id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            origins = (getattr(one, "original_exception", None), one.__cause__, one.__context__)
+            waiting += [origin for origin in origins if isinstance(origin, BaseException)]
 
 
 def _mapping(chunk: Any, stream: Any) -> Mapping[str, Any]:

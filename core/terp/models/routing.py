@@ -122,6 +122,16 @@ def open_adapter(options: ModelOptions, *, environ: Mapping[str, str] | None = N
     return LiteLLM(found, options)
 
 
+def doubt(found: Route) -> str:
+    """A sentence when the name of a model belongs to another provider than its prefix says, else ""."""
+    if found.custom_base or found.provider_name not in {provider for _, provider in _FAMILIES}:
+        return ""
+    for pattern, provider in _FAMILIES:
+        if pattern.match(found.model) and provider != found.provider_name:
+            return f"'{found.model}' looks like a model of {provider}, but goes to {found.provider_name}."
+    return ""
+
+
 def is_loopback(address: str) -> bool:
     """Whether `address` is on this machine."""
     host = urlsplit(address).hostname or ""
