@@ -62,6 +62,7 @@ class JupyterKernel:
         self._max_output_chars = max_output_chars
         self._token = secrets.token_hex(16)
         self._generation = 0
+        self._closed = False
         self._translator = Translator()
         self._files = FileWatch()
         self._turn = asyncio.Lock()
@@ -160,6 +161,7 @@ class JupyterKernel:
 
     async def aclose(self) -> None:
         """End the kernel. Harmless when repeated."""
+        self._closed = True
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.wait({self._starting})
@@ -173,6 +175,8 @@ class JupyterKernel:
     async def _up(self) -> "KernelProcess":
         if self._process is not None and not self._process.gone.done():
             return self._process
+        if self._closed:
+            raise KernelStartFailed("The kernels of this session were ended.")
         if self._starting is None or self._starting.done():
             self._starting = asyncio.create_task(self._bring_up())
         return await asyncio.shield(self._starting)

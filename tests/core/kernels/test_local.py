@@ -10,6 +10,7 @@ import pytest
 
 from terp.errors import KernelStartFailed, UnknownLanguage
 from terp.kernels.local import LocalKernels
+from terp.kernels.protocol import Kernel, Kernels
 from terp.kernels.rundir import RunDir, sweep
 from tests.core.kernels.running import PATIENCE_S, Listener, ran
 
@@ -50,6 +51,14 @@ def test_asking_for_a_kernel_imports_nothing_of_jupyter() -> None:
         [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True
     )
     assert shown.stdout == "[]\n"
+
+
+async def test_kernels_satisfy_the_protocols_and_stay_ended(tmp_path: Path) -> None:
+    kernels: Kernels = LocalKernels(str(tmp_path))
+    kernel: Kernel = kernels.get("python")
+    await kernels.aclose()
+    with pytest.raises(KernelStartFailed, match="were ended"):
+        await kernel.start()
 
 
 async def test_two_callers_share_one_start(tmp_path: Path) -> None:
