@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import json
+import re
 import secrets
 import time
 from collections import OrderedDict
@@ -36,6 +37,7 @@ _PATIENCE_S = (2.0, 3.0)
 # How long a question beside a run (completion, variables) may take.
 _ASIDE_S = 1.0
 _REMEMBERED_RUNS = 500
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _LOST = "Its variables are lost; the next run starts a new kernel."
 
 
@@ -148,9 +150,9 @@ class JupyterKernel:
         return tuple(reply.get("matches") or ())
 
     async def inspect(self, code: str, cursor: int) -> str:
-        """Documentation as plain text, with the kernel's colours."""
+        """Documentation as plain text; "" when no kernel runs or a busy one cannot answer."""
         reply = await self._ask("inspect_request", {"code": code, "cursor_pos": cursor, "detail_level": 0})
-        return str((reply.get("data") or {}).get("text/plain") or "")
+        return _COLOURS.sub("", str((reply.get("data") or {}).get("text/plain") or ""))
 
     async def variables(self) -> Sequence[Variable]:
         """The person's variables; none when no kernel runs or a busy one cannot answer."""

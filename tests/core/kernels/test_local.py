@@ -136,16 +136,11 @@ child = subprocess.Popen(["sleep", "300"])
 apart = subprocess.Popen(["sleep", "300"], start_new_session=True)
 print(os.getpid(), child.pid, apart.pid)
 """
-    pids = [int(pid) for pid in (await ran(kernels.get("python"), code)).stdout.split()]
+    pids = (await ran(kernels.get("python"), code)).stdout.split()
+    processes = [psutil.Process(int(pid)) for pid in pids]
     await kernels.aclose()
-    assert not [pid for pid in pids if alive(pid)]
-
-
-def alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    _, survivors = await asyncio.to_thread(psutil.wait_procs, processes, PATIENCE_S)
+    assert survivors == []
 
 
 STARTS_AND_WAITS = """
@@ -187,7 +182,7 @@ time.sleep(0.3)
 
 
 def test_a_directory_left_by_a_killed_terp_is_swept_and_a_live_one_is_not(tmp_path: Path) -> None:
-    left = tmp_path / "terp-left"
+    left = tmp_path / "terp-k-left"
     left.mkdir()
     (left / "lock").touch()
     live = RunDir(tmp_path)
