@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import json
+import re
 import secrets
 import time
 from collections import OrderedDict
@@ -36,6 +37,7 @@ _PATIENCE_S = (2.0, 3.0)
 # How long a question beside a run (completion, variables) may take.
 _ASIDE_S = 1.0
 _REMEMBERED_RUNS = 500
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _LOST = "Its variables are lost; the next run starts a new kernel."
 
 
@@ -62,6 +64,7 @@ class JupyterKernel:
         self._max_output_chars = max_output_chars
         self._token = secrets.token_hex(16)
         self._generation = 0
+        self._closed = False
         self._translator = Translator()
         self._files = FileWatch()
         self._turn = asyncio.Lock()
@@ -69,6 +72,7 @@ class JupyterKernel:
         self._starting: asyncio.Task[KernelProcess] | None = None
         self._run: Run | None = None
         self._ladder: asyncio.Task[None] | None = None
+        self._settling: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         # Ids of requests to ids of runs, for output that comes after the end.
         self._past: OrderedDict[str, str] = OrderedDict()
@@ -147,9 +151,9 @@ class JupyterKernel:
         return tuple(reply.get("matches") or ())
 
     async def inspect(self, code: str, cursor: int) -> str:
-        """Documentation as plain text, with the kernel's colours."""
+        """Documentation as plain text; "" when no kernel runs or a busy one cannot answer."""
         reply = await self._ask("inspect_request", {"code": code, "cursor_pos": cursor, "detail_level": 0})
-        return str((reply.get("data") or {}).get("text/plain") or "")
+        return _COLOURS.sub("", str((reply.get("data") or {}).get("text/plain") or ""))
 
     async def variables(self) -> Sequence[Variable]:
         """The person's variables; none when no kernel runs or a busy one cannot answer."""
@@ -160,6 +164,7 @@ class JupyterKernel:
 
     async def aclose(self) -> None:
         """End the kernel. Harmless when repeated."""
+        self._closed = True
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.wait({self._starting})
@@ -173,8 +178,12 @@ class JupyterKernel:
     async def _up(self) -> "KernelProcess":
         if self._process is not None and not self._process.gone.done():
             return self._process
+        if self._closed:
+            raise KernelStartFailed("The kernels of this session were ended.")
         if self._starting is None or self._starting.done():
             self._starting = asyncio.create_task(self._bring_up())
+            # Who started it may have gone; its failure was told to the listeners.
+            self._starting.add_done_callback(lambda task: task.cancelled() or task.exception())
         return await asyncio.shield(self._starting)
 
     async def _bring_up(self) -> "KernelProcess":
@@ -214,12 +223,13 @@ class JupyterKernel:
     async def _mourn(self, process: "KernelProcess") -> None:
         """Wait for the end of the process and tell it, unless it was wanted."""
         await asyncio.wait({process.gone})
-        why = process.obituary()
+        why = process.obituary(_LOST)
         if self._process is process:
             self._process = None
-            self._tell.changed(self._language, "died", f"{why} {_LOST}")
-        if self._run is not None:
-            await self._run.over.wait()
+            self._tell.changed(self._language, "died", why)
+        if self._settling is not None:
+            # Its last output is still on the way, and its note quotes the log.
+            await asyncio.wait({self._settling})
         await process.close()
 
     def _send(self, process: "KernelProcess", run: Run, code: str, timeout_s: float) -> None:
@@ -237,7 +247,7 @@ class JupyterKernel:
         self._past[run.message_id] = run.run_id
         if len(self._past) > _REMEMBERED_RUNS:
             self._past.popitem(last=False)
-        self._background(self._settle(process, run))
+        self._settling = self._background(self._settle(process, run))
         if timeout_s > 0:
             self._background(self._limit(run, timeout_s))
 
@@ -265,15 +275,16 @@ class JupyterKernel:
                 return
 
     def _ending(self, process: "KernelProcess", run: Run, files: tuple[FileChange, ...]) -> RunEnded:
+        status: RunStatus
         if not run.reply.done():
-            note = f"{process.obituary()} {_LOST}"
-            return RunEnded("timeout" if run.stopped == "timeout" else "died", files=files, note=note)
+            status = "timeout" if run.stopped == "timeout" else "died"
+            return RunEnded(status, files=files, note=process.obituary(_LOST))
         reply = run.reply.result()
         note = ""
         if wants_exit(reply):
             note = f"The code ended the session. {_LOST}"
             self._background(self._retire(process))
-        status: RunStatus = run.stopped or ("ok" if reply.get("status") == "ok" else "error")
+        status = run.stopped or ("ok" if reply.get("status") == "ok" else "error")
         return RunEnded(status, run.report.get("hidden"), files, note)
 
     async def _retire(self, process: "KernelProcess") -> None:
@@ -309,20 +320,22 @@ class JupyterKernel:
     async def _climb(self, run: Run) -> None:
         """Interrupt, interrupt again, kill: until the run is over."""
         process = self._process
-        for patience in _PATIENCE_S if process else ():
-            assert process is not None
-            await process.interrupt()
-            if await is_set_within(_POKE_S, run.over):
-                break
-            process.poke()
-            if await is_set_within(patience - _POKE_S, run.over):
-                break
-        else:
-            if process is not None:
-                await process.kill()
+        if process is not None and not await self._gentle(process, run):
+            await process.kill()
         await run.over.wait()
         if self._process is not None:
             self._tell.changed(self._language, "interrupted", "")
+
+    async def _gentle(self, process: "KernelProcess", run: Run) -> bool:
+        """Whether the code ended by interrupts. Its reply tells: output may still be coming for long."""
+        for patience in _PATIENCE_S:
+            await process.interrupt()
+            if await is_set_within(_POKE_S, run.replied, process.gone):
+                return True
+            process.poke()
+            if await is_set_within(patience - _POKE_S, run.replied, process.gone):
+                return True
+        return False
 
     async def _ask(self, kind: str, content: Message) -> Message:
         if self._process is None:
@@ -337,7 +350,8 @@ class JupyterKernel:
         for output in self._translator.outputs(message):
             self._tell.late_output(run_id, output)
 
-    def _background(self, work: Coroutine[Any, Any, None]) -> None:
+    def _background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task

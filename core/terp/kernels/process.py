@@ -73,6 +73,7 @@ class KernelProcess:
         self._welcome = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._closed = False
+        self._last_words = ""
         self._mark = uuid.uuid4().hex
         self._guard: Guard | None = None
         self._subshell: str | None = None
@@ -194,12 +195,13 @@ class KernelProcess:
         self._context.destroy(linger=0)
         self._dir.close()
 
-    def obituary(self) -> str:
-        """How the process ended, in words, with the end of its log."""
+    def obituary(self, consequence: str = "") -> str:
+        """How the process ended, what follows from it, and the end of its log; also after `close`."""
         code = self.gone.result() if self.gone.done() else 0
         how = f"by signal {_signal_name(-code)}" if code < 0 else f"with exit code {code}"
-        tail = self._dir.log_tail()
-        return f"The kernel ended {how}." + (f" Its last words:\n{tail}" if tail else "")
+        self._last_words = self._last_words or self._dir.log_tail()
+        quoted = f"Its last words:\n{self._last_words}" if self._last_words else ""
+        return " ".join(part for part in (f"The kernel ended {how}.", consequence, quoted) if part)
 
     async def _spawn(self) -> None:
         spec = KernelSpec(argv=list(self._launch.argv), language=self._launch.language)

@@ -18,7 +18,8 @@ _INPUT_GRACE_S = 0.1
 class Run:
     """The recipient of all that a kernel sends about one request.
 
-    `reply` is set when the kernel has answered, `idle` when the output is complete, `over` when
+    `reply` and `replied` are set when the kernel has answered,
+    `idle` when the output is complete, `over` when
     nothing more will come. `stopped` says how it was stopped from outside, if it was.
     """
 
@@ -29,6 +30,7 @@ class Run:
         self.messages = 0
         self.backlog = backlog
         self.reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self.replied = asyncio.Event()
         self.idle = asyncio.Event()
         self.over = asyncio.Event()
         self.stop_requested = asyncio.Event()
@@ -68,6 +70,7 @@ class Run:
             self._on_stdin(message["content"])
         elif message["msg_type"] == "execute_reply" and not self.reply.done():
             self.reply.set_result(message["content"])
+            self.replied.set()
 
     def finish_output(self) -> None:
         """Add what only the reply carries: the pager's text, and an error that was not published."""

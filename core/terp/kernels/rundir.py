@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-_PREFIX = "terp-"
-# `sun_path` holds 107 bytes on Linux and 103 on macOS, and "/terp-xxxxxxxx/c.json-ipc-5" comes on top.
+_PREFIX = "terp-k-"
+# `sun_path` holds 107 bytes on Linux and 103 on macOS, and "/terp-k-xxxxxxxx/c.json-ipc-5" comes on top.
 _LONGEST_BASE = 70
 
 

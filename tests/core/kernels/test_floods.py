@@ -28,7 +28,7 @@ async def test_a_stalled_reader_loses_no_line_and_not_the_end(kernel: JupyterKer
 
 
 async def test_a_flood_is_cut_with_a_count_and_can_be_interrupted(kernel: JupyterKernel) -> None:
-    code = "print('on', flush=True)\nline = 'x' * 99\nwhile True: print(line)"
+    code = "line = 'x' * 99\nprint('on', flush=True)\nwhile True: print(line)"
     run = await interrupted_at(kernel, code, "on")
     assert run.ended.status == "interrupted"
     assert len(run.stdout) <= 64_000_000

@@ -10,6 +10,7 @@ import pytest
 
 from terp.errors import KernelStartFailed, UnknownLanguage
 from terp.kernels.local import LocalKernels
+from terp.kernels.protocol import Kernel, Kernels
 from terp.kernels.rundir import RunDir, sweep
 from tests.core.kernels.running import PATIENCE_S, Listener, ran
 
@@ -50,6 +51,14 @@ def test_asking_for_a_kernel_imports_nothing_of_jupyter() -> None:
         [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True
     )
     assert shown.stdout == "[]\n"
+
+
+async def test_kernels_satisfy_the_protocols_and_stay_ended(tmp_path: Path) -> None:
+    kernels: Kernels = LocalKernels(str(tmp_path))
+    kernel: Kernel = kernels.get("python")
+    await kernels.aclose()
+    with pytest.raises(KernelStartFailed, match="were ended"):
+        await kernel.start()
 
 
 async def test_two_callers_share_one_start(tmp_path: Path) -> None:
@@ -127,16 +136,11 @@ child = subprocess.Popen(["sleep", "300"])
 apart = subprocess.Popen(["sleep", "300"], start_new_session=True)
 print(os.getpid(), child.pid, apart.pid)
 """
-    pids = [int(pid) for pid in (await ran(kernels.get("python"), code)).stdout.split()]
+    pids = (await ran(kernels.get("python"), code)).stdout.split()
+    processes = [psutil.Process(int(pid)) for pid in pids]
     await kernels.aclose()
-    assert not [pid for pid in pids if alive(pid)]
-
-
-def alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    _, survivors = await asyncio.to_thread(psutil.wait_procs, processes, PATIENCE_S)
+    assert survivors == []
 
 
 STARTS_AND_WAITS = """
@@ -178,7 +182,7 @@ time.sleep(0.3)
 
 
 def test_a_directory_left_by_a_killed_terp_is_swept_and_a_live_one_is_not(tmp_path: Path) -> None:
-    left = tmp_path / "terp-left"
+    left = tmp_path / "terp-k-left"
     left.mkdir()
     (left / "lock").touch()
     live = RunDir(tmp_path)

@@ -124,3 +124,30 @@ sys.stdout.write = kept
 print(said)
 """
     assert (await ran(kernel, code)).stdout == "['unheard', '\\n']\n"
+
+
+async def test_a_late_display_of_a_thread_belongs_to_its_cell(kernel: JupyterKernel, heard: Listener) -> None:
+    code = """
+import threading
+go = threading.Event()
+def later():
+    go.wait()
+    display("thread here")
+thread = threading.Thread(target=later)
+thread.start()
+"""
+    await ran(kernel, code, run_id="first")
+    await kernel.variables()
+    run = await ran(kernel, "go.set(); thread.join(); print('second here')", run_id="second")
+    assert run.outputs == [Text("stdout", "second here\n")]
+    assert heard.late == [("first", Display({"text/plain": "'thread here'"}))]
+
+
+async def test_output_goes_on_when_code_replaced_the_stream(kernel: JupyterKernel) -> None:
+    await ran(kernel, "import io, sys, os\nkept, sys.stdout = sys.stdout, io.StringIO()\nos.system('true');")
+    run = await ran(kernel, "os.system('echo child'); kept.write('direct\\n'); sys.stdout = kept")
+    assert run.stdout == "child\ndirect\n"
+
+
+async def test_a_lone_surrogate_loses_nothing(kernel: JupyterKernel) -> None:
+    assert (await ran(kernel, "print('a\\ud800é'); print('b')")).stdout == "a\\ud800é\nb\n"

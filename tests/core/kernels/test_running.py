@@ -1,3 +1,4 @@
+import asyncio
 from contextlib import aclosing
 
 from terp.kernels.jupyter import JupyterKernel
@@ -42,4 +43,20 @@ async def test_closing_the_generator_interrupts_the_code(kernel: JupyterKernel) 
         async for item in run:
             if isinstance(item, Text):
                 break
+    assert (await ran(kernel, "print(kept)")).stdout == "1\n"
+
+
+async def test_cancelling_the_consumer_interrupts_the_code(kernel: JupyterKernel) -> None:
+    await ran(kernel, "kept = 1")
+    on = asyncio.Event()
+
+    async def consume() -> None:
+        async for item in kernel.execute("import time\nprint('on', flush=True)\ntime.sleep(60)"):
+            if isinstance(item, Text):
+                on.set()
+
+    consumer = asyncio.create_task(consume())
+    await on.wait()
+    consumer.cancel()
+    await asyncio.wait({consumer})
     assert (await ran(kernel, "print(kept)")).stdout == "1\n"

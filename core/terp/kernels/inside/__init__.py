@@ -16,7 +16,7 @@ from typing import Any
 from .figures import After, Figures
 from .files import Touched
 from .home import Home
-from .text import Pipes, Stream, flush_streams, mark_threads
+from .text import Parented, Pipes, Stream, mark_threads
 from .values import Hook, variables
 
 _home: Home
@@ -75,16 +75,18 @@ def install(shell: Any, token: str) -> None:
         pipes.renew()
 
     def end(*_: Any) -> None:
-        figures.finish()
-        pipes.drain_all()
-        flush_streams()
-        home.in_cell = False
-        # IPython 9 keeps every displayed picture there.
-        getattr(shell.history_manager, "outputs", {}).clear()
-        home.report_dropped()
-        moved = touched.moved_to()
-        if home.hidden is not None or touched.before or moved:
-            home.report(hidden=home.hidden, touched=touched.before, cwd=moved)
+        try:
+            figures.finish()
+        finally:
+            pipes.drain_all()
+            home.flush()
+            home.in_cell = False
+            # IPython 9 keeps every displayed picture there.
+            getattr(shell.history_manager, "outputs", {}).clear()
+            home.report_dropped()
+            moved = touched.moved_to()
+            if home.hidden is not None or touched.before or moved:
+                home.report(hidden=home.hidden, touched=touched.before, cwd=moved)
 
     shell.events.register("pre_run_cell", home.guarded(begin))
     shell.events.register("post_run_cell", home.guarded(end))
@@ -99,6 +101,7 @@ def prepare_text(home: Home) -> Pipes:
     pipes = Pipes(home)
     out: Any = sys.stdout
     err: Any = sys.stderr
+    home.streams = [out, err]
     for stream, other, number in ((out, err, 1), (err, out, 2)):
         stream.__class__ = Stream
         stream.prepare(home, pipes, other, number)
@@ -130,20 +133,24 @@ def prepare_display(home: Home, figures: Figures) -> None:
     shell = home.shell
     hook = shell.displayhook
     hook.__class__ = type("TerpDisplayHook", (Hook, type(hook)), {"home": home})
-    publish, show = shell.display_pub.publish, shell._showtraceback
+    publisher = shell.display_pub
+    if hasattr(publisher, "_parent_header_global"):
+        publisher.__class__ = type("TerpDisplayPublisher", (Parented, type(publisher)), {"home": home})
+    publish, show = publisher.publish, shell._showtraceback
     shell.display_formatter.format = figures.format(shell.display_formatter.format)
 
     def bounded_publish(data: Any, *args: Any, **kwargs: Any) -> None:
-        flush_streams()
+        home.flush()
         fits = home.fit(data)
         if fits:
             publish(fits, *args, **kwargs)
 
     def show_traceback(etype: Any, evalue: Any, stb: Any) -> None:
-        flush_streams()
-        show(etype, evalue, [part for part in stb if "<terp_home" not in part])
+        home.flush()
+        ours = isinstance(stb, list) and [part for part in stb if "<terp_home" not in part]
+        show(etype, evalue, ours or stb)
 
-    shell.display_pub.publish = bounded_publish
+    publisher.publish = bounded_publish
     shell._showtraceback = show_traceback
 
 
@@ -152,7 +159,7 @@ def prepare_input(home: Home) -> None:
     ask = home.kernel._input_request
 
     def input_request(*args: Any, **kwargs: Any) -> Any:
-        flush_streams()
+        home.flush()
         home.report(asks=True)
         return ask(*args, **kwargs)
 

@@ -26,6 +26,8 @@ class Home:
         self.token = token
         self.pid = os.getpid()
         self.log = os.fdopen(os.dup(2), "w", buffering=1)
+        # The kernel's own standard output and error, whatever `sys.stdout` is meanwhile.
+        self.streams: list[Any] = []
         self.header: dict[str, Any] = {}
         self.in_cell = False
         self.room = ROOM
@@ -38,9 +40,17 @@ class Home:
     def begin(self) -> None:
         """A cell begins."""
         self.header = self.kernel.get_parent()["header"]
+        for stream in self.streams:
+            # ipykernel tells only what is `sys.stdout` now, which may be the person's.
+            stream.parent_header = self.header
         self.room = ROOM
         self.hidden = None
         self.in_cell = True
+
+    def flush(self) -> None:
+        """Send all text, so that what is sent next comes after it."""
+        for stream in self.streams:
+            stream.flush_now()
 
     def report(self, **facts: Any) -> None:
         """Tell the adapter something about the cell."""

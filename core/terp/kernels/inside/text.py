@@ -6,7 +6,6 @@ import codecs
 import functools
 import os
 import selectors
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -114,6 +113,9 @@ class Stream(OutStream):
 
     def keep(self, text: str, now: float) -> None:
         """Add text to what is sent next. Does what the class above does, which takes five times as long."""
+        if not text.isascii():
+            # A lone surrogate would make the whole message fail.
+            text = text.encode("utf-8", "backslashreplace").decode()
         header = self.parent_header
         if header is not self.header:
             self.header, self.key = header, frozenset(header.items())
@@ -170,6 +172,21 @@ class Stream(OutStream):
                 yield parent, text[start : start + PIECE]
 
 
+class Parented:
+    """Mixed into the kernel's display publisher: displays of a thread belong where its text does."""
+
+    home: Home
+
+    @property
+    def parent_header(self) -> Any:
+        """The cell to which something displayed here and now belongs."""
+        return self.home.streams[0].parent_header
+
+    @parent_header.setter
+    def parent_header(self, value: Any) -> None:
+        self._parent_header.set(value)  # type: ignore[attr-defined]
+
+
 class Pipes(threading.Thread):
     """File descriptors 1 and 2, to which C code and child processes write.
 
@@ -194,7 +211,7 @@ class Pipes(threading.Thread):
         self.spawned = False
         with self.lock:
             self.current = [
-                self.redirect(number, stream) for number, stream in ((1, sys.stdout), (2, sys.stderr))
+                self.redirect(number, stream) for number, stream in enumerate(self.home.streams, start=1)
             ]
 
     def redirect(self, number: int, stream: Any) -> selectors.SelectorKey:
@@ -264,15 +281,8 @@ def mark_threads(home: Home) -> None:
 
     @functools.wraps(start)
     def marking_start(thread: Any) -> None:
-        thread._terp_header = sys.stdout.parent_header if isinstance(sys.stdout, Stream) else home.header
+        thread._terp_header = home.streams[0].parent_header
         thread._terp_target = getattr(getattr(thread, "_target", None), "__module__", None) or ""
         start(thread)
 
     threading.Thread.start = marking_start  # type: ignore[assignment, method-assign]
-
-
-def flush_streams() -> None:
-    """Send all text, so that what is sent next comes after it."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, Stream):
-            stream.flush_now()

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any
 
 from .home import Home
-from .text import flush_streams
 
 # A call of one of these says itself what it does; that its value is None is no news.
 SPEAKING = {"print", "pprint", "display", "show", "run_line_magic", "run_cell_magic", "system"}
@@ -99,5 +98,5 @@ class Hook:
 
     def finish_displayhook(self) -> None:
         """Send it, after all text."""
-        flush_streams()
+        self.home.flush()
         super().finish_displayhook()  # type: ignore[misc]
