@@ -31,6 +31,7 @@ from terp.events import (
 )
 from terp_cli.render import look, words
 from terp_cli.render.code import CodeStream
+from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
 from terp_cli.render.pieces import Pieces
@@ -200,7 +201,7 @@ class Transcript:
             return
         if self._name != "line":
             self._begin("line", None)
-        self._keep(rows)
+        self._keep([part for row in rows for part in wrapped(row, self._width())])
 
     def _write_code(self, delta: CodeDelta) -> None:
         name = "code " + delta.call_id
