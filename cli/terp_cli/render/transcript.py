@@ -141,7 +141,10 @@ class Transcript:
             case Printed(call_id=call_id, output=output):
                 self._keep(self._growing("output " + call_id, self._output).add(output))
             case LateOutput(call_id=call_id, output=output):
-                self._keep(self._growing("late " + call_id, self._late_output).add(output))
+                begun = self._name == "late " + call_id
+                late = self._growing("late " + call_id, self._output)
+                self._keep([] if begun else [words.late_header()])
+                self._keep(late.add(output))
             case CodeFinished():
                 self._status.clear()
                 self._finish_run(event)
@@ -173,10 +176,6 @@ class Transcript:
         return MarkdownStream(self._width, self._tail_rows)
 
     def _output(self) -> OutputStream:
-        return OutputStream(self._width)
-
-    def _late_output(self) -> OutputStream:
-        self._line([Text("Output of an earlier run:", look.DIM)])
         return OutputStream(self._width)
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
@@ -227,8 +226,9 @@ class Transcript:
     def _finish_run(self, finished: CodeFinished) -> None:
         if self._name != "output " + finished.call_id:
             self._begin("", None)
-        cut = isinstance(self._part, OutputStream) and self._part.cut
+        output = self._part
         self._end_part()
+        cut = isinstance(output, OutputStream) and output.cut
         self._keep(words.finished(finished, cut=cut))
 
     def _kernel_changed(self, changed: KernelChanged) -> None:
