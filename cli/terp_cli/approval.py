@@ -19,7 +19,7 @@ _HELP = (
     "a  run this and everything else in this session without asking",
     "Anything longer does not run it, and is told to the model.",
 )
-_CHOICES = "[y]es · [n]o · [e]dit · [a]lways · [?] · or say what to do instead › "
+_CHOICES = "[y]es · [n]o · [e]dit · [a]lways · [?] or what to do instead › "
 _PASTED = "A paste cannot approve. Type the letter."
 
 

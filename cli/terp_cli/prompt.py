@@ -37,7 +37,7 @@ class Prompt:
         self._painted: Callable[[], None] | None = painted
         self._leaving = False
         self._session: PromptSession[str] = PromptSession(
-            FormattedText([("bold ansigreen", "› ")]),
+            FormattedText([("", "\n"), ("bold ansigreen", "› ")]),
             history=history,
             auto_suggest=AutoSuggestFromHistory(),
             key_bindings=self._bindings(),

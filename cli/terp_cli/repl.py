@@ -22,7 +22,7 @@ from terp_cli.commands import Command, Commands
 from terp_cli.history import LockedHistory
 from terp_cli.keyboard import Keyboard
 from terp_cli.prompt import Prompt
-from terp_cli.sanitise import one_line
+from terp_cli.sanitise import one_line, readable
 from terp_cli.terminal import TerminalFront
 
 
@@ -112,6 +112,7 @@ class Repl:
         self.front = front
         self.commands = Commands(self._table(settings))
         self._settings = settings
+        self._keyboard = keyboard
         self._tasks: set[asyncio.Task[None]] = set()
         self._in_turn = False
         self._left = False
@@ -126,8 +127,8 @@ class Repl:
 
     async def run(self) -> None:
         """Read and answer until the person leaves."""
-        if self._settings.banner:
-            self.front.say(*self._settings.banner)
+        # Not through the front end, which would import rich before there is a prompt.
+        self._keyboard.say("".join(f"{readable(line)}\n" for line in self._settings.banner))
         if self._settings.first:
             await self.answer(self._settings.first)
         while not self._left:

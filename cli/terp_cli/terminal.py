@@ -110,7 +110,10 @@ class TerminalFront:
         """Write lines of terp's own; what they quote is made safe."""
         from rich.text import Text  # noqa: PLC0415  (see `on`)
 
-        self._waiting += [Text(readable(line)) for line in lines]
+        from terp_cli.render.fold import wrapped  # noqa: PLC0415
+
+        for line in lines:
+            self._waiting += wrapped(Text(readable(line)), self._screen.width)
         self._paint(final=True)
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:

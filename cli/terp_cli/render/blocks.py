@@ -8,7 +8,8 @@ from rich.text import Text
 
 from terp_cli.render import look
 from terp_cli.render.code import CodeStream
-from terp_cli.render.inline import inline, wrapped
+from terp_cli.render.fold import wrapped
+from terp_cli.render.inline import inline
 from terp_cli.sanitise import readable
 
 _LEAST_COLUMN = 8

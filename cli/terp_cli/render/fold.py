@@ -1,6 +1,9 @@
 """Rows that are wider than the terminal."""
 
+from functools import lru_cache
+
 from rich.cells import cell_len
+from rich.console import Console
 from rich.text import Text
 
 
@@ -19,3 +22,17 @@ def fold(text: Text, width: int) -> list[Text]:
                 cuts.append(at)
                 cells = size
     return list(text.divide(cuts)) if cuts else [text]
+
+
+def wrapped(text: Text, width: int) -> list[Text]:
+    """`text` as rows of at most `width` cells, broken between words where that is possible."""
+    rows = list(text.wrap(_measure(), max(1, width), overflow="fold"))
+    for row in rows:
+        row.rstrip()
+    return rows
+
+
+@lru_cache(maxsize=1)
+def _measure() -> Console:
+    # `Text.wrap` asks for a console, and uses it for justified text only.
+    return Console(width=80, force_terminal=False)

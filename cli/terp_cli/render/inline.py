@@ -1,9 +1,6 @@
-"""Inline markdown as styled text, and text as rows."""
-
-from functools import lru_cache
+"""Inline markdown as styled text."""
 
 from markdown_it.tree import SyntaxTreeNode
-from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
@@ -20,14 +17,6 @@ def inline(node: SyntaxTreeNode | None, style: Style = look.PLAIN) -> Text:
         for child in node.children:
             _add(text, child, style)
     return text
-
-
-def wrapped(text: Text, width: int) -> list[Text]:
-    """`text` as rows of at most `width` cells, broken between words where that is possible."""
-    rows = list(text.wrap(_measure(), max(1, width), overflow="fold"))
-    for row in rows:
-        row.rstrip()
-    return rows
 
 
 def _add(text: Text, node: SyntaxTreeNode, style: Style) -> None:
@@ -60,9 +49,3 @@ def _add_link(text: Text, node: SyntaxTreeNode, style: Style) -> None:
     # The words of a link may name one place while it leads to another.
     if text.plain[start:] not in (address, address.removeprefix("mailto:")):
         text.append(f" ({address})", style + look.DIM)
-
-
-@lru_cache(maxsize=1)
-def _measure() -> Console:
-    # `Text.wrap` asks for a console, and uses it for justified text only.
-    return Console(width=80, force_terminal=False)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from rich.style import Style
 from rich.text import Text
 
-from terp_cli.render.inline import wrapped
+from terp_cli.render.fold import wrapped
 from terp_cli.render.pieces import Pieces
 from terp_cli.sanitise import readable
 

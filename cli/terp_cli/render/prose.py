@@ -11,7 +11,8 @@ from rich.text import Text
 
 from terp_cli.render import blocks
 from terp_cli.render.early import Margin, cut_list, cut_paragraph, item_margins
-from terp_cli.render.inline import inline, wrapped
+from terp_cli.render.fold import wrapped
+from terp_cli.render.inline import inline
 from terp_cli.sanitise import visible
 
 _MAY_START_BLOCK = re.compile(r" {0,3}([-+*>#|=_~`]|\d{1,9}[.)])|.*\||\s*\Z| {4}|\t")

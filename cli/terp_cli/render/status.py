@@ -45,9 +45,9 @@ class Status:
 
 
 def elapsed(seconds: float) -> str:
-    """A duration as a person says it: 0.42 s, 7 s, 3 min 20 s."""
+    """A duration as a person says it: 420 ms, 7.0 s, 3 min 20 s."""
     if seconds < 1:
-        return f"{seconds:.2f} s"
+        return f"{max(1.0, seconds * 1000):.0f} ms"
     if seconds < 60:
         return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
     return f"{int(seconds // 60)} min {int(seconds % 60)} s"

@@ -31,6 +31,7 @@ from terp.events import (
 )
 from terp_cli.render import look, words
 from terp_cli.render.code import CodeStream
+from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
 from terp_cli.render.pieces import Pieces
@@ -140,7 +141,10 @@ class Transcript:
             case Printed(call_id=call_id, output=output):
                 self._keep(self._growing("output " + call_id, self._output).add(output))
             case LateOutput(call_id=call_id, output=output):
-                self._keep(self._growing("late " + call_id, self._late_output).add(output))
+                begun = self._name == "late " + call_id
+                late = self._growing("late " + call_id, self._output)
+                self._keep([] if begun else [words.late_header()])
+                self._keep(late.add(output))
             case CodeFinished():
                 self._status.clear()
                 self._finish_run(event)
@@ -174,10 +178,6 @@ class Transcript:
     def _output(self) -> OutputStream:
         return OutputStream(self._width)
 
-    def _late_output(self) -> OutputStream:
-        self._line([Text("Output of an earlier run:", look.DIM)])
-        return OutputStream(self._width)
-
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
         """The part of this name if it is the one that grows; else a new one."""
         if self._name != name:
@@ -200,7 +200,7 @@ class Transcript:
             return
         if self._name != "line":
             self._begin("line", None)
-        self._keep(rows)
+        self._keep([part for row in rows for part in wrapped(row, self._width())])
 
     def _write_code(self, delta: CodeDelta) -> None:
         name = "code " + delta.call_id
@@ -226,8 +226,9 @@ class Transcript:
     def _finish_run(self, finished: CodeFinished) -> None:
         if self._name != "output " + finished.call_id:
             self._begin("", None)
-        cut = isinstance(self._part, OutputStream) and self._part.cut
+        output = self._part
         self._end_part()
+        cut = isinstance(output, OutputStream) and output.cut
         self._keep(words.finished(finished, cut=cut))
 
     def _kernel_changed(self, changed: KernelChanged) -> None:

@@ -76,6 +76,11 @@ def code_header(language: str) -> Text:
     return Text(f"── {one_line(language) or 'code'}", look.RULE)
 
 
+def late_header() -> Text:
+    """The line above what a run put out after its end."""
+    return Text("Output of an earlier run:", look.DIM)
+
+
 def told(event: Told) -> list[Text]:  # one sentence for each
     """An event that is one sentence."""
     match event:

@@ -1,0 +1,355 @@
+import re
+from collections.abc import AsyncGenerator, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from terp.events import (
+    Answered,
+    Asked,
+    CodeDeclined,
+    CodeDelta,
+    CodeFinished,
+    CodeProposed,
+    CodeRejected,
+    CodeStarted,
+    Event,
+    HistoryCompacted,
+    KernelChanged,
+    LateOutput,
+    ModelCalled,
+    ModelRetrying,
+    Noticed,
+    Printed,
+    Progress,
+    ReasoningDelta,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+    UsageReported,
+)
+from terp.outputs import Clear, Display, DisplayUpdate, Error, FileChange, InputRequest, Omitted, Output, Text
+from terp_cli.terminal import TerminalFront
+from tests.cli.screens import Terminal, cut
+
+
+class Clock:
+    """Time that passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def front_on(terminal: Terminal, clock: Clock | None = None) -> TerminalFront:
+    return TerminalFront(terminal.screen, clock=clock or Clock())
+
+
+def drawn(events: Sequence[Event], *, columns: int = 80) -> list[str]:
+    terminal = Terminal(columns)
+    front = front_on(terminal)
+    for event in events:
+        front.draw(event)
+    front.draw(TurnFinished("done", ""))
+    return terminal.shown()[1:]
+
+
+def proposed(code: str, language: str = "python") -> CodeProposed:
+    return CodeProposed("c1", language, code, "digest", "/tmp", 0, "none")
+
+
+def printed(*outputs: Output) -> list[Event]:
+    return [
+        CodeStarted("c1", 1),
+        *(Printed("c1", output) for output in outputs),
+        CodeFinished("c1", "ok", 0.5),
+    ]
+
+
+TURN: list[Event] = [
+    TurnStarted("count them", ("iris.csv",)),
+    ModelCalled("openai/gpt-4o", 1),
+    ReasoningDelta("Look at the data."),
+    TextDelta("I shall **count** the rows:\n\n| kind | rows |\n|---|--:|\n| all | 150 |\n"),
+    CodeDelta("c1", "python", 'df = read("iris.csv")\n'),
+    CodeDelta("c1", "python", "len(df)"),
+    proposed('df = read("iris.csv")\nlen(df)'),
+    Asked("q1", "approval", "c1"),
+    Answered("q1", "run", "person"),
+    KernelChanged("python", "starting"),
+    KernelChanged("python", "ready"),
+    *printed(
+        Text("stderr", "10%\r100%\n"),
+        Display({"text/plain": "150"}, is_result=True),
+        Display({"text/plain": "<Figure>", "image/png": "x"}, path="/tmp/s/plot.png"),
+    )[:-1],
+    CodeFinished("c1", "ok", 1.25, (FileChange("/tmp/out.csv", "created", 1_234),)),
+    TextDelta("There are *150*."),
+    UsageReported(1_200, 34, 0, 0.0123),
+    TurnFinished("done", "There are *150*."),
+]
+
+
+def test_a_turn_reads_like_this() -> None:
+    terminal = Terminal(80, 50)
+    front = front_on(terminal)
+    for event in TURN:
+        front.draw(event)
+    assert terminal.shown() == [
+        "",
+        "attached: iris.csv",
+        "",
+        "Look at the data.",
+        "",
+        "I shall count the rows:",
+        "",
+        "kind   rows",
+        "───────────",
+        "all     150",
+        "",
+        "── python",
+        'df = read("iris.csv")',
+        "len(df)",
+        "",
+        "100%",
+        "150",
+        "png /tmp/s/plot.png",
+        "✓ ran · 1.2 s",
+        "  created /tmp/out.csv (1.2 kB)",
+        "",
+        "There are 150.",
+        "",
+        "1 200 tokens read · 34 written · $0.0123",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (ModelRetrying(1, "Overloaded.", 2.0), ["Overloaded. The request is sent again (attempt 1)."]),
+        (CodeDeclined("c1", "too slow"), ["Not run: too slow"]),
+        (CodeRejected("c1", "no such language"), ["Cannot run: no such language"]),
+        (Answered("q1", "run", "the server"), ["the server: run"]),
+        (Noticed("No sandbox.", "Install bubblewrap."), ["! No sandbox.", "Install bubblewrap."]),
+        (
+            HistoryCompacted(10_000, 500, "oldest outputs dropped"),
+            [
+                "The conversation was shortened for the model: 10 000 to 500 characters (oldest",
+                "outputs dropped).",
+            ],
+        ),
+        (
+            KernelChanged("python", "died", "It was killed."),
+            ["The python kernel died; its variables are lost. It was killed."],
+        ),
+        (LateOutput("c0", Text("stdout", "late\n")), ["Output of an earlier run:", "late"]),
+    ],
+)
+def test_every_fact_is_said_in_words(event: Event, said: list[str]) -> None:
+    assert drawn([event]) == said
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (TurnFinished("interrupted", ""), ["Interrupted."]),
+        (
+            TurnFinished("auth", "", "Wrong key.", "Set KEY."),
+            ["Wrong key.", "Set KEY."],
+        ),
+    ],
+)
+def test_a_turn_that_ends_early_says_why(event: Event, said: list[str]) -> None:
+    terminal = Terminal()
+    front_on(terminal).draw(event)
+    assert terminal.shown()[1:] == said
+
+
+def test_code_that_was_streamed_is_not_shown_again() -> None:
+    assert drawn([CodeDelta("c1", "python", "a = 1\nb"), proposed("a = 1\nb")]) == ["── python", "a = 1", "b"]
+
+
+def test_code_is_shown_whole_when_it_differs_from_what_was_streamed() -> None:
+    shown = drawn([CodeDelta("c1", "python", "a = 1"), proposed("a = 2")])
+    assert shown == ["── python", "a = 1", "", "── python", "a = 2"]
+
+
+def test_edited_code_is_shown_whole() -> None:
+    shown = drawn([CodeDelta("c1", "python", "a = 1"), proposed("a = 1"), proposed("a = 1\nb = 2")])
+    assert shown == ["── python", "a = 1", "", "── python", "a = 1", "b = 2"]
+
+
+def test_code_is_shown_again_when_something_stands_between_it_and_its_question() -> None:
+    deltas: list[Event] = [CodeDelta("c1", "python", "a = 1"), CodeDelta("c2", "python", "b = 2")]
+    assert drawn([*deltas, proposed("a = 1")])[-2:] == ["── python", "a = 1"]
+
+
+def test_code_in_another_language_than_was_streamed_is_shown_again() -> None:
+    shown = drawn([CodeDelta("c1", "", "ls"), proposed("ls", "shell")])
+    assert shown == ["── code", "ls", "", "── shell", "ls"]
+
+
+def test_a_flood_shows_its_head_a_count_and_its_tail() -> None:
+    lines = "".join(f"{at}\n" for at in range(1_000))
+    shown = drawn(
+        [*printed(Text("stdout", lines))[:-1], CodeFinished("c1", "ok", 0.5, output_path="/tmp/out.txt")]
+    )
+    assert shown == [
+        *(str(at) for at in range(40)),
+        "… 948 lines …",
+        *(str(at) for at in range(988, 1_000)),
+        "✓ ran · 500 ms",
+        "  all output: /tmp/out.txt",
+    ]
+
+
+def test_what_was_left_out_before_is_counted_too() -> None:
+    shown = drawn(printed(Text("stdout", "a\n"), Omitted(900, 90, spooled=True), Text("stdout", "z\n")))
+    assert shown == ["a", "… 90 lines …", "z", "✓ ran · 500 ms"]
+
+
+def test_output_that_is_cleared_shows_what_came_last() -> None:
+    steps: list[Output] = []
+    for at in range(5):
+        steps += [Clear(wait=True), Text("stdout", f"step {at}\n")]
+    assert drawn(printed(*steps)) == ["step 4", "✓ ran · 500 ms"]
+
+
+def test_a_display_that_is_updated_shows_its_last_content() -> None:
+    updates = [DisplayUpdate("d", {"text/plain": f"{at} %"}) for at in (10, 50, 100)]
+    assert drawn(printed(Display({"text/plain": "0 %"}, display_id="d"), *updates)) == [
+        "0 %",
+        "100 %",
+        "✓ ran · 500 ms",
+    ]
+
+
+def test_a_traceback_keeps_its_lines() -> None:
+    error = Error("ValueError", "no", ("\x1b[31mTraceback\x1b[0m", "  File x\nValueError: no"))
+    assert drawn(printed(error)) == ["Traceback", "  File x", "ValueError: no", "✓ ran · 500 ms"]
+
+
+def test_markdown_that_code_displays_is_drawn_as_such() -> None:
+    assert drawn(printed(Display({"text/markdown": "**so**", "text/plain": "<Markdown>"})))[0] == "so"
+
+
+HOSTILE = (
+    "\x1b]0;owned\x07\x1b]52;c;eA==\x1b\\\x1b[2J\x1b[8m\x9b31m\x90q\x9c"
+    "\u202e\u2066\x7f\x00\r\x1b[1A[red]x[/red]"
+)
+EVENTS: list[Event] = [
+    TurnStarted("p", (HOSTILE,)),
+    ModelCalled(HOSTILE, 1),
+    ModelRetrying(1, HOSTILE, 1.0),
+    ReasoningDelta(HOSTILE),
+    TextDelta(HOSTILE),
+    TextDelta(
+        "`"
+        + HOSTILE
+        + "`\n\n# "
+        + HOSTILE
+        + "\n\n[a](http://x/"
+        + HOSTILE
+        + ")\n\n```"
+        + HOSTILE
+        + "\n"
+        + HOSTILE
+    ),
+    TextDelta("&#27;]0;x&#7; &#x202e; &#155;\n"),
+    CodeDelta("c1", HOSTILE, HOSTILE),
+    CodeProposed("c1", HOSTILE, HOSTILE, "d", HOSTILE, 0, HOSTILE),
+    Answered("q", HOSTILE, HOSTILE),
+    CodeDeclined("c1", HOSTILE),
+    CodeRejected("c1", HOSTILE),
+    Printed("c1", Text("stdout", HOSTILE + "\n")),
+    Printed(
+        "c1", Display({"text/plain": HOSTILE, "text/markdown": HOSTILE, "image/" + HOSTILE: ""}, path=HOSTILE)
+    ),
+    Printed("c1", DisplayUpdate("d", {"text/plain": HOSTILE})),
+    Printed("c1", Error(HOSTILE, HOSTILE, (HOSTILE,))),
+    Printed("c1", InputRequest(HOSTILE)),
+    LateOutput("c1", Text("stderr", HOSTILE)),
+    CodeFinished("c1", "ok", 0.1, (FileChange(HOSTILE, "created", 1),), HOSTILE, HOSTILE),
+    KernelChanged("python", "died", HOSTILE),
+    Progress(HOSTILE, 1, 2, 9.0),
+    HistoryCompacted(1, 2, HOSTILE),
+    Noticed(HOSTILE, HOSTILE),
+    TurnFinished("error", "", HOSTILE, HOSTILE),
+]
+OURS = re.compile(r"\x1b\[[\d;]*m|\x1b\[\d*[AC]|\x1b\[J|\x1b\[\?7[lh]|\r\n|\r")
+UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+def test_nothing_hostile_reaches_the_terminal(event: Event) -> None:
+    terminal = Terminal()
+    clock = Clock()
+    front = front_on(terminal, clock)
+    front.draw(event)
+    clock.now = 10.0
+    front.tick()
+    front.draw(TurnFinished("done", ""))
+    assert UNSAFE.findall(OURS.sub("", terminal.getvalue())) == []
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(20, 120))
+def test_output_looks_the_same_however_it_was_cut(sizes: list[int], columns: int) -> None:
+    text = (
+        "start\n"
+        + "".join(f"\r{at:3}% \x1b[32m{'#' * at}\x1b[0m" for at in range(0, 20, 3))
+        + "\nend"
+        + "\nx" * 70
+    )
+    pieces = [Text("stdout", piece) for piece in cut(text, sizes)]
+    assert drawn(printed(*pieces), columns=columns) == drawn(printed(Text("stdout", text)), columns=columns)
+
+
+def test_waiting_is_shown_with_its_time_and_leaves_nothing_behind() -> None:
+    terminal, clock = Terminal(), Clock()
+    front = front_on(terminal, clock)
+    front.draw(ModelCalled("openai/gpt-4o", 1))
+    clock.now = 3.0
+    front.tick()
+    waiting = terminal.shown()
+    front.draw(TextDelta("Here."))
+    front.draw(TurnFinished("done", "Here."))
+    assert (waiting[1][2:], terminal.shown()) == ("waiting for openai/gpt-4o · 3.0 s", ["", "Here."])
+
+
+def test_frames_are_at_least_a_twentieth_of_a_second_apart() -> None:
+    terminal, clock = Terminal(), Clock()
+    front = front_on(terminal, clock)
+    front.draw(TextDelta("one"))
+    before = terminal.getvalue()
+    front.draw(TextDelta(" two"))
+    early = terminal.getvalue()
+    clock.now = 0.051
+    front.tick()
+    assert (early == before, terminal.shown()[-1]) == (True, "one two")
+
+
+def test_nothing_is_drawn_while_a_question_is_open() -> None:
+    terminal, clock = Terminal(), Clock()
+    front = front_on(terminal, clock)
+    front.draw(proposed("1 + 1"))
+    with front.asking():
+        before = terminal.getvalue()
+        front.draw(Noticed("meanwhile"))
+        clock.now = 5.0
+        front.tick()
+        assert terminal.getvalue() == before
+    front.tick()
+    assert terminal.shown()[-1] == "! meanwhile"
+
+
+async def test_the_last_word_is_painted_when_the_events_end() -> None:
+    async def events() -> AsyncGenerator[Event, None]:
+        yield TextDelta("no end")
+
+    terminal = Terminal()
+    await front_on(terminal).show(events())
+    assert terminal.shown() == ["", "no end"]
