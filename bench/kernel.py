@@ -15,7 +15,7 @@ from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.outputs import RunEnded
 
-LINES = 200_000
+LINES = 100_000
 FLOOD = f"for i in range({LINES}): print('line', i)"
 DISPLAYS = "for i in range(30): display({'text/plain': str(i)}, raw=True)"
 
@@ -68,7 +68,10 @@ async def compare(folder: str, rounds: int) -> list[Row]:
     # The first runs pay for what a kernel imports once.
     run, bare_run = statistics.median(ours[5:]), statistics.median(theirs[5:])
     displays = await with_terp(kernel, DISPLAYS)
-    flood, bare_flood = await with_terp(kernel, FLOOD), await bare(client, FLOOD)
+    floods, bare_floods = [], []
+    for _ in range(3):
+        floods.append(await with_terp(kernel, FLOOD))
+        bare_floods.append(await bare(client, FLOOD))
     await kernels.aclose()
     client.stop_channels()
     await manager.shutdown_kernel(now=True)
@@ -78,7 +81,9 @@ async def compare(folder: str, rounds: int) -> list[Row]:
         ratio("start to ready", "bare", start, bare_start, 1),
         Row("1 + 1, more than bare", (run - bare_run) * 1e3, "ms", allowed_ms, detail),
         Row("30 displays", displays, "s", 0.3),
-        ratio(f"{LINES:,} printed lines", "bare", flood, bare_flood, 1.2),
+        ratio(
+            f"{LINES:,} printed lines", "bare", statistics.median(floods), statistics.median(bare_floods), 1.2
+        ),
     ]
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.measure import TERP, Row, environment, medians, ratio, show
 
 CONTROL = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()].|\x1b[=>]")
-PROMPT = b"> "
+PROMPT = "› ".encode()
 CURSOR_ASKED, CURSOR_IS = b"\x1b[6n", b"\x1b[1;1R"
 
 

@@ -1,0 +1,70 @@
+"""What the documents say, tried."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from terp_cli.exit_codes import EXIT_CODES
+from terp_cli.flags import all_flags
+from tests.loopback import Call, Loopback
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = sorted(ROOT.glob("*.md"))
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def printed_by(example: str, server: Loopback, home: Path) -> str:
+    """What a Python example of the README prints, with a server in place of OpenAI's."""
+    env = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "core"), str(ROOT / "cli")]),
+        "TERP_HOME": str(home),
+        "TERP_API_BASE": server.url,
+        "OPENAI_API_KEY": "unused",
+    }
+    command = [sys.executable, "-c", example]
+    return subprocess.run(command, env=env, cwd=home, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_the_examples_of_the_readme_run(number: int, tmp_path: Path) -> None:
+    code = "print(len([n for n in range(2, 100) if all(n % d for d in range(2, n))]))"
+    with Loopback([Call(code=code), "There are 25."]) as server:
+        printed = printed_by(EXAMPLES[number], server, tmp_path)
+    assert "There are 25." in printed
+    assert code in printed
+
+
+def test_the_readme_lists_every_exit_code() -> None:
+    rows = re.findall(r"^\| ([\d, ]+) \|", README, re.MULTILINE)
+    listed = {int(code) for row in rows for code in row.split(",")}
+    assert listed >= set(EXIT_CODES.values())
+
+
+def test_every_flag_that_the_readme_names_exists() -> None:
+    spelled = {spelling.replace("_", "-") for spelling in all_flags()}
+    commands = "\n".join(re.findall(r"\bterp .*|`-[^`]*`", README))
+    named = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", commands))
+    assert len(named) >= 5
+    assert {name for name in named if name.replace("_", "-") not in spelled} == set()
+
+
+def test_every_file_that_a_document_links_to_exists() -> None:
+    links = [
+        (path.name, target)
+        for path in DOCUMENTS
+        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8"))
+    ]
+    assert [link for link in links if not (ROOT / link[1]).exists()] == []
+
+
+def test_every_target_that_a_document_names_is_made() -> None:
+    made = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    text = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    named = set(re.findall(r"(?:`|^)make ([a-z]+)", text, re.MULTILINE))
+    assert named - made == set()
