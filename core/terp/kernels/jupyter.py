@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # After the reply, this much silence means that no more output comes.
 _IDLE_GRACE_S = 4.0
+# After `idle` the reply, on another channel, has this long to arrive.
+_REPLY_GRACE_S = 0.5
 # After a death this long for what is still on its way through the sockets.
 _LAST_OUTPUT_S = 0.05
 # An interrupt that has not worked after this long needs a poke (see `KernelProcess.poke`).
@@ -253,11 +255,11 @@ class JupyterKernel:
 
     async def _settle(self, process: "KernelProcess", run: Run) -> None:
         """Wait for the end of a run and put it into its backlog."""
-        await first_of(run.reply, process.gone)
-        if not run.reply.done():
-            await asyncio.sleep(_LAST_OUTPUT_S)
-        else:
+        await self._until_ended(process, run)
+        if run.reply.done():
             await self._until_idle(process, run)
+        elif process.gone.done():
+            await asyncio.sleep(_LAST_OUTPUT_S)
         run.finish_output()
         files = await asyncio.to_thread(
             self._files.changes, run.sent_ns, run.report.get("touched") or {}, run.report.get("cwd") or ""
@@ -265,6 +267,17 @@ class JupyterKernel:
         process.forget(run.message_id)
         run.backlog.put(self._ending(process, run, files))
         run.over.set()
+
+    async def _until_ended(self, process: "KernelProcess", run: Run) -> None:
+        """Wait for the reply, or for the end without one.
+
+        ipykernel drops the reply, but not `idle`, when an interrupt hits its own code.
+        """
+        idle = asyncio.create_task(run.idle.wait())
+        await first_of(run.reply, process.gone, idle)
+        idle.cancel()
+        if not await is_set_within(_REPLY_GRACE_S, run.ended, process.gone):
+            run.ended.set()
 
     async def _until_idle(self, process: "KernelProcess", run: Run) -> None:
         """Wait for the rest of the output; `idle` may be lost, so silence is an end too."""
@@ -276,6 +289,8 @@ class JupyterKernel:
 
     def _ending(self, process: "KernelProcess", run: Run, files: tuple[FileChange, ...]) -> RunEnded:
         status: RunStatus
+        if not run.reply.done() and not process.gone.done():
+            return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
         if not run.reply.done():
             status = "timeout" if run.stopped == "timeout" else "died"
             return RunEnded(status, files=files, note=process.obituary(_LOST))
@@ -330,10 +345,10 @@ class JupyterKernel:
         """Whether the code ended by interrupts. Its reply tells: output may still be coming for long."""
         for patience in _PATIENCE_S:
             await process.interrupt()
-            if await is_set_within(_POKE_S, run.replied, process.gone):
+            if await is_set_within(_POKE_S, run.ended, process.gone):
                 return True
             process.poke()
-            if await is_set_within(patience - _POKE_S, run.replied, process.gone):
+            if await is_set_within(patience - _POKE_S, run.ended, process.gone):
                 return True
         return False
 

@@ -111,7 +111,7 @@ class KernelProcess:
             message["header"]["subshell_id"] = subshell
         message_id = str(message["header"]["msg_id"])
         self._dispatcher.expect(message_id, recipient)
-        self._client.shell_channel.send(message)
+        self._post("shell", message)
         return message_id
 
     def forget(self, message_id: str) -> None:
@@ -149,7 +149,7 @@ class KernelProcess:
 
     def type_in(self, value: str) -> None:
         """Answer the kernel's open `input_request`."""
-        self._client.input(value)
+        self._post("stdin", self._client.session.msg("input_reply", {"value": value}))
 
     async def interrupt(self) -> None:
         """Send SIGINT to the kernel and its children."""
@@ -161,7 +161,7 @@ class KernelProcess:
         A signal that arrives while code awaits is noticed only when the loop wakes up for another
         reason (ipykernel issue 881); a request is one.
         """
-        self._client.kernel_info()
+        self._post("shell", self._client.session.msg("kernel_info_request", {}))
 
     async def kill(self) -> None:
         """End the process and its group at once."""
@@ -178,9 +178,7 @@ class KernelProcess:
             return
         self._closed = True
         if hasattr(self, "_client") and not self.gone.done():
-            self._client.control_channel.send(
-                self._client.session.msg("shutdown_request", {"restart": False})
-            )
+            self._post("control", self._client.session.msg("shutdown_request", {"restart": False}))
             await asyncio.wait({self.gone}, timeout=_FAREWELL_S)
         # Also after a farewell: what the kernel left running ends with it.
         await self.kill()
@@ -202,6 +200,15 @@ class KernelProcess:
         self._last_words = self._last_words or self._dir.log_tail()
         quoted = f"Its last words:\n{self._last_words}" if self._last_words else ""
         return " ".join(part for part in (f"The kernel ended {how}.", consequence, quoted) if part)
+
+    def _post(self, channel: str, message: dict[str, Any]) -> None:
+        """Send a message through the socket that is also read.
+
+        jupyter_client would send past its event loop, which takes away the signal that a message has
+        arrived: when both happen at once, nothing is received on that channel ever again.
+        """
+        socket: zmq.asyncio.Socket = getattr(self._client, f"{channel}_channel").socket
+        socket.send_multipart(self._client.session.serialize(message))
 
     async def _spawn(self) -> None:
         spec = KernelSpec(argv=list(self._launch.argv), language=self._launch.language)
@@ -309,7 +316,7 @@ class KernelProcess:
             message = self._client.session.msg("create_subshell_request", {})
             reply = Reply()
             self._dispatcher.expect(message["header"]["msg_id"], reply)
-            self._client.control_channel.send(message)
+            self._post("control", message)
             created = await self._first(reply.content, 1.0)
             self._subshell = (created or {}).get("subshell_id")
         return self._subshell is not None

@@ -18,9 +18,9 @@ _INPUT_GRACE_S = 0.1
 class Run:
     """The recipient of all that a kernel sends about one request.
 
-    `reply` and `replied` are set when the kernel has answered,
-    `idle` when the output is complete, `over` when
-    nothing more will come. `stopped` says how it was stopped from outside, if it was.
+    `reply` holds the kernel's answer, `ended` is set when the code is at its end, `idle` when the
+    output is complete, `over` when nothing more will come. `stopped` says how the run was stopped
+    from outside, if it was.
     """
 
     def __init__(self, run_id: str, translator: Translator, backlog: Backlog, token: str) -> None:
@@ -30,7 +30,7 @@ class Run:
         self.messages = 0
         self.backlog = backlog
         self.reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        self.replied = asyncio.Event()
+        self.ended = asyncio.Event()
         self.idle = asyncio.Event()
         self.over = asyncio.Event()
         self.stop_requested = asyncio.Event()
@@ -70,7 +70,7 @@ class Run:
             self._on_stdin(message["content"])
         elif message["msg_type"] == "execute_reply" and not self.reply.done():
             self.reply.set_result(message["content"])
-            self.replied.set()
+            self.ended.set()
 
     def finish_output(self) -> None:
         """Add what only the reply carries: the pager's text, and an error that was not published."""
