@@ -106,7 +106,7 @@ def _person(call: Call, settings: Settings) -> Person | None:
     if settings.auto_run and call.source != "terminal":
         return None
     terminal = controlling_terminal()
-    return None if terminal is None else TerminalQuestions(terminal)
+    return None if terminal is None else TerminalQuestions(terminal, call.environ)
 
 
 def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
