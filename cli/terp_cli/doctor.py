@@ -1,5 +1,6 @@
 """`terp doctor`: what is here, what is wrong, and what to do about it."""
 
+import asyncio
 import importlib.metadata
 import json
 import os
@@ -14,6 +15,7 @@ from typing import Literal, TextIO
 
 from terp import __version__
 from terp.kernels.environment import find_python
+from terp.models.discovery import local_servers, running_models
 from terp.models.providers import PROVIDERS
 from terp.places import Places
 from terp.settings import Settings
@@ -145,11 +147,17 @@ def _terminal(patient: Patient) -> Iterator[Finding]:
 
 def _models(patient: Patient) -> Iterator[Finding]:
     settings, environ = patient.settings, patient.environ
-    named = dict.fromkeys(name for provider in PROVIDERS.values() for name in provider.key_envs)
-    keys = [name for name in (*named, settings.api_key_env) if environ.get(name)]
     if settings.model:
         yield Finding("model", "ok", f"{settings.model} ({settings.origin('model')})")
-    yield Finding("model", "ok" if keys else "note", f"keys in the environment: {', '.join(keys) or 'none'}")
+    named = dict.fromkeys(name for provider in PROVIDERS.values() for name in provider.key_envs)
+    keys = [name for name in (*named, settings.api_key_env) if name and environ.get(name)]
+    yield Finding("model", "ok", f"keys in the environment: {', '.join(keys) or 'none'}")
+    local = asyncio.run(running_models(local_servers(environ)))
+    found = [f"{one.model} ({one.why})" for one in local]
+    yield Finding("model", "ok", f"models on this machine: {', '.join(found) or 'none'}")
+    if not (settings.model or keys or local):
+        told = "no model can be asked; terp demo works without one."
+        yield Finding("model", "note", told, "set a key such as OPENAI_API_KEY, or start a local server.")
 
 
 def _places(patient: Patient) -> Iterator[Finding]:

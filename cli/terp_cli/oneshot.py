@@ -39,13 +39,20 @@ class Question:
 async def one_shot(session: Session, question: Question, front: Front, stopping: Stopping) -> int:
     """Ask, show everything, and tell how it ended as an exit code; the session is closed."""
     with stopping.watching(session.interrupt, session.kernels.aclose):
-        seen: list[Event] = []
         try:
-            async with aclosing(_turn(session, question, stopping, seen)) as events:
-                await front.show(events)
-            return _finish(question, front, seen, stopping)
+            return await one_turn(session, question, front, stopping)
         finally:
             await session.aclose()
+
+
+async def one_turn(session: Session, question: Question, front: Front, stopping: Stopping) -> int:
+    """Ask, show everything, and tell how it ended as an exit code."""
+    seen: list[Event] = []
+    async with aclosing(_turn(session, question, stopping, seen)) as events:
+        await front.show(events)
+    reply = reply_of(seen)
+    front.finish(seen, collect(reply.files, question.out) if question.out else [])
+    return EXIT_CODES[reply.stop_reason] if stopping.code is None else stopping.code
 
 
 async def _turn(
@@ -57,10 +64,3 @@ async def _turn(
                 event = replace(event, reason="timeout", error=TIME_IS_OVER)  # noqa: PLW2901
             seen.append(event)
             yield event
-
-
-def _finish(question: Question, front: Front, seen: Sequence[Event], stopping: Stopping) -> int:
-    reply = reply_of(seen)
-    collected = collect(reply.files, question.out) if question.out else []
-    front.finish(seen, collected)
-    return EXIT_CODES[reply.stop_reason] if stopping.code is None else stopping.code

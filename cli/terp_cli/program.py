@@ -5,34 +5,29 @@ import gc
 import os
 import sys
 import tempfile
-import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from terp.attachments import attach, with_attachments
 from terp.errors import SettingsError, TerpError
-from terp.events import TurnFinished
 from terp.opening import build_session, new_folder
 from terp.person import AutoRun, Nobody, Person
-from terp.places import find_places, make_private
-from terp.profiles import Profiles, load_settings
-from terp.settings import Given, Settings
+from terp.places import make_private
+from terp.profiles import Profiles
+from terp.settings import Settings
 from terp_cli import streams
+from terp_cli.call import STDIN, Call
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
-from terp_cli.json_front import ResultFront, StreamFront, write_end
-from terp_cli.oneshot import TIME_IS_OVER, Front, Question, one_shot
-from terp_cli.plain import Detail, PlainFront
+from terp_cli.oneshot import Question, one_shot
 from terp_cli.sanitise import one_line, readable
-from terp_cli.stdin import Piped, Source, read_prompt, source_of, take_data
-from terp_cli.stopping import Stopped, Stopping
+from terp_cli.stdin import Piped, read_prompt, take_data
+from terp_cli.stopping import Stopped
 from terp_cli.terminal_questions import TerminalQuestions, controlling_terminal
 
-_STDIN = 0
-_KEY_IN_ARGUMENTS = (
-    "other users of this machine can read --api-key; set the provider's variable, "
-    "or name one with --api-key-env."
-)
+if TYPE_CHECKING:
+    from terp_cli.talking import Terminal
 
 
 def run(line: CommandLine) -> int:
@@ -53,112 +48,24 @@ def run(line: CommandLine) -> int:
         return READER_LEFT
 
 
-class Call:
-    """One call of the program: what was asked, and the means to answer it."""
-
-    def __init__(self, line: CommandLine, environ: Mapping[str, str]) -> None:
-        self.line = line
-        self.options = line.options
-        self.environ = environ
-        self.places = find_places(environ)
-        self.stopping = Stopping()
-        self.out, self.notes = streams.stdout(), streams.stderr()
-        self.source: Source = source_of(_STDIN)
-        for notice in line.notices:
-            self.tell(notice)
-        if self.options.api_key:
-            self.tell(_KEY_IN_ARGUMENTS)
-
-    def tell(self, text: str) -> None:
-        """Say a line about the call itself."""
-        if not self.options.quiet:
-            self.notes.write(f"terp: {text}\n")
-            self.notes.flush()
-
-    def failed(self, error: TerpError) -> int:
-        """Say why there is no result, in the form that was asked for; the exit code."""
-        if self.options.debug:
-            traceback.print_exception(error, file=self.notes)
-        self._without_a_turn(TurnFinished(error.stop_reason, "", error.message, error.remedy))
-        lines = error.problems if isinstance(error, SettingsError) else [f"{error.message} {error.remedy}"]
-        self.notes.write("".join(f"terp: {readable(line.rstrip())}\n" for line in lines))
-        return EXIT_CODES[error.stop_reason]
-
-    def stopped(self, code: int) -> int:
-        """Say that a signal, or the end of the time, came before there was a turn; the exit code."""
-        if code == EXIT_CODES["timeout"]:
-            self._without_a_turn(TurnFinished("timeout", "", TIME_IS_OVER))
-            self.notes.write(f"terp: {TIME_IS_OVER}\n")
-        else:
-            self._without_a_turn(TurnFinished("interrupted", ""))
-        return code
-
-    def _without_a_turn(self, end: TurnFinished) -> None:
-        if self.options.output_format != "text":
-            write_end(self.out, self.options.output_format, end)
-
-    def settings(self, **given: object) -> Settings:
-        """The settings of this call, with `given` before all others."""
-        flags = {**self.line.given, **{name: Given(value, "terp") for name, value in given.items()}}
-        return load_settings(flags, profile=self.options.profile, environ=self.environ, places=self.places)
-
-    @property
-    def cwd(self) -> Path:
-        """The working directory of the session."""
-        try:
-            cwd = Path(self.options.cwd or Path.cwd()).expanduser().absolute()
-        except FileNotFoundError:
-            raise SettingsError(["the current directory is gone; change to another one."]) from None
-        if not cwd.is_dir():
-            raise SettingsError([f"--cwd: there is no directory '{self.options.cwd}'."])
-        return cwd
-
-    @property
-    def out_folder(self) -> Path | None:
-        """The directory of `--out`, made now rather than after all the work; None without one."""
-        if not self.options.out:
-            return None
-        folder = Path(self.options.out).expanduser().absolute()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SettingsError([f"--out: cannot make '{folder}': {error.strerror}."]) from error
-        return folder
-
-    def person(self, settings: Settings) -> Person | None:
-        """Who can be asked: whoever sits at the terminal this process belongs to; None: nobody."""
-        # With -y in a pipe nobody is expected to sit there.
-        if settings.auto_run and self.source != "terminal":
-            return None
-        terminal = controlling_terminal()
-        return None if terminal is None else TerminalQuestions(terminal)
-
-    def front(self, facts: Mapping[str, str]) -> Front:
-        """What shows the turns of this call; `facts` become part of a JSON result."""
-        match self.options.output_format:
-            case "json":
-                return ResultFront(self.out, facts)
-            case "stream-json":
-                return StreamFront(self.out)
-        detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
-        return PlainFront(self.out, self.notes, detail)
-
-
 def _converse(call: Call) -> int:
     settings, cwd, out = call.settings(), call.cwd, call.out_folder
     folder = _folder(call)
     prompt, piped = _asked(call, folder)
     attachments = attach(call.options.file, cwd)
-    if not (prompt.strip() or attachments or call.line.words):
+    asked = bool(prompt.strip() or attachments or call.line.words)
+    if not (asked or call.talks):
         raise SettingsError(["there is no prompt: write it after terp, or pipe it in."])
     question = Question(
         with_attachments(prompt, attachments), (*attachments, *([piped.attachment] if piped else ())), out
     )
+    stays = call.talks and (call.options.interactive or not asked)
 
     async def converse() -> int:
+        terminal = _terminal(call, once=not stays)
         session = await build_session(
             settings,
-            call.person(settings) or Nobody(),
+            (terminal.person if terminal else _person(call, settings)) or Nobody(),
             folder=folder,
             cwd=str(cwd),
             environ=call.environ,
@@ -166,8 +73,15 @@ def _converse(call: Call) -> int:
             prelude=piped.prelude if piped else "",
         )
         _keep_imports()
-        front = call.front({"session": folder.name, "model": session.model.name})
-        return await one_shot(session, question, front, call.stopping)
+        front = (
+            terminal.front if terminal else call.front({"session": folder.name, "model": session.model.name})
+        )
+        if not stays:
+            return await one_shot(session, question, front, call.stopping)
+        from terp_cli.talking import talk  # noqa: PLC0415  (see `_terminal`)
+
+        assert terminal is not None, "who stays has a terminal"
+        return await talk(call, settings, session, terminal, question if asked else None)
 
     try:
         return asyncio.run(converse())
@@ -175,6 +89,24 @@ def _converse(call: Call) -> int:
         if piped:
             # Nothing comes back to this session, and the data may be large and private.
             piped.path.unlink(missing_ok=True)
+
+
+def _terminal(call: Call, *, once: bool) -> "Terminal | None":
+    """What draws and asks on a terminal; None where plain text or JSON is wanted."""
+    if not call.draws:
+        return None
+    from terp_cli.talking import Terminal  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
+
+    return Terminal.of(call, once=once)
+
+
+def _person(call: Call, settings: Settings) -> Person | None:
+    """Who can be asked beside a pipe: whoever sits at the terminal this process belongs to, or nobody."""
+    # With -y in a pipe nobody is expected to sit there.
+    if settings.auto_run and call.source != "terminal":
+        return None
+    terminal = controlling_terminal()
+    return None if terminal is None else TerminalQuestions(terminal, call.environ)
 
 
 def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
@@ -185,8 +117,8 @@ def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
     if call.source != "data":
         return prompt, None
     if call.line.words:
-        return prompt, take_data(_STDIN, lambda: make_private(folder), call.tell)
-    return read_prompt(_STDIN), None
+        return prompt, take_data(STDIN, lambda: make_private(folder), call.tell)
+    return read_prompt(STDIN), None
 
 
 def _folder(call: Call) -> Path:
@@ -253,10 +185,11 @@ def _demo(call: Call) -> int:
 
     if lacking := demo.lacking():
         raise TerpError(lacking)
+    terminal = _terminal(call, once=True)
+    # Without a person the tour goes by itself: all of its code ships with terp.
+    person = (terminal.person if terminal else _person(call, call.settings())) or AutoRun()
+    front = terminal.front if terminal else call.front({"model": "recording"})
     folder = demo.new_folder(call.cwd)
-    # Without a terminal the tour goes by itself: all of its code ships with terp.
-    person = call.person(call.settings()) or AutoRun()
-    front = call.front({"model": "recording"})
     return asyncio.run(play(folder, _folder(call), person, front, call.stopping, says=call.notes))
 
 

@@ -38,9 +38,14 @@ class Stopping:
         """Whether the time of the call was over."""
         return self.code == EXIT_CODES["timeout"]
 
+    @property
+    def final(self) -> bool:
+        """Whether the whole call is to end: Ctrl-C ends only the turn of a person who stays."""
+        return self.code is not None and self.code != EXIT_CODES["interrupted"]
+
     @contextmanager
     def armed(self, timeout_s: float) -> Iterator[None]:
-        """Until there is a session, a signal raises `Stopped`; the time of `--timeout` begins here."""
+        """While nothing runs yet, a signal raises `Stopped`; the time of `--timeout` begins here."""
         before = {number: signal.signal(number, self._raise) for number in _CODES}
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
         try:

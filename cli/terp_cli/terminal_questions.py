@@ -6,7 +6,7 @@ import select
 import subprocess
 import tempfile
 import termios
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,8 +24,9 @@ class TerminalQuestions:
     Declining with `n` ends the turn: a one-shot call has nobody to go on with.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, environ: Mapping[str, str]) -> None:
         self._terminal = descriptor
+        self._environ = environ
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """Show all of the code, and ask until the answer is clear."""
@@ -95,7 +96,7 @@ class TerminalQuestions:
             termios.tcsetattr(self._terminal, termios.TCSADRAIN, before)
 
     def _edited(self, proposed: CodeProposed) -> str:
-        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        editor = self._environ.get("VISUAL") or self._environ.get("EDITOR") or "vi"
         with tempfile.TemporaryDirectory(prefix="terp-") as folder:
             path = Path(folder, "code.py" if proposed.language == "python" else "code")
             path.write_text(proposed.code, encoding="utf-8")

@@ -1,0 +1,119 @@
+"""One call of the program: what was asked, and the means to answer it."""
+
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+
+from terp.errors import SettingsError, TerpError
+from terp.events import TurnFinished
+from terp.places import find_places
+from terp.profiles import load_settings
+from terp.settings import Given, Settings
+from terp_cli import streams
+from terp_cli.command_line import CommandLine
+from terp_cli.exit_codes import EXIT_CODES
+from terp_cli.json_front import ResultFront, StreamFront, write_end
+from terp_cli.oneshot import TIME_IS_OVER, Front
+from terp_cli.plain import Detail, PlainFront
+from terp_cli.sanitise import readable
+from terp_cli.stdin import Source, source_of
+from terp_cli.stopping import Stopping
+
+STDIN = 0
+_KEY_IN_ARGUMENTS = (
+    "other users of this machine can read --api-key; set the provider's variable, "
+    "or name one with --api-key-env."
+)
+
+
+class Call:
+    """What a command needs to know about this call, and where it can say something."""
+
+    def __init__(self, line: CommandLine, environ: Mapping[str, str]) -> None:
+        self.line = line
+        self.options = line.options
+        self.environ = environ
+        self.places = find_places(environ)
+        self.stopping = Stopping()
+        self.out, self.notes = streams.stdout(), streams.stderr()
+        self.source: Source = source_of(STDIN)
+        for notice in line.notices:
+            self.tell(notice)
+        if self.options.api_key:
+            self.tell(_KEY_IN_ARGUMENTS)
+
+    def tell(self, text: str) -> None:
+        """Say a line about the call itself."""
+        if not self.options.quiet:
+            self.notes.write(f"terp: {text}\n")
+            self.notes.flush()
+
+    def failed(self, error: TerpError) -> int:
+        """Say why there is no result, in the form that was asked for; the exit code."""
+        if self.options.debug:
+            traceback.print_exception(error, file=self.notes)
+        self._without_a_turn(TurnFinished(error.stop_reason, "", error.message, error.remedy))
+        lines = error.problems if isinstance(error, SettingsError) else [f"{error.message} {error.remedy}"]
+        self.notes.write("".join(f"terp: {readable(line.rstrip())}\n" for line in lines))
+        return EXIT_CODES[error.stop_reason]
+
+    def stopped(self, code: int) -> int:
+        """Say that a signal, or the end of the time, came before there was a turn; the exit code."""
+        if code == EXIT_CODES["timeout"]:
+            self._without_a_turn(TurnFinished("timeout", "", TIME_IS_OVER))
+            self.notes.write(f"terp: {TIME_IS_OVER}\n")
+        else:
+            self._without_a_turn(TurnFinished("interrupted", ""))
+        return code
+
+    def _without_a_turn(self, end: TurnFinished) -> None:
+        if self.options.output_format != "text":
+            write_end(self.out, self.options.output_format, end)
+
+    def settings(self, **given: object) -> Settings:
+        """The settings of this call, with `given` before all others."""
+        flags = {**self.line.given, **{name: Given(value, "terp") for name, value in given.items()}}
+        return load_settings(flags, profile=self.options.profile, environ=self.environ, places=self.places)
+
+    @property
+    def cwd(self) -> Path:
+        """The working directory of the session."""
+        try:
+            cwd = Path(self.options.cwd or Path.cwd()).expanduser().absolute()
+        except FileNotFoundError:
+            raise SettingsError(["the current directory is gone; change to another one."]) from None
+        if not cwd.is_dir():
+            raise SettingsError([f"--cwd: there is no directory '{self.options.cwd}'."])
+        return cwd
+
+    @property
+    def draws(self) -> bool:
+        """Whether a turn is drawn on a terminal, and not written as plain text or JSON."""
+        return self.options.output_format == "text" and self.out.isatty() and not self.options.plain
+
+    @property
+    def talks(self) -> bool:
+        """Whether a person sits at the keyboard and can see what is drawn."""
+        return self.draws and self.source == "terminal"
+
+    @property
+    def out_folder(self) -> Path | None:
+        """The directory of `--out`, made now rather than after all the work; None without one."""
+        if not self.options.out:
+            return None
+        folder = Path(self.options.out).expanduser().absolute()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingsError([f"--out: cannot make '{folder}': {error.strerror}."]) from error
+        return folder
+
+    def front(self, facts: Mapping[str, str]) -> Front:
+        """What shows the turns of this call; `facts` become part of a JSON result."""
+        match self.options.output_format:
+            case "json":
+                return ResultFront(self.out, facts)
+            case "stream-json":
+                return StreamFront(self.out)
+        detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
+        return PlainFront(self.out, self.notes, detail)

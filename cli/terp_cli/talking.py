@@ -1,0 +1,86 @@
+"""A person at a terminal: turns are drawn, questions asked there, and the talk goes on."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from terp import __version__
+from terp.models.building import build_model
+from terp.person import Person
+from terp.session import Session
+from terp.settings import Settings
+from terp_cli.approval import TerminalPerson
+from terp_cli.call import STDIN, Call
+from terp_cli.keyboard import Keyboard
+from terp_cli.oneshot import Question, one_turn
+from terp_cli.repl import ReplSettings, run_repl
+from terp_cli.terminal import TerminalFront
+from terp_cli.terminal_questions import controlling_terminal
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """What draws on the terminal, and who sits there; nobody where no key can be read."""
+
+    front: TerminalFront
+    person: Person | None
+    keyboard: Keyboard | None
+
+    @classmethod
+    def of(cls, call: Call, *, once: bool) -> Self:
+        """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal."""
+        descriptor = STDIN if call.source == "terminal" else controlling_terminal()
+        front = TerminalFront.on(call.out, keyboard=descriptor, environ=call.environ)
+        if descriptor is None:
+            return cls(front, None, None)
+        keyboard = Keyboard.on(descriptor)
+        person = TerminalPerson(front, lambda: keyboard, once=once, environ=call.environ)
+        return cls(front, person, keyboard)
+
+
+async def talk(
+    call: Call, settings: Settings, session: Session, terminal: Terminal, question: Question | None
+) -> int:
+    """Answer `question` if there is one, then go on at the prompt; the exit code. Closes the session."""
+    assert terminal.keyboard is not None, "who talks has a keyboard"
+    stopping = call.stopping
+    try:
+        if question is not None:
+            with stopping.watching(session.interrupt, session.kernels.aclose):
+                await one_turn(session, question, terminal.front, stopping)
+            if stopping.final:
+                return stopping.code or 0
+        return await run_repl(session, terminal.front, terminal.keyboard, _repl(call, settings, session))
+    finally:
+        await session.aclose()
+
+
+def _repl(call: Call, settings: Settings, session: Session) -> ReplSettings:
+    kernel = session.kernels.get(session.kernels.languages[0])
+
+    async def use_model(name: str) -> None:
+        wanted = replace(settings, model=name)
+        before = session.model
+        session.model = await build_model(
+            wanted,
+            session.kernels.languages,
+            cwd=kernel.cwd,
+            environ=call.environ,
+            api_key=call.options.api_key,
+        )
+        await before.aclose()
+
+    return ReplSettings(
+        history=call.places.history,
+        banner=_banner(call, settings, session),
+        background=(kernel.start,),
+        use_model=use_model,
+    )
+
+
+def _banner(call: Call, settings: Settings, session: Session) -> tuple[str, ...]:
+    if call.options.quiet:
+        return ()
+    kernel = session.kernels.get(session.kernels.languages[0])
+    confined = "nothing confines the code" if kernel.tier == "none" else f"confined by {kernel.tier}"
+    asks = "it runs without being asked about" if settings.auto_run else "you are asked before it runs"
+    return (f"terp {__version__} · {session.model.name} · {confined}, {asks} · /help",)
