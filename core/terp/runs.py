@@ -3,7 +3,8 @@
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from terp.artifacts import Artifacts, Shown, Spool
 from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printed
@@ -70,7 +71,7 @@ class Runner:
                             started = True
                             self._log.append(CodeStarted(call.id, count))
                         case RunEnded():
-                            ended = item
+                            ended = self._without_own_files(item)
                         case BackCall():
                             await self._serve(item, kernel)
                         case _:
@@ -109,6 +110,12 @@ class Runner:
         except OSError as error:
             self._log.append(Noticed(f"A picture of this run is not kept: {error}"))
             return display
+
+    def _without_own_files(self, ended: RunEnded) -> RunEnded:
+        """`ended` without what terp itself wrote meanwhile: its folder may lie in the working directory."""
+        own = self._artifacts.folder.absolute()
+        files = tuple(change for change in ended.files if own not in Path(change.path).parents)
+        return replace(ended, files=files)
 
     def _show(self, call: Call, outputs: Iterable[Output]) -> None:
         for output in outputs:

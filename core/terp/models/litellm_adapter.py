@@ -162,6 +162,7 @@ class LiteLLM:
             "stream": True,
             "stream_options": {"include_usage": True},
             "api_base": route.api_base or None,
+            "api_version": options.api_version or None,
             "api_key": route.key or ("none" if route.api_base else None),
             "temperature": options.temperature,
             "reasoning_effort": options.reasoning_effort or None,

@@ -1,0 +1,99 @@
+"""From settings to a conversation: `terp.open` with a scripted server and a real kernel."""
+
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import terp
+from terp.errors import SettingsError
+from terp.events import TurnFinished
+from terp.person import Run
+from terp.reply import TurnFailed
+from terp.testing import ScriptedPerson
+from tests.loopback import Call, Http, Loopback, Scripted
+
+
+def surroundings(tmp_path: Path) -> dict[str, str]:
+    return {"TERP_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+
+
+def test_a_chat_runs_code_in_a_live_kernel_and_answers(tmp_path: Path) -> None:
+    script: list[Scripted] = [[Call(code="a = 41")], [Call(code="print(a + 1)")], "It is 42."]
+    with (
+        Loopback(script) as server,
+        terp.open(
+            model="openai/scripted",
+            api_base=server.url,
+            auto_run=True,
+            cwd=tmp_path,
+            environ=surroundings(tmp_path),
+        ) as chat,
+    ):
+        reply = chat("what is it?")
+    assert (reply.text, reply.stop_reason) == ("It is 42.", "done")
+    assert [(run.code, run.text) for run in reply.code_log] == [("a = 41", ""), ("print(a + 1)", "42\n")]
+    assert server.requests[2]["messages"][-1]["content"] == "42"
+
+
+async def test_a_session_yields_events_and_asks_its_person(tmp_path: Path) -> None:
+    person = ScriptedPerson(Run("2 + 2"), "run")
+    with Loopback([[Call(code="1 + 1")], "four"]) as server:
+        opening = terp.open(
+            person=person,
+            model="openai/scripted",
+            api_base=server.url,
+            cwd=tmp_path,
+            environ=surroundings(tmp_path),
+        )
+        async with opening as session, aclosing(session.turn("go")) as events:
+            seen = [event async for event in events]
+    assert seen[-1] == TurnFinished("done", "four")
+    assert [proposed.code for proposed in person.shown] == ["1 + 1", "2 + 2"]
+    assert server.requests[1]["messages"][-1]["content"] == "4"
+
+
+def test_without_consent_no_code_runs(tmp_path: Path) -> None:
+    with (
+        Loopback([[Call(code=f"open({str(tmp_path / 'ran')!r}, 'w')")]]) as server,
+        terp.open(model="openai/x", api_base=server.url, environ=surroundings(tmp_path)) as chat,
+        pytest.raises(TurnFailed) as failed,
+    ):
+        chat("go")
+    assert failed.value.stop_reason == "approval_needed"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_the_provider_refuses_is_raised_with_its_words(tmp_path: Path) -> None:
+    refusal = Http(400, '{"error": {"message": "no such parameter"}}')
+    with (
+        Loopback([refusal]) as server,
+        terp.open(model="openai/x", api_base=server.url, environ=surroundings(tmp_path)) as chat,
+        pytest.raises(TurnFailed, match="no such parameter"),
+    ):
+        chat("go")
+
+
+def test_an_unknown_setting_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"terp\.open: unknown setting 'modle'"):
+        terp.open(modle="x", environ=surroundings(tmp_path))
+
+
+def test_a_conversation_is_recorded_and_replayed_without_a_server(tmp_path: Path) -> None:
+    told: dict[str, Any] = {
+        "model": "openai/x",
+        "auto_run": True,
+        "cwd": tmp_path,
+        "environ": surroundings(tmp_path),
+    }
+    file = str(tmp_path / "calls.jsonl")
+    with (
+        Loopback([[Call(code="print(object(), 6 * 7)")], "42"]) as server,
+        terp.open(api_base=server.url, record=file, **told) as chat,
+    ):
+        first = chat("what?")
+    with terp.open(replay=file, **told) as chat:
+        second = chat("what?")
+    assert (second.text, second.stop_reason) == (first.text, "done")
+    assert len(server.requests) == 2
