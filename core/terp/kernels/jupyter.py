@@ -194,13 +194,18 @@ class JupyterKernel:
         # Importing jupyter_client takes 100 ms, in which a front end wants to draw.
         module = await asyncio.to_thread(importlib.import_module, "terp.kernels.process")
         process: KernelProcess = module.KernelProcess(launch, self._on_unclaimed)
+        # This takes no longer than the kernel needs anyway to come up.
+        looking = asyncio.ensure_future(asyncio.to_thread(self._look_around))
         try:
-            # The rest takes no longer than the kernel needs anyway to come up.
-            await asyncio.gather(process.start(), asyncio.to_thread(self._look_around))
+            await process.start()
+            # From here on `aclose` ends it.
+            self._process = process
         except KernelStartFailed as error:
             self._tell.changed(self._language, "died", error.message)
             raise
-        self._process = process
+        finally:
+            await asyncio.wait({looking})
+        looking.result()
         self._generation += 1
         self._tell.changed(self._language, "ready" if self._generation == 1 else "restarted", "")
         self._background(self._mourn(process))

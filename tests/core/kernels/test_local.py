@@ -198,3 +198,18 @@ def test_socket_paths_stay_short() -> None:
     directory = RunDir()
     assert len(f"{directory.connection_file}-ipc-5") <= 103
     directory.close()
+
+
+def starting_kernels() -> list[psutil.Process]:
+    return [child for child in psutil.Process().children() if "ipykernel_launcher" in child.cmdline()]
+
+
+async def test_a_kernel_that_is_closed_while_it_starts_leaves_no_process(tmp_path: Path) -> None:
+    kernels, others = LocalKernels(str(tmp_path)), starting_kernels()
+    starting = asyncio.create_task(kernels.get("python").start())
+    while starting_kernels() == others:
+        await asyncio.sleep(0.005)
+    await kernels.aclose()
+    assert starting_kernels() == others
+    with pytest.raises(asyncio.CancelledError):
+        await starting
