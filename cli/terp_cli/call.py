@@ -14,7 +14,7 @@ from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.json_front import ResultFront, StreamFront, write_end
 from terp_cli.oneshot import TIME_IS_OVER, Front
-from terp_cli.plain import Detail, PlainFront
+from terp_cli.plain import Detail, PlainFront, with_remedy
 from terp_cli.sanitise import readable
 from terp_cli.stdin import Source, source_of
 from terp_cli.stopping import Stopping
@@ -53,7 +53,8 @@ class Call:
         if self.options.debug:
             traceback.print_exception(error, file=self.notes)
         self._without_a_turn(TurnFinished(error.stop_reason, "", error.message, error.remedy))
-        lines = error.problems if isinstance(error, SettingsError) else [f"{error.message} {error.remedy}"]
+        one = with_remedy(error.message, error.remedy)
+        lines = error.problems if isinstance(error, SettingsError) else [one]
         self.notes.write("".join(f"terp: {readable(line.rstrip())}\n" for line in lines))
         return EXIT_CODES[error.stop_reason]
 

@@ -60,7 +60,17 @@ async def _turn(
 ) -> AsyncGenerator[Event, None]:
     async with aclosing(session.turn(question.prompt, question.attachments)) as events:
         async for event in events:
-            if isinstance(event, TurnFinished) and event.reason == "interrupted" and stopping.timed_out:
-                event = replace(event, reason="timeout", error=TIME_IS_OVER)  # noqa: PLW2901
-            seen.append(event)
-            yield event
+            if isinstance(event, TurnFinished):
+                seen.append(_told_by(stopping, event))
+                yield seen[-1]
+            elif not (seen and isinstance(seen[-1], TurnFinished)):
+                seen.append(event)
+                yield event
+            # What a kernel does after the end of a turn belongs to no turn.
+
+
+def _told_by(stopping: Stopping, end: TurnFinished) -> TurnFinished:
+    """The end of a turn, by the name of what interrupted it."""
+    if end.reason == "interrupted" and stopping.timed_out:
+        return replace(end, reason="timeout", error=TIME_IS_OVER)
+    return end

@@ -29,6 +29,12 @@ Other = (
 _DEATHS = ("died", "restarted")
 
 
+def with_remedy(error: str, remedy: str) -> str:
+    """What went wrong and what to do, on one line where both fit one."""
+    separator = "\n" if "\n" in error else " "
+    return f"{error}{separator}{remedy}".rstrip()
+
+
 class PlainFront:
     """Shows turns on `notes`, and the answer alone on `answer`, which may be the same stream."""
 
@@ -190,7 +196,7 @@ class PlainFront:
             self._remark()
             error = event.error or {"declined": "Declined."}.get(event.reason, "")
             if error:
-                self._notes.write(f"terp: {readable(f'{error} {event.remedy}'.rstrip())}\n")
+                self._notes.write(f"terp: {readable(with_remedy(error, event.remedy))}\n")
             self._notes.flush()
             return
         self._reply.clear()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from terp.errors import SettingsError
+from terp.errors import SettingsError, TerpError
 from terp.messages import Attachment
 from terp.peek import Peek, peek
 
@@ -91,6 +91,9 @@ def take_data(
     """Write stdin to a file in `folder`; None when nothing comes.
 
     `tell` gets a line when nothing at all comes within `patience_s`, or when the data is cut at `limit`.
+
+    Raises:
+        TerpError: the file cannot be written.
     """
     if not select.select([descriptor], [], [], patience_s)[0]:
         tell(f"nothing came on stdin within {patience_s:g} s; going on without it.")
@@ -99,7 +102,16 @@ def take_data(
     if not first:
         return None
     path = folder() / "stdin"
-    if _spool(descriptor, first, path, limit):
+    try:
+        cut = _spool(descriptor, first, path, limit)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise TerpError(f"What comes on stdin cannot be kept in {path}: {error.strerror}.") from error
+    except BaseException:
+        # Stopped by a signal: half of the data is of no use to anybody.
+        path.unlink(missing_ok=True)
+        raise
+    if cut:
         tell(f"stdin is longer than {limit:,} bytes; the rest of it is left out.")
     look = peek(path, max_lines=_LINES)
     named = path.rename(path.with_suffix(_suffix(look)))

@@ -158,6 +158,16 @@ def test_the_key_on_the_command_line_is_used_with_a_warning(terp: Terp) -> None:
     assert result.notes.startswith("terp: other users of this machine can read --api-key;")
 
 
+def test_endless_data_ends_with_the_time_of_the_call(terp: Terp) -> None:
+    with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless, Loopback([]) as server:
+        assert endless.stdout is not None
+        process = terp.start(*to(server), "--timeout", "1", "sum it", stdin=endless.stdout.fileno())
+        out, notes = process.communicate(timeout=TIMEOUT_S)
+        endless.kill()
+    assert (process.returncode, out, notes) == (124, "", "terp: the time of --timeout is over.\n")
+    assert [path for path in terp.home.rglob("*") if path.is_file()] == []
+
+
 def begun(terp: Terp, *arguments: str) -> subprocess.Popen[str]:
     """A call that has come to an endless run."""
     process = terp.start(*arguments, "-y", "--output-format", "stream-json", "go", stdin=subprocess.DEVNULL)
