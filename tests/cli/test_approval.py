@@ -3,6 +3,7 @@ import os
 import pty
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,15 @@ async def test_the_question_names_the_folder_and_what_confines_it(desk: Callable
     seat = desk()
     await seat.decide("n\r")
     assert "Run this in /tmp? Nothing confines it." in seat.terminal.shown()
+
+
+async def test_a_name_that_deceives_is_told_with_the_question(desk: Callable[..., Desk]) -> None:
+    seat = desk()
+    asking = asyncio.create_task(seat.person.approve(replace(CODE, code="p\u0430ypal")))
+    await seat.asked(1)
+    seat.keys.send_text("n\r")
+    await asyncio.wait_for(asking, 20)
+    assert "! 'p\u0430ypal' mixes Cyrillic and Latin letters." in seat.terminal.shown()
 
 
 @pytest.mark.parametrize(("typed", "allowed"), [("y\r", True), ("n\r", False), ("yes\r", False)])
