@@ -36,7 +36,8 @@ class Terminal(io.StringIO):
     def shown(self, history: int = 1_000) -> list[str]:
         """All rows, also those that have scrolled away, without blank ones at the end."""
         screen = pyte.HistoryScreen(self.columns, self.rows, history=history, ratio=1.0)
-        pyte.Stream(screen).feed(self.getvalue())
+        # pyte drops the rest of a piece at a character without a width that combines with nothing.
+        pyte.Stream(screen).feed(self.getvalue().translate({0x200D: None, 0xFE0F: None}))
         above = ["".join(row[at].data for at in range(self.columns)) for row in screen.history.top]
         return "\n".join(row.rstrip() for row in [*above, *screen.display]).rstrip().split("\n")
 

@@ -55,6 +55,10 @@ class Parrot:
             yield TurnFinished("interrupted", "")
             return
         yield TurnFinished("done", "")
+        if prompt == "die":
+            died = KernelChanged("python", "died", "Killed.")
+            self.outside.put_nowait(died)
+            yield died
 
     async def events(self, after: int = 0) -> AsyncGenerator[Any, None]:
         while True:
@@ -180,6 +184,13 @@ async def test_what_happens_between_turns_is_shown_above_the_prompt(seat: Callab
     await here.screen.wrote("its variables are lost")
     here.keys.send_text("/quit\r")
     assert await here.left() == 0
+
+
+async def test_what_a_turn_has_drawn_is_not_said_again_between_turns(seat: Callable[..., Seat]) -> None:
+    here = seat()
+    await here.types("die\r", "hello\r", "/quit\r")
+    await here.left()
+    assert "".join(here.screen.shown()).count("variables are lost") == 1
 
 
 @asynccontextmanager
