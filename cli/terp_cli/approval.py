@@ -9,6 +9,7 @@ from terp.errors import NobodyThere
 from terp.events import CodeProposed
 from terp.person import Consent, Decline, Run
 from terp_cli.keyboard import Keyboard, Typed, editor_of
+from terp_cli.lookalikes import lookalikes
 from terp_cli.sanitise import one_line, readable, visible
 from terp_cli.terminal import TerminalFront
 
@@ -131,7 +132,8 @@ class TerminalPerson:
 
     def _question(self, proposed: CodeProposed) -> str:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
-        return f"\nRun this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}.\n{_CHOICES}"
+        warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
+        return f"\n{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}.\n{_CHOICES}"
 
     async def _line(self, question: str) -> Typed | None:
         """What is typed; None when there is no answer: Ctrl-C, Ctrl-D, or no terminal any more."""

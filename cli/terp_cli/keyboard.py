@@ -4,9 +4,10 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.input import Input, create_input
@@ -33,19 +34,22 @@ class Typed:
 class Keyboard:
     """Asks on a terminal. `descriptor` is that of the terminal, or None in a test."""
 
-    def __init__(self, source: Input, sink: Output, descriptor: int | None) -> None:
+    def __init__(
+        self, source: Input, sink: Output, descriptor: int | None, opened: Sequence[IO[str]] = ()
+    ) -> None:
+        """`opened` are the files that `close` closes."""
         self.source = source
         self.sink = sink
         self._descriptor = descriptor
+        self._opened = opened
 
     @classmethod
     def on(cls, descriptor: int) -> "Keyboard":
         """The keyboard and screen of the terminal behind `descriptor`, whatever stdin and stdout are."""
         name = os.ttyname(descriptor)
-        # Closed by the end of the process, as stdin and stdout are.
         reads = open(name, encoding="utf-8", errors="replace")  # noqa: PTH123, SIM115
         writes = open(name, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-        return cls(create_input(reads), create_output(writes), descriptor)
+        return cls(create_input(reads), create_output(writes), descriptor, (reads, writes))
 
     async def line(self, question: str, *, secret: bool = False, fresh: bool = True) -> Typed:
         """The line entered after `question`; `fresh` forgets what was typed before it.
@@ -66,6 +70,11 @@ class Keyboard:
         )
         text = await session.prompt_async(FormattedText([("", question)]), handle_sigint=False)
         return Typed(text, any(pasted))
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        for file in self._opened:
+            file.close()
 
     def say(self, text: str) -> None:
         """Write plain text between two questions."""

@@ -115,6 +115,7 @@ class Repl:
         self._keyboard = keyboard
         self._tasks: set[asyncio.Task[None]] = set()
         self._in_turn = False
+        self._drawn: set[int] = set()
         self._left = False
         self._tokens = 0
         self._prompt = Prompt(
@@ -163,11 +164,18 @@ class Repl:
 
     async def _turn(self, prompt: str) -> None:
         self._in_turn = True
+        self._drawn.clear()
         try:
-            async with aclosing(self.session.turn(prompt)) as events:
+            async with aclosing(self._noted(self.session.turn(prompt))) as events:
                 await self.front.show(events)
         finally:
             self._in_turn = False
+
+    async def _noted(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+        async with aclosing(events):
+            async for event in events:
+                self._drawn.add(id(event))
+                yield event
 
     def _table(self, settings: ReplSettings) -> list[Command]:
         async def show_help(_: str) -> None:
@@ -227,7 +235,8 @@ class Repl:
                     self._tokens += event.input_tokens + event.output_tokens
                 if isinstance(event, TurnStarted | TurnFinished):
                     in_turn = isinstance(event, TurnStarted)
-                elif not in_turn:
+                # A turn may go on a little after it has said that it is finished.
+                elif not (in_turn or self._in_turn or id(event) in self._drawn):
                     self._prompt.above(lambda event=event: self.front.aside(event))  # type: ignore[misc]
 
 

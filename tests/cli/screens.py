@@ -1,9 +1,13 @@
 """A terminal to look at: what a person would see, and what was written to get there."""
 
+import asyncio
 import io
 from collections.abc import Iterable, Sequence
 
 import pyte
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.output import Output
+from prompt_toolkit.output.vt100 import Vt100_Output
 from rich.color import ColorSystem
 
 from terp_cli.render.ansi import Palette
@@ -32,9 +36,33 @@ class Terminal(io.StringIO):
     def shown(self, history: int = 1_000) -> list[str]:
         """All rows, also those that have scrolled away, without blank ones at the end."""
         screen = pyte.HistoryScreen(self.columns, self.rows, history=history, ratio=1.0)
-        pyte.Stream(screen).feed(self.getvalue())
+        # pyte drops the rest of a piece at a character without a width that combines with nothing.
+        pyte.Stream(screen).feed(self.getvalue().translate({0x200D: None, 0xFE0F: None}))
         above = ["".join(row[at].data for at in range(self.columns)) for row in screen.history.top]
         return "\n".join(row.rstrip() for row in [*above, *screen.display]).rstrip().split("\n")
+
+
+class Watched(Terminal):
+    """A terminal whose reader can wait for what appears on it."""
+
+    def __init__(self, columns: int = 80, rows: int = 40) -> None:
+        super().__init__(columns, rows)
+        self._more = asyncio.Event()
+
+    def write(self, text: str) -> int:
+        self._more.set()
+        return super().write(text)
+
+    async def wrote(self, text: str, times: int = 1) -> None:
+        """Return when `text` was written so often."""
+        async with asyncio.timeout(20):
+            while self.getvalue().count(text) < times:
+                self._more.clear()
+                await self._more.wait()
+
+    def sink(self) -> Output:
+        """This terminal for prompt_toolkit."""
+        return Vt100_Output(self, lambda: Size(self.rows, self.columns), enable_cpr=False)
 
 
 def stream(terminal: Terminal, chunks: Iterable[str], paint: Sequence[bool] = (True,)) -> None:

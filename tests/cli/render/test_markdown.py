@@ -58,7 +58,6 @@ def test_the_final_screen_does_not_depend_on_chunks_or_frames(
 @given(texts, sizes, st.integers(20, 120))
 def test_no_word_is_lost_or_said_twice(text: str, sizes: list[int], columns: int) -> None:
     words = iter(range(10_000))
-    text = text.replace("\u200d", "")  # pyte stops drawing at a joiner
     numbered = "".join(f"w{next(words)} " if character == "w" else character for character in text)
     terminal = Terminal(columns)
     stream(terminal, cut(numbered, sizes))
