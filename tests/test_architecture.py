@@ -149,13 +149,21 @@ def frozen_classes() -> set[str]:
 
 
 def row_makers(classes: set[str]) -> set[str]:
-    """The functions that make one immutable row of a table."""
+    """The functions that make one immutable row of a table, or a function for one."""
     return {
         node.name
         for _, tree in sources(CORE, CLI)
         for node in tree.body
-        if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) in classes
+        if isinstance(node, ast.FunctionDef) and (made_by(node) in classes or made_by(node) == "lambda")
     }
+
+
+def made_by(function: ast.FunctionDef) -> str:
+    """What a function says it returns; "lambda" when all it does is return one."""
+    match function.body:
+        case [*_, ast.Return(value=ast.Lambda())]:
+            return "lambda"
+    return ast.unparse(function.returns) if function.returns else ""
 
 
 def calls_on_import(tree: ast.Module) -> Iterator[tuple[int, str]]:

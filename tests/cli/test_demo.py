@@ -54,7 +54,7 @@ async def test_the_first_attempt_fails_and_the_rest_runs(tour: Tour) -> None:
     code, seen, _, _ = tour
     assert (code, seen.reply.stop_reason) == (0, "done")
     assert [run.status for run in seen.reply.code_log] == ["error", "ok", "ok", "ok"]
-    assert [error.value for error in seen.reply.errors] == ["'Species'"]
+    assert [error.value for error in seen.reply.errors] == ["'DataFrame' object has no attribute 'Species'"]
 
 
 async def test_every_figure_of_the_answer_is_one_that_the_code_puts_out(tour: Tour) -> None:
@@ -68,7 +68,7 @@ async def test_every_figure_of_the_answer_is_one_that_the_code_puts_out(tour: To
 
 async def test_it_says_what_it_is_first_and_where_the_picture_is_last(tour: Tour) -> None:
     _, _, said, folder = tour
-    assert said == f"{demo.INTRODUCTION}\n\n> {demo.PROMPT}\n\n\nThe picture: {folder / 'iris.png'}\n"
+    assert said == f"{demo.INTRODUCTION}\n\n> {demo.PROMPT}\n\nThe picture: {folder / 'iris.png'}\n"
     assert (folder / "iris.png").read_bytes().startswith(b"\x89PNG")
 
 

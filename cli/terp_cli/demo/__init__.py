@@ -8,7 +8,7 @@ from pathlib import Path
 RECORDING = Path(__file__).parent / "demo.jsonl"
 PROMPT = "Which measurements in iris.csv tell the species apart, and how well? Draw it."
 INTRODUCTION = """\
-The model of this tour is a recording: no key, no network, and what it says is fixed.
+The model of this tour is a recording: it needs no key and no network.
 The kernel is real: the code runs here, and its first attempt fails by itself."""
 _DATA = Path(__file__).parent / "iris.csv"
 _NEEDED = ("matplotlib", "pandas")

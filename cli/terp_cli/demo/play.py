@@ -32,7 +32,7 @@ async def play(
     model = ReplayModel(RECORDING, "sequence", name="recording", pace=pace)
     kernels = LocalKernels(str(folder), sys.executable)
     session = Session(model, kernels, OneTrack(person), folder=artifacts)
-    says.write(f"{INTRODUCTION}\n\n> {PROMPT}\n\n")
+    says.write(f"{INTRODUCTION}\n\n> {PROMPT}\n")
     says.flush()
     return await one_shot(session, Question(PROMPT), WithPicture(front, folder, says), stopping)
 
