@@ -66,11 +66,19 @@ class Loopback:
 
     `chunk` is the number of characters per streamed piece (0: all at once), `pause_s` the wait between
     pieces. `usage` is sent with the last chunk. A request past the end of the script gets a 400.
+    `pages` are JSON values to be had with GET, by path.
     """
 
     def __init__(
-        self, script: Sequence[Scripted], *, chunk: int = 12, pause_s: float = 0.0, usage: bool = True
+        self,
+        script: Sequence[Scripted],
+        *,
+        chunk: int = 12,
+        pause_s: float = 0.0,
+        usage: bool = True,
+        pages: Mapping[str, Any] | None = None,
     ) -> None:
+        self.pages = pages or {}
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
@@ -160,7 +168,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Stay quiet: the test reads `requests`."""
 
     def do_GET(self) -> None:
-        self._whole(Http(404))
+        page = self.owner.pages.get(self.path)
+        self._whole(Http(404) if page is None else Http(200, json.dumps(page)))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

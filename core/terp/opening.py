@@ -111,7 +111,8 @@ async def build_session(
     """A session as `settings` say; `person` answers what `auto_run` leaves open.
 
     No kernel is started. Without a model in the settings one is looked for: by the keys in `environ`,
-    then among the servers of this machine. `prelude` is code for every start of the Python kernel.
+    then among the servers of this machine, with consent. `prelude` is code that the Python kernel runs
+    at every start.
 
     Raises:
         SettingsError: the model's name says no provider.

@@ -2,26 +2,38 @@
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from terp.errors import NoModel
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.options import AdapterName, ModelOptions
 from terp.models.protocol import Model
 from terp.models.recording import RecordingModel, ReplayMode, ReplayModel
 from terp.models.routing import open_model
 from terp.models.scrubbing import Scrubber, secrets_in
+from terp.person import Consent, Nobody, Person
 from terp.settings import Settings
 
 
 async def build_model(
-    settings: Settings, languages: Sequence[str], *, cwd: str, environ: Mapping[str, str], api_key: str = ""
+    settings: Settings,
+    languages: Sequence[str],
+    *,
+    cwd: str,
+    environ: Mapping[str, str],
+    api_key: str = "",
+    person: Person | None = None,
 ) -> Model:
-    """The model that `settings` ask for. When none is named, servers on this machine are asked for one.
+    """The model that `settings` ask for.
+
+    When none is named, the keys in `environ` pick one, else a server of this machine is offered to
+    `person`.
 
     Raises:
         SettingsError: the model's name says no provider, or the recording cannot be read.
-        NoModel: none is named, and none is found.
+        NoModel: none is named, and none is found or the one that was found is not wanted.
     """
     scrubber = Scrubber(
         secrets=(*secrets_in(environ), *([api_key] if api_key else [])),
@@ -33,7 +45,9 @@ async def build_model(
     mode = cast("ReplayMode", settings.replay_mode)
     if settings.replay and mode != "new":
         return ReplayModel(settings.replay, mode, scrubber=scrubber, sampling=sampling, name=settings.model)
-    model = await _live(settings, languages, environ, api_key)
+    if not settings.model:
+        settings = await _with_found_model(settings, environ, person or Nobody())
+    model = _live(settings, languages, environ, api_key)
     if settings.replay:
         return ReplayModel(settings.replay, mode, model, scrubber=scrubber, sampling=sampling)
     if settings.record:
@@ -41,19 +55,24 @@ async def build_model(
     return model
 
 
-async def _live(
-    settings: Settings, languages: Sequence[str], environ: Mapping[str, str], api_key: str
-) -> Model:
-    named, api_base = settings.model, settings.api_base
-    if not named:
-        from terp.models.discovery import find_model  # noqa: PLC0415  # only who names none pays for it
+async def _with_found_model(settings: Settings, environ: Mapping[str, str], person: Person) -> Settings:
+    from terp.models.discovery import find_model  # noqa: PLC0415  # only who names none pays for it
 
-        found = await find_model(environ)
-        named, api_base = found.model, found.api_base
+    found = await find_model(environ)
+    if found.local and not await person.allow(
+        Consent(f"use the model {found.model}", f"No model is configured, and {found.why}.")
+    ):
+        raise NoModel(
+            f"No model is configured; {found.why} with {found.model}.", f"Use it with --model {found.model}."
+        )
+    return replace(settings, model=found.model, api_base=found.api_base)
+
+
+def _live(settings: Settings, languages: Sequence[str], environ: Mapping[str, str], api_key: str) -> Model:
     options = ModelOptions(
-        model=named,
+        model=settings.model,
         adapter=cast("AdapterName", settings.adapter),
-        api_base=api_base,
+        api_base=settings.api_base,
         api_version=settings.api_version,
         api_key_env=settings.api_key_env,
         api_key=api_key,
