@@ -2,21 +2,19 @@
 
 import json
 import stat
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from terp.errors import RecordingMiss, SettingsError, ToolsRejected, Unavailable
 from terp.messages import Assistant, Message, Result, System, ToolCall, User
 from terp.models.fences import with_text_fallback
-from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Usage
 from terp.models.recording import RecordingModel, ReplayModel
 from terp.tool import schema
 from tests.core.models.fakes import FakeModel, called, collect, said
+from tests.core.models.recorder import GO, answer, entries, in_turn, record, write
 
-GO = [User("go")]
 CODE = '{"language": "python", "code": "print(6 * 7)"}'
 
 
@@ -25,33 +23,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "calls.jsonl"
 
 
-async def record(path: Path, *conversations: Sequence[Message], inner: Model, **options: Any) -> None:
-    model = RecordingModel(inner, path, **options)
-    for messages in conversations:
-        await collect(model, messages)
-
-
-def entries(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def write(path: Path, *lines: dict[str, Any] | str) -> Path:
-    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
-    return path
-
-
 def permissions(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
-
-
-def in_turn(*replies: str) -> list[dict[str, Any]]:
-    return [{"request": None, "reply": [{"text": reply}]} for reply in replies]
-
-
-async def answer(model: Model, messages: Sequence[Message] = GO) -> str:
-    *_, replied = await collect(model, messages)
-    assert isinstance(replied, Replied)
-    return replied.message.text
 
 
 async def test_a_recorded_reply_is_replayed_in_the_same_chunks(path: Path) -> None:

@@ -1,7 +1,6 @@
 """What a recording must not hold, and what does not count when requests are compared."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,46 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.messages import Assistant, Image, Message, Result, ToolCall, User
-from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Text
+from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text
 from terp.models.recorded_reply import BadReply, reply_as_json, reply_from_json
 from terp.models.recorded_request import request_as_json
-from terp.models.recording import RecordingModel, ReplayModel
+from terp.models.recording import ReplayModel
 from terp.models.recording_file import Recording
 from terp.models.scrubbing import Scrubber, secrets_in
-from tests.core.models.fakes import FakeModel, collect, cut, patient
-
-GO = [User("go")]
-CODE = '{"language": "python", "code": "print(6 * 7)"}'
+from tests.core.models.fakes import FakeModel, cut, patient
+from tests.core.models.recorder import answer, entries, in_turn, record, write
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "calls.jsonl"
-
-
-async def record(path: Path, *conversations: Sequence[Message], inner: Model, **options: Any) -> None:
-    model = RecordingModel(inner, path, **options)
-    for messages in conversations:
-        await collect(model, messages)
-
-
-def entries(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def write(path: Path, *lines: dict[str, Any] | str) -> Path:
-    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
-    return path
-
-
-def in_turn(*replies: str) -> list[dict[str, Any]]:
-    return [{"request": None, "reply": [{"text": reply}]} for reply in replies]
-
-
-async def answer(model: Model, messages: Sequence[Message] = GO) -> str:
-    *_, replied = await collect(model, messages)
-    assert isinstance(replied, Replied)
-    return replied.message.text
 
 
 SECRETS = [
