@@ -6,14 +6,12 @@ two-letter flags such as `-ci` stand beside grouped ones, and its import is a th
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from terp.errors import SettingsError
 from terp.settings import Given, Setting
 from terp_cli.flags import GONE, Flag, Options, all_flags
-
-_CODE_SUFFIXES = frozenset({".py", ".sh", ".js", ".ts", ".r", ".jl", ".rb"})
+from terp_cli.subcommands import called_by
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,9 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
     """
     reader = _Reader(list(arguments))
     reader.read()
-    command, argument = ("", "") if reader.after_dashes else _command(reader.words, reader.options)
+    command, argument = "", ""
+    if not reader.after_dashes:
+        command, argument = called_by(reader.words, in_language="language" in reader.options)
     return CommandLine(
         command,
         argument,
@@ -152,20 +152,3 @@ class _Reader:
 def _looks_like_a_flag(word: str) -> bool:
     """Whether a word is meant as flags: "-", "-5" and "- a list" are words of a prompt."""
     return len(word) > 1 and word[0] == "-" and word[1].isalpha() and not any(map(str.isspace, word))
-
-
-def _command(words: Sequence[str], options: Mapping[str, Any]) -> tuple[str, str]:
-    """The subcommand that the words call, if what follows the first fits it."""
-    match words:
-        case ["demo" | "doctor" | "profiles" as command]:
-            return command, ""
-        case ["run", argument] if "language" in options or _names_code(argument):
-            return "run", argument
-    return "", ""
-
-
-def _names_code(argument: str) -> bool:
-    path = Path(argument)
-    return (
-        argument == "-" or path.is_file() or (path.suffix.lower() in _CODE_SUFFIXES and " " not in argument)
-    )

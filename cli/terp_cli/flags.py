@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from terp.settings import Setting, Settings, setting, table
 
-Takes = Literal["nothing", "value", "maybe"]
+Takes = Literal["nothing", "value"]
 
 
 @dataclass(frozen=True)
