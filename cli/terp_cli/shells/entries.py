@@ -35,7 +35,7 @@ def _meaning(flag: Flag) -> tuple[str, object]:
 def _entry(same: list[Flag]) -> Entry:
     names, first = tuple(flag.name for flag in same), same[0]
     row = first.row
-    if first.takes == "nothing":
+    if not first.takes_value:
         return Entry(names, _about_switch(first), "none")
     label = row.name.replace("_", " ")
     return Entry(names, row.about, _value(row), label, row.choices, repeats=row.name == "file")
