@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from terp.settings import Setting, Settings, setting, table
-
-Takes = Literal["nothing", "value", "maybe"]
 
 
 @dataclass(frozen=True)
@@ -34,11 +32,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Flag:
-    """One spelling and what it does: `row` is set, to `value` when the flag takes none itself."""
+    """One spelling and what it does: `row` is set, to `value` where none is given."""
 
     name: str
     row: Setting
-    takes: Takes
+    takes_value: bool
     value: Any = True
     of_call: bool = False
 
@@ -76,11 +74,10 @@ def long_names(row: Setting) -> tuple[str, ...]:
 
 
 def _spellings(row: Setting, *, of_call: bool) -> Iterator[Flag]:
-    takes: Takes = "nothing" if row.kind == "switch" else "value"
     for name in (*long_names(row), *(flag for flag in row.flags if not flag.startswith("--"))):
-        yield Flag(name, row, takes, of_call=of_call)
+        yield Flag(name, row, row.kind != "switch", of_call=of_call)
     if row.kind == "switch" and not of_call:
-        yield Flag("--no-" + row.name.replace("_", "-"), row, "nothing", value=False)
+        yield Flag("--no-" + row.name.replace("_", "-"), row, takes_value=False, value=False)
 
 
 def _open_interpreter() -> Iterator[Flag]:
@@ -94,7 +91,7 @@ def _open_interpreter() -> Iterator[Flag]:
         (("--local",), "profile", "local"),
     ):
         for spelling in names:
-            yield Flag(spelling, known[name], "nothing", value, of_call=name == "profile")
+            yield Flag(spelling, known[name], False, value, of_call=name == "profile")
 
 
 _PRESET = "presets of models are not built in; name the model with --model"

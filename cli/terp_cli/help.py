@@ -6,6 +6,7 @@ from textwrap import wrap
 
 from terp.settings import Setting, Settings, table
 from terp_cli.flags import Options, long_names
+from terp_cli.subcommands import SUBCOMMANDS
 
 _USAGE = """\
 terp: say what you want; a model writes code, you approve it, it runs here.
@@ -15,12 +16,8 @@ terp: say what you want; a model writes code, you approve it, it runs here.
   terp -y "…"             the same without asking
   cat big.csv | terp -y "monthly totals"    what is piped is data for the code
   cat question.txt | terp -y                without words, it is the question
-  terp run FILE|-         run code in the kernel, without a model
-  terp demo               a tour without key or network
-  terp doctor             what is here, what is wrong, and what to do about it
-  terp profiles           the named sets of settings
-  terp -- demo            a question that begins with the name of a command
 """
+_PROMPT = "  terp -- demo            a question that begins with the name of a command\n"
 _ENDING = """\
 Every setting can also be a line of a profile or of config.yaml (model: …) and a
 variable (TERP_MODEL=…). Strongest first: flag, variable, profile, config.yaml,
@@ -37,7 +34,12 @@ _WIDTH = 80
 
 def help_text() -> str:
     """The whole help."""
-    return "\n".join([_USAGE, *_groups(), _ENDING])
+    return "\n".join([_USAGE + "".join(_subcommands()) + _PROMPT, *_groups(), _ENDING])
+
+
+def _subcommands() -> Iterator[str]:
+    for command in SUBCOMMANDS:
+        yield f"  {f'terp {command.name} {command.argument}':24}{command.about}\n"
 
 
 def _groups() -> Iterator[str]:

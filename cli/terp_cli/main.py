@@ -36,6 +36,10 @@ def _run(arguments: Sequence[str]) -> int:
         from terp_cli.help import help_text  # noqa: PLC0415  (for --help alone)
 
         return _print(help_text())
+    if line.command == "completions":
+        from terp_cli.shells import shipped  # noqa: PLC0415  (a shell that starts up may wait for it)
+
+        return _print(shipped(line.argument))
     from terp_cli.program import run  # noqa: PLC0415  (--help pays for none of this)
 
     return run(line)

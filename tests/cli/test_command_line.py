@@ -66,6 +66,15 @@ def test_two_letter_flags_are_not_taken_apart() -> None:
 def test_a_switch_is_turned_off_with_no() -> None:
     assert read("--no_auto_run").given == {"auto_run": Given(False, "--no-auto-run")}
     assert read("--auto_run=off").given == {"auto_run": Given(False, "--auto-run")}
+    assert read("-iy=off") == CommandLine(
+        given={"auto_run": Given(False, "-y")}, options=Options(interactive=True)
+    )
+
+
+def test_a_value_can_begin_with_a_hyphen() -> None:
+    assert read("-f", "-x.csv", "-ci=-brief") == CommandLine(
+        given={"instructions": Given("-brief", "-ci")}, options=Options(file=("-x.csv",))
+    )
 
 
 def test_attachments_collect_and_may_hold_commas() -> None:
@@ -79,6 +88,8 @@ def test_attachments_collect_and_may_hold_commas() -> None:
         (("-5",), ("-5",)),
         (("- a list",), ("- a list",)),
         (("-a list",), ("-a list",)),
+        (("-i don't know",), ("-i don't know",)),
+        (("--verbose, what is it?",), ("--verbose, what is it?",)),
         (("--", "-y", "--x"), ("-y", "--x")),
         (("a", "--", "-y"), ("a", "-y")),
     ],
@@ -113,6 +124,11 @@ def test_run_is_a_command_when_a_file_follows(tmp_path: Path) -> None:
         (("--max-steps", "x"), '--max-steps is "x", must be a whole number, 0 or more.'),
         (("--model",), "--model needs a value: text."),
         (("-m", "-y"), "-m needs a value: text."),
+        (("-m", "--max_steps=3"), "-m needs a value: text."),
+        (("-yz",), "unknown flag -yz. Did you mean -y?"),
+        (("-nh",), "unknown flag -nh. Did you mean -h?"),
+        (("--no-auto-run=off",), "--no-auto-run takes no value."),
+        (("--fast=local",), "--fast takes no value."),
         (("--output-format", "xml"), '--output-format is "xml", must be one of text, json, stream-json.'),
         (("--server",), "--server: there is no server in this version."),
         (("--safe_mode", "ask"), "--safe_mode: code is always shown and asked about, unless -y is given."),

@@ -1,0 +1,68 @@
+"""Completion for bash."""
+
+from collections.abc import Iterator, Sequence
+
+from terp_cli.shells.entries import Entry, Value
+from terp_cli.subcommands import SHELLS, SUBCOMMANDS
+
+_HEAD = """\
+# Completion of terp in bash. Written by python -m terp_cli.shells; edit the tables it is made from.
+
+_terp() {
+    local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} word words=()
+    local own=${TERP_HOME:-${XDG_CONFIG_HOME:-$HOME/.config}/terp}/profiles
+    COMPREPLY=()
+    # Readline takes the sign of --flag=value as a word.
+    if [[ $now == = ]]; then
+        now=
+    elif [[ $before == = ]]; then
+        before=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    # Without words of ours, readline completes file names. The bash of macOS lacks compopt, and does always.
+    case $before in
+"""
+_TAIL = """\
+    esac
+    for word in "${words[@]}"; do
+        printf -v word %q "$word"
+        [[ $word == "$now"* ]] && COMPREPLY+=("$word")
+    done
+}
+
+complete -o default -F _terp terp
+"""
+_NO_FILES = "compopt +o default 2>/dev/null"
+
+
+def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
+    """The file `terp.bash`."""
+    return _HEAD + "".join(f"        {line}\n" for line in _arms(entries, profiles)) + _TAIL
+
+
+def _arms(entries: Sequence[Entry], profiles: Sequence[str]) -> Iterator[str]:
+    yield f"{_flags(entries, 'profile')})"
+    yield f"    words=({' '.join(profiles)})"
+    yield '    for word in "$own"/*.yaml "$own"/*.yml; do'
+    yield '        [[ -f $word ]] && word=${word##*/} && words+=("${word%.*}")'
+    yield "    done ;;"
+    for entry in entries:
+        if entry.choices:
+            yield f"{' | '.join(entry.names)}) {_NO_FILES}; words=({' '.join(entry.choices)}) ;;"
+    yield f"{_flags(entries, 'file')}) ;;"
+    yield f"{_flags(entries, 'directory')}) compopt +o default -o dirnames 2>/dev/null ;;"
+    yield f"{_flags(entries, 'text')}) {_NO_FILES} ;;"
+    yield "*)"
+    yield "    if [[ $now == -* ]]; then"
+    yield f"        {_NO_FILES}"
+    yield "        words=("
+    yield from (f"            {' '.join(entry.names)}" for entry in entries)
+    yield "        )"
+    yield "    elif ((COMP_CWORD == 1)); then"
+    yield f"        words=({' '.join(command.name for command in SUBCOMMANDS)})"
+    yield "    elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then"
+    yield f"        words=({' '.join(SHELLS)})"
+    yield "    fi ;;"
+
+
+def _flags(entries: Sequence[Entry], value: Value) -> str:
+    return " | ".join(name for entry in entries if entry.value == value for name in entry.names)

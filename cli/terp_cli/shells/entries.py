@@ -1,0 +1,51 @@
+"""What a shell can offer: each flag in all its spellings, and what may follow it."""
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from terp.settings import Setting
+from terp_cli.flags import Flag, all_flags, long_names
+
+Value = Literal["none", "text", "choice", "file", "directory", "profile"]
+_BY_METAVAR: dict[str, Value] = {"FILE": "file", "PATH": "file", "DIR": "directory", "NAME|FILE": "profile"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Flags that mean the same, with hyphens in front, and what to offer after one of them."""
+
+    names: tuple[str, ...]
+    about: str
+    value: Value
+    label: str = ""
+    choices: tuple[str, ...] = ()
+    repeats: bool = False
+
+
+def entries() -> list[Entry]:
+    """Every flag that is understood, in the order of `--help`."""
+    return [_entry(list(same)) for _, same in groupby(all_flags().values(), _meaning)]
+
+
+def _meaning(flag: Flag) -> tuple[str, object]:
+    return flag.row.name, flag.value
+
+
+def _entry(same: list[Flag]) -> Entry:
+    names, first = tuple(flag.name for flag in same), same[0]
+    row = first.row
+    if not first.takes_value:
+        return Entry(names, _about_switch(first), "none")
+    label = row.name.replace("_", " ")
+    return Entry(names, row.about, _value(row), label, row.choices, repeats=row.name == "file")
+
+
+def _about_switch(flag: Flag) -> str:
+    if flag.value is True:
+        return flag.row.about
+    return f"the same as {long_names(flag.row)[0]}={flag.value or 'off'}"
+
+
+def _value(row: Setting) -> Value:
+    return "choice" if row.choices else _BY_METAVAR.get(row.metavar, "text")

@@ -1,0 +1,68 @@
+"""Completion for fish."""
+
+from collections.abc import Iterator, Sequence
+
+from terp_cli.shells.entries import Entry
+from terp_cli.subcommands import SHELLS, SUBCOMMANDS
+
+_HEAD = """\
+# Completion of terp in fish. Written by python -m terp_cli.shells; edit the tables it is made from.
+
+function __terp_profiles
+    set -l own $HOME/.config
+    set -q XDG_CONFIG_HOME; and test -n "$XDG_CONFIG_HOME"; and set own $XDG_CONFIG_HOME
+    set own $own/terp
+    set -q TERP_HOME; and test -n "$TERP_HOME"; and set own $TERP_HOME
+    printf '%s\\n' @PROFILES@
+    for file in $own/profiles/*.yaml $own/profiles/*.yml
+        string replace -r '.*/(.*)\\.ya?ml$' '$1' -- $file
+    end
+end
+
+# Whether these words, and no others, stand before the cursor.
+function __terp_after
+    test (string join ' ' -- (commandline -opc)) = "$argv"
+end
+
+function __terp_directories
+    # fish's own function takes --flag= for a part of the path.
+    __fish_complete_directories (commandline -ct | string replace -r '^--[^=]*=' '')
+end
+
+"""
+_VALUES = {
+    "none": "",
+    "text": "-x",
+    "file": "-r -F",
+    "directory": "-x -a '(__terp_directories)'",
+    "profile": "-r -a '(__terp_profiles)'",
+}
+
+
+def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
+    """The file `terp.fish`."""
+    lines = [*_subcommands(), *map(_flag, entries)]
+    return _HEAD.replace("@PROFILES@", " ".join(profiles)) + "".join(f"{line}\n" for line in lines)
+
+
+def _subcommands() -> Iterator[str]:
+    for command in SUBCOMMANDS:
+        yield f"complete -c terp -n '__terp_after terp' -a {command.name} -d {_quoted(command.about)}"
+    yield f"complete -c terp -n '__terp_after terp completions' -x -a '{' '.join(SHELLS)}'"
+
+
+def _flag(entry: Entry) -> str:
+    value = f"-x -a '{' '.join(entry.choices)}'" if entry.choices else _VALUES[entry.value]
+    parts = ["complete -c terp", *map(_name, entry.names), value, "-d", _quoted(entry.about)]
+    return " ".join(filter(None, parts))
+
+
+def _name(name: str) -> str:
+    if name.startswith("--"):
+        return f"-l {name[2:]}"
+    # fish calls several letters behind one hyphen "old style".
+    return f"{'-s' if len(name) == 2 else '-o'} {name[1:]}"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

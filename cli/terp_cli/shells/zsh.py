@@ -1,0 +1,82 @@
+"""Completion for zsh."""
+
+from collections.abc import Iterator, Sequence
+
+from terp_cli.shells.entries import Entry
+from terp_cli.subcommands import SHELLS, SUBCOMMANDS
+
+_HEAD = """\
+#compdef terp
+# Completion of terp in zsh. Written by python -m terp_cli.shells; edit the tables it is made from.
+
+_terp_profiles() {
+    local own=${TERP_HOME:-${XDG_CONFIG_HOME:-$HOME/.config}/terp}/profiles
+    local -aU names=(@PROFILES@ $own/*.(yaml|yml)(N:t:r))
+    _alternative 'profiles:profile:compadd -a names' 'files:file:_files'
+}
+
+_terp_first() {
+    local -a commands=(
+@COMMANDS@
+    )
+    _describe -t commands command commands
+    _files
+}
+
+_terp_rest() {
+    if ((CURRENT == 3)) && [[ $words[2] == completions ]]; then
+        compadd @SHELLS@
+    else
+        _files
+    fi
+}
+
+_terp() {
+    _arguments -S \\
+@FLAGS@
+        '1: :_terp_first' \\
+        '*: :_terp_rest'
+}
+
+if [[ $funcstack[1] == _terp ]]; then
+    _terp "$@"
+else
+    compdef _terp terp
+fi
+"""
+_ACTIONS = {"text": " ", "file": "_files", "directory": "_files -/", "profile": "_terp_profiles"}
+
+
+def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
+    """The file `_terp`."""
+    commands = (f"        {_quoted(f'{command.name}:{command.about}')}" for command in SUBCOMMANDS)
+    parts = {
+        "@PROFILES@": " ".join(profiles),
+        "@COMMANDS@": "\n".join(commands),
+        "@SHELLS@": " ".join(SHELLS),
+        "@FLAGS@": "\n".join(f"        {spec} \\" for entry in entries for spec in _specs(entry)),
+    }
+    text = _HEAD
+    for mark, part in parts.items():
+        text = text.replace(mark, part)
+    return text
+
+
+def _specs(entry: Entry) -> Iterator[str]:
+    others = "*" if entry.repeats else f"({' '.join(entry.names)})"
+    about = "".join(f"\\{char}" if char in "[]\\" else char for char in entry.about)
+    for name in entry.names:
+        # A long name takes its value as the next word or behind a sign.
+        sign = "=" if name.startswith("--") and entry.value != "none" else ""
+        yield _quoted(f"{others}{name}{sign}[{about}]{_value(entry)}")
+
+
+def _value(entry: Entry) -> str:
+    if entry.value == "none":
+        return ""
+    action = f"({' '.join(entry.choices)})" if entry.choices else _ACTIONS[entry.value]
+    return f":{entry.label}:{action}"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,48 @@
+"""The first words that are commands, if what follows them fits; else they begin a prompt."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SHELLS = ("bash", "zsh", "fish")
+_CODE_SUFFIXES = frozenset({".py", ".sh", ".js", ".ts", ".r", ".jl", ".rb"})
+
+
+@dataclass(frozen=True)
+class Subcommand:
+    """A line of `--help`: the name, what must follow it, and what it does."""
+
+    name: str
+    argument: str
+    about: str
+
+
+SUBCOMMANDS = (
+    Subcommand("run", "FILE|-", "run code in the kernel, without a model"),
+    Subcommand("demo", "", "a tour without key or network"),
+    Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
+    Subcommand("profiles", "", "the named sets of settings"),
+    Subcommand("completions", "SHELL", f"what {', '.join(SHELLS)} need to complete flags"),
+)
+
+
+def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
+    """The subcommand that the words of a command line call and its argument; empty for a prompt.
+
+    `in_language` is whether the language of code was given, so that any file may hold it.
+    """
+    match words:
+        case ["demo" | "doctor" | "profiles" as command]:
+            return command, ""
+        case ["completions", shell] if shell in SHELLS:
+            return "completions", shell
+        case ["run", argument] if in_language or _names_code(argument):
+            return "run", argument
+    return "", ""
+
+
+def _names_code(argument: str) -> bool:
+    path = Path(argument)
+    return (
+        argument == "-" or path.is_file() or (path.suffix.lower() in _CODE_SUFFIXES and " " not in argument)
+    )

@@ -1,0 +1,93 @@
+# Completion of terp in bash. Written by python -m terp_cli.shells; edit the tables it is made from.
+
+_terp() {
+    local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} word words=()
+    local own=${TERP_HOME:-${XDG_CONFIG_HOME:-$HOME/.config}/terp}/profiles
+    COMPREPLY=()
+    # Readline takes the sign of --flag=value as a word.
+    if [[ $now == = ]]; then
+        now=
+    elif [[ $before == = ]]; then
+        before=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    # Without words of ours, readline completes file names. The bash of macOS lacks compopt, and does always.
+    case $before in
+        --profile | -p)
+            words=(default demo fast local)
+            for word in "$own"/*.yaml "$own"/*.yml; do
+                [[ -f $word ]] && word=${word##*/} && words+=("${word%.*}")
+            done ;;
+        --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
+        --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
+        --replay-mode) compopt +o default 2>/dev/null; words=(strict new sequence) ;;
+        --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
+        --python | --record | --replay | --file | -f) ;;
+        --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
+        --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --run-timeout | --run-timeout-s | --env-pass | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
+        *)
+            if [[ $now == -* ]]; then
+                compopt +o default 2>/dev/null
+                words=(
+                    --model -m
+                    --adapter
+                    --api-base -ab
+                    --api-version -av
+                    --api-key-env
+                    --temperature -t
+                    --max-tokens -x
+                    --context-window -cw
+                    --supports-tools
+                    --no-supports-tools
+                    --supports-vision
+                    --no-supports-vision
+                    --reasoning-effort
+                    --timeout-s
+                    --retries
+                    --system-message -sm
+                    --instructions --custom-instructions -ci
+                    --max-steps
+                    --max-budget --max-budget-usd -b
+                    --max-output --max-output-chars -xo
+                    --auto-run -y
+                    --no-auto-run
+                    --python
+                    --run-timeout --run-timeout-s
+                    --env-pass
+                    --record
+                    --replay
+                    --replay-mode
+                    --profile -p
+                    --file -f
+                    --out -o
+                    --cwd
+                    --interactive -i
+                    --output-format
+                    --timeout
+                    --quiet -q
+                    --verbose -v
+                    --debug
+                    --plain -pl
+                    --api-key -ak
+                    --language -l
+                    --help -h
+                    --version -V
+                    -lsv --llm-supports-vision --vision
+                    -nlsv --no-llm-supports-vision
+                    -lsf --llm-supports-functions
+                    -nlsf --no-llm-supports-functions
+                    --fast
+                    --local
+                )
+            elif ((COMP_CWORD == 1)); then
+                words=(run demo doctor profiles completions)
+            elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
+                words=(bash zsh fish)
+            fi ;;
+    esac
+    for word in "${words[@]}"; do
+        printf -v word %q "$word"
+        [[ $word == "$now"* ]] && COMPREPLY+=("$word")
+    done
+}
+
+complete -o default -F _terp terp

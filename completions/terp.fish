@@ -1,0 +1,78 @@
+# Completion of terp in fish. Written by python -m terp_cli.shells; edit the tables it is made from.
+
+function __terp_profiles
+    set -l own $HOME/.config
+    set -q XDG_CONFIG_HOME; and test -n "$XDG_CONFIG_HOME"; and set own $XDG_CONFIG_HOME
+    set own $own/terp
+    set -q TERP_HOME; and test -n "$TERP_HOME"; and set own $TERP_HOME
+    printf '%s\n' default demo fast local
+    for file in $own/profiles/*.yaml $own/profiles/*.yml
+        string replace -r '.*/(.*)\.ya?ml$' '$1' -- $file
+    end
+end
+
+# Whether these words, and no others, stand before the cursor.
+function __terp_after
+    test (string join ' ' -- (commandline -opc)) = "$argv"
+end
+
+function __terp_directories
+    # fish's own function takes --flag= for a part of the path.
+    __fish_complete_directories (commandline -ct | string replace -r '^--[^=]*=' '')
+end
+
+complete -c terp -n '__terp_after terp' -a run -d 'run code in the kernel, without a model'
+complete -c terp -n '__terp_after terp' -a demo -d 'a tour without key or network'
+complete -c terp -n '__terp_after terp' -a doctor -d 'what is here, what is wrong, and what to do about it'
+complete -c terp -n '__terp_after terp' -a profiles -d 'the named sets of settings'
+complete -c terp -n '__terp_after terp' -a completions -d 'what bash, zsh, fish need to complete flags'
+complete -c terp -n '__terp_after terp completions' -x -a 'bash zsh fish'
+complete -c terp -l model -s m -x -d 'the model, as PROVIDER/NAME'
+complete -c terp -l adapter -x -a 'auto direct litellm' -d 'how the model is reached'
+complete -c terp -l api-base -o ab -x -d 'address of an OpenAI-compatible server'
+complete -c terp -l api-version -o av -x -d 'version of the API, where a provider wants one'
+complete -c terp -l api-key-env -x -d 'the variable that holds the key'
+complete -c terp -l temperature -s t -x -d 'how freely the model words its replies'
+complete -c terp -l max-tokens -s x -x -d 'length of one reply'
+complete -c terp -l context-window -o cw -x -d 'what the model can read at once'
+complete -c terp -l supports-tools -d 'whether the model can call tools; without, it writes fenced code'
+complete -c terp -l no-supports-tools -d 'the same as --supports-tools=off'
+complete -c terp -l supports-vision -d 'whether the model can see images'
+complete -c terp -l no-supports-vision -d 'the same as --supports-vision=off'
+complete -c terp -l reasoning-effort -x -a 'none minimal low medium high' -d 'how much a reasoning model thinks'
+complete -c terp -l timeout-s -x -d 'silence of the model after which a request fails'
+complete -c terp -l retries -x -d 'how often a failed request is sent again'
+complete -c terp -l system-message -o sm -x -d 'the whole system prompt, in place of terp\'s own'
+complete -c terp -l instructions -l custom-instructions -o ci -x -d 'your own instructions, added to the system prompt'
+complete -c terp -l max-steps -x -d 'model replies in one turn before it stops'
+complete -c terp -l max-budget -l max-budget-usd -s b -x -d 'what a session may cost'
+complete -c terp -l max-output -l max-output-chars -o xo -x -d 'output of a run that the model reads; head and tail are kept'
+complete -c terp -l auto-run -s y -d 'run code without asking'
+complete -c terp -l no-auto-run -d 'the same as --auto-run=off'
+complete -c terp -l python -r -F -d 'the Python that runs the code'
+complete -c terp -l run-timeout -l run-timeout-s -x -d 'seconds after which a run is interrupted'
+complete -c terp -l env-pass -x -d 'variables that the code may see, besides the harmless ones'
+complete -c terp -l record -r -F -d 'write the model\'s replies to a file'
+complete -c terp -l replay -r -F -d 'answer from such a file instead of a model'
+complete -c terp -l replay-mode -x -a 'strict new sequence' -d 'a request that is not in the file: fails, is sent and added, or gets the next reply'
+complete -c terp -l profile -s p -r -a '(__terp_profiles)' -d 'a profile by name, or a file'
+complete -c terp -l file -s f -r -F -d 'attach a file; may be repeated'
+complete -c terp -l out -s o -x -a '(__terp_directories)' -d 'collect the files and images of the run'
+complete -c terp -l cwd -x -a '(__terp_directories)' -d 'work in this directory'
+complete -c terp -l interactive -s i -d 'stay in the prompt after the answer'
+complete -c terp -l output-format -x -a 'text json stream-json' -d 'what stdout carries'
+complete -c terp -l timeout -x -d 'end the whole command after so long'
+complete -c terp -l quiet -s q -d 'the answer and errors only'
+complete -c terp -l verbose -s v -d 'more of what happens'
+complete -c terp -l debug -d 'tracebacks of failures'
+complete -c terp -l plain -o pl -d 'no colours, no redrawing'
+complete -c terp -l api-key -o ak -x -d 'the key itself; other users of the machine can read it'
+complete -c terp -l language -s l -x -d 'for `terp run`: the language of the code'
+complete -c terp -l help -s h -d 'show this help'
+complete -c terp -l version -s V -d 'show the version'
+complete -c terp -o lsv -l llm-supports-vision -l vision -d 'whether the model can see images'
+complete -c terp -o nlsv -l no-llm-supports-vision -d 'the same as --supports-vision=off'
+complete -c terp -o lsf -l llm-supports-functions -d 'whether the model can call tools; without, it writes fenced code'
+complete -c terp -o nlsf -l no-llm-supports-functions -d 'the same as --supports-tools=off'
+complete -c terp -l fast -d 'the same as --profile=fast'
+complete -c terp -l local -d 'the same as --profile=local'
