@@ -255,3 +255,19 @@ def test_importing_terp_loads_nothing_slow() -> None:
 
 def test_building_the_help_loads_nothing_slow() -> None:
     assert loaded_by("-m", "terp_cli", "--help") & (SLOW | FRONT_ENDS - {"terp_cli"}) == set()
+
+
+def test_a_prompt_and_its_model_load_neither_httpx_nor_rich() -> None:
+    opened = "open_model(ModelOptions('openai/gpt-4o'), environ={})"
+    code = f"""
+import terp_cli.program, terp_cli.talking
+from terp.models.options import ModelOptions
+from terp.models.routing import open_model
+{opened}
+"""
+    assert loaded_by("-c", code) & (SLOW - {"asyncio"} | {"rich", "click", "pygments"}) == set()
+
+
+def test_the_direct_adapter_leaves_the_command_line_of_httpx_out() -> None:
+    code = "from terp.models.openai_compatible import preload; preload(); import httpx; httpx.AsyncClient"
+    assert loaded_by("-c", code) & {"rich", "click"} == set()

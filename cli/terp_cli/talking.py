@@ -1,10 +1,12 @@
 """A person at a terminal: turns are drawn, questions asked there, and the talk goes on."""
 
+import asyncio
 from dataclasses import dataclass, replace
 from typing import Self
 
 from terp import __version__
 from terp.models.building import build_model
+from terp.models.openai_compatible import preload
 from terp.person import Person
 from terp.session import Session
 from terp.settings import Settings
@@ -72,7 +74,7 @@ def _repl(call: Call, settings: Settings, session: Session) -> ReplSettings:
     return ReplSettings(
         history=call.places.history,
         banner=_banner(call, settings, session),
-        background=(kernel.start,),
+        background=(lambda: asyncio.to_thread(preload), kernel.start),
         use_model=use_model,
     )
 

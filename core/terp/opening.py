@@ -1,9 +1,8 @@
 """The short way to a session, and the one place where its parts are put together from settings."""
 
 import os
-import platform
+import secrets
 import sys
-import uuid
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -121,7 +120,7 @@ async def build_session(
     kernels = LocalKernels(cwd, settings.python, settings.env_pass, prelude=prelude, environ=environ)
     model = await build_model(settings, kernels.languages, cwd=kernels.cwd, environ=environ, api_key=api_key)
     facts = Facts(
-        system=f"{platform.system()} {platform.machine()}",
+        system="{0.sysname} {0.machine}".format(os.uname()),
         cwd=kernels.cwd,
         languages=kernels.languages,
         python="" if settings.python else "{}.{}".format(*sys.version_info),
@@ -145,7 +144,7 @@ async def build_session(
 def new_folder(places: Places) -> Path:
     """Where a new session keeps its files: named by date, not made yet."""
     today = datetime.now().astimezone().date().isoformat()
-    return places.sessions / f"{today}-{uuid.uuid4().hex[:8]}"
+    return places.sessions / f"{today}-{secrets.token_hex(4)}"
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

@@ -10,9 +10,7 @@ from terp.errors import NoModel
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.options import AdapterName, ModelOptions
 from terp.models.protocol import Model
-from terp.models.recording import RecordingModel, ReplayMode, ReplayModel
 from terp.models.routing import open_model
-from terp.models.scrubbing import Scrubber, secrets_in
 from terp.person import Consent, Nobody, Person
 from terp.settings import Settings
 
@@ -35,6 +33,16 @@ async def build_model(
         SettingsError: the model's name says no provider, or the recording cannot be read.
         NoModel: none is named, and none is found or the one that was found is not wanted.
     """
+
+    async def live() -> Model:
+        named = settings if settings.model else await _with_found_model(settings, environ, person or Nobody())
+        return _live(named, languages, environ, api_key)
+
+    if not (settings.record or settings.replay):
+        return await live()
+    from terp.models.recording import RecordingModel, ReplayMode, ReplayModel  # noqa: PLC0415  (as below)
+    from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
+
     scrubber = Scrubber(
         secrets=(*secrets_in(environ), *([api_key] if api_key else [])),
         cwd=cwd,
@@ -43,16 +51,11 @@ async def build_model(
     )
     sampling = _sampling(settings)
     mode = cast("ReplayMode", settings.replay_mode)
-    if settings.replay and mode != "new":
-        return ReplayModel(settings.replay, mode, scrubber=scrubber, sampling=sampling, name=settings.model)
-    if not settings.model:
-        settings = await _with_found_model(settings, environ, person or Nobody())
-    model = _live(settings, languages, environ, api_key)
-    if settings.replay:
-        return ReplayModel(settings.replay, mode, model, scrubber=scrubber, sampling=sampling)
-    if settings.record:
-        return RecordingModel(model, Path(settings.record), scrubber=scrubber, sampling=sampling)
-    return model
+    if not settings.replay:
+        return RecordingModel(await live(), Path(settings.record), scrubber=scrubber, sampling=sampling)
+    if mode == "new":
+        return ReplayModel(settings.replay, mode, await live(), scrubber=scrubber, sampling=sampling)
+    return ReplayModel(settings.replay, mode, scrubber=scrubber, sampling=sampling, name=settings.model)
 
 
 async def _with_found_model(settings: Settings, environ: Mapping[str, str], person: Person) -> Settings:

@@ -5,7 +5,6 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 _LONGEST_MESSAGE = 600
@@ -57,6 +56,8 @@ def retry_after_s(headers: Mapping[str, str], body: str = "", *, now: float | No
     if (seconds := _number(value)) is not None:
         return seconds
     if value:
+        from email.utils import parsedate_to_datetime  # noqa: PLC0415  (a date is rare)
+
         try:
             return max(0.0, parsedate_to_datetime(value).timestamp() - (time.time() if now is None else now))
         except ValueError:

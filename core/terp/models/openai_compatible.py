@@ -5,12 +5,11 @@ chat completions goes through litellm.
 """
 
 import asyncio
-import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, suppress
-from typing import Any
-
-import httpx
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from terp.errors import ToolsRejected
 from terp.messages import Message
@@ -18,14 +17,32 @@ from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
 from terp.models.chat_format import chat_messages
 from terp.models.chat_stream import ChatStream
-from terp.models.failures import classify, unreachable, unusable_key
+from terp.models.failures import unusable_key
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
 from terp.models.protocol import Chunk
-from terp.models.routing import Route, is_loopback
+from terp.models.routing import Route
 
-_CONNECT_S = 15.0
-_LONGEST_ERROR = 256 * 1024
+if TYPE_CHECKING:
+    from terp.models.chat_server import ChatServer
+
+_COMMAND_LINE = "httpx._main"
+
+
+def preload() -> None:
+    """Import what the first request needs: httpx, 50 ms. Meant for a thread.
+
+    Its command line is left out: that imports rich and click, and takes as long again.
+    """
+    unwanted = _COMMAND_LINE not in sys.modules
+    if unwanted:
+        # None makes the import fail; httpx is prepared for that.
+        sys.modules[_COMMAND_LINE] = None  # type: ignore[assignment]
+    try:
+        import_module("terp.models.chat_server")
+    finally:
+        if unwanted:
+            sys.modules.pop(_COMMAND_LINE, None)
 
 
 class OpenAICompatible:
@@ -35,7 +52,7 @@ class OpenAICompatible:
         self._route = route
         self._options = options
         self._abilities = Abilities(route, options, prices)
-        self._client: httpx.AsyncClient | None = None
+        self._server: ChatServer | None = None
 
     @property
     def name(self) -> str:
@@ -46,10 +63,10 @@ class OpenAICompatible:
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
         """One request and its reply, as `Model.stream` says."""
-        client = self._ready(tools)
+        server = await self._ready(tools)
         reply = Accumulator(self._abilities.cost_usd)
         body = ChatStream(self._route.target)
-        async with aclosing(self._received(client, self._request(messages, tools), body)) as pieces:
+        async with aclosing(server.received(self._request(messages, tools), body)) as pieces:
             async for piece in pieces:
                 for event in body.feed(piece):
                     for chunk in reply.feed(event):
@@ -62,52 +79,22 @@ class OpenAICompatible:
 
     async def aclose(self) -> None:
         """Close the connections. Harmless when called twice."""
-        if self._client is not None:
-            client, self._client = self._client, None
-            await client.aclose()
+        if self._server is not None:
+            server, self._server = self._server, None
+            await server.aclose()
 
-    def _ready(self, tools: Sequence[Mapping[str, Any]]) -> httpx.AsyncClient:
+    async def _ready(self, tools: Sequence[Mapping[str, Any]]) -> "ChatServer":
         if problem := unusable_key(self._route.target, needed=self._route.lacks_key):
             raise problem
         if tools and not self._route.provider.calls_tools:
             raise ToolsRejected(f"{self.name}: this provider has no tool calls.")
-        if self._client is None:
-            self._client = _client(self._route, self._options.timeout_s or None)
-        return self._client
+        if self._server is None:
+            # In a thread, so that the screen lives and Ctrl-C works during the import.
+            await asyncio.to_thread(preload)
+            from terp.models.chat_server import ChatServer  # noqa: PLC0415 — httpx, see `preload`
 
-    async def _received(
-        self, client: httpx.AsyncClient, request: Mapping[str, Any], body: ChatStream
-    ) -> AsyncGenerator[bytes, None]:
-        """The bytes of the response as they arrive, until `body` is done.
-
-        Raises:
-            ModelError: the response is an error, or the connection fails before the reply is complete.
-        """
-        try:
-            async with client.stream(
-                "POST", f"{self._route.api_base}/chat/completions", json=request
-            ) as response:
-                if response.status_code != 200:
-                    raise classify(
-                        self._route.target, response.status_code, await _text(response), response.headers
-                    )
-                received = response.aiter_bytes()
-                async for piece in received:
-                    yield piece
-                    if body.done:
-                        await _drain(received)
-                        return
-        except httpx.TransportError as error:
-            # A server may say all there is to say and then not close properly.
-            if not body.complete:
-                raise unreachable(self._route.target, self._reason(error)) from error
-
-    def _reason(self, error: httpx.TransportError) -> str:
-        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-            return f"no connection to {self._route.api_base} ({error or 'timeout'})"
-        if isinstance(error, httpx.TimeoutException):
-            return f"nothing came for {self._options.timeout_s:g} s (timeout_s)"
-        return f"the connection broke off ({error or type(error).__name__})"
+            self._server = ChatServer(self._route, self._options.timeout_s or None)
+        return self._server
 
     def _request(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         options, provider = self._options, self._route.provider
@@ -125,35 +112,3 @@ class OpenAICompatible:
             length_option: options.max_tokens,
         }
         return {name: value for name, value in request.items() if value is not None}
-
-
-def _client(route: Route, timeout_s: float | None) -> httpx.AsyncClient:
-    headers = {"User-Agent": "terp"}
-    if route.key:
-        headers["Authorization"] = f"Bearer {route.key}"
-    # Loading the certificates takes 20 ms or more; an empty context, for plain HTTP, takes none.
-    plain = route.api_base.startswith("http://")
-    return httpx.AsyncClient(
-        headers=headers,
-        timeout=httpx.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s or _CONNECT_S)),
-        trust_env=not is_loopback(route.api_base),
-        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
-    )
-
-
-async def _text(response: httpx.Response) -> str:
-    """The body of an error, as far as it is worth reading."""
-    body = b""
-    async for piece in response.aiter_bytes():
-        body += piece
-        if len(body) > _LONGEST_ERROR:
-            break
-    return body.decode(errors="replace")
-
-
-async def _drain(received: AsyncIterator[bytes]) -> None:
-    """Read to the end, which is due: only then can the connection be used again."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(0.2):
-            async for _ in received:
-                pass

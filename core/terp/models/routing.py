@@ -114,7 +114,7 @@ def open_adapter(options: ModelOptions, *, environ: Mapping[str, str] | None = N
     """The plain adapter for a model, with nothing around it."""
     found = route(options, os.environ if environ is None else environ)
     if found.adapter == "direct":
-        from terp.models.openai_compatible import OpenAICompatible  # noqa: PLC0415 — httpx: 100 ms
+        from terp.models.openai_compatible import OpenAICompatible  # noqa: PLC0415 — as below
 
         return OpenAICompatible(found, options)
     from terp.models.litellm_adapter import LiteLLM  # noqa: PLC0415 — only one of the two is needed

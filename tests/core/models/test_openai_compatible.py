@@ -82,7 +82,7 @@ async def test_one_connection_serves_several_requests() -> None:
     with Loopback(["one", "two"]) as server:
         model = direct(server)
         await collect(model.stream(ASKED))
-        client = model._client  # type: ignore[attr-defined]
+        client = model._server._client  # type: ignore[attr-defined]
         await collect(model.stream(ASKED))
         assert len(client._transport._pool.connections) == 1
         await model.aclose()
@@ -172,5 +172,5 @@ async def test_leaving_early_ends_the_request() -> None:
         chunks = model.stream(ASKED)
         assert isinstance(await anext(chunks), Text)
         await chunks.aclose()
-        assert model._client._transport._pool.connections == []  # type: ignore[attr-defined]
+        assert model._server._client._transport._pool.connections == []  # type: ignore[attr-defined]
         await model.aclose()
