@@ -9,7 +9,7 @@ from typing import Any
 from terp.artifacts import Artifacts
 from terp.conversation import Conversation
 from terp.errors import KernelStartFailed, NobodyThere, TerpError
-from terp.events import Event, KernelChanged, KernelState, LateOutput, TurnStarted
+from terp.events import Event, KernelChanged, KernelState, LateOutput, TurnFinished, TurnStarted
 from terp.headtail import HeadTail
 from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel, Kernels
@@ -126,12 +126,17 @@ class Session:
             async with aclosing(self._follow(after, task)) as records:
                 async for record in records:
                     yield record.event
+                    if isinstance(record.event, TurnFinished):
+                        # What a kernel does from here on belongs to no turn; it is in the log.
+                        break
             await task
         finally:
             if not task.done():
                 await turn.stop()
                 await asyncio.wait({task})
             self._turn = None
+            # Whoever waits for this turn to be drawn waits no more.
+            self.log.wake()
 
     async def interrupt(self) -> None:
         """Stop the model or the code; its kernel and the variables stay.

@@ -15,7 +15,7 @@ from terp.events import (
     TurnFinished,
 )
 from terp.outputs import Error, InputRequest, Text
-from terp.person import Decline, Nobody, Run
+from terp.person import Consent, Decline, Nobody, Run
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session, results, unanswered
 
@@ -142,3 +142,14 @@ async def test_input_that_nobody_can_answer_is_end_of_file_and_the_model_is_told
     await collect(session, "go")
     assert kernel.typed == [None]
     assert "nobody is there to type it" in results(session)[0]
+
+
+async def test_a_consent_waits_no_more_for_a_front_end_that_left(tmp_path: Path) -> None:
+    session = open_session(tmp_path, ScriptedModel("hello"), person=ScriptedPerson(True))
+    async with aclosing(session.turn("go")) as events:
+        await anext(events)
+        consent = asyncio.create_task(session.allow(Consent("install numpy")))
+        while not of(Asked, [record.event for record in session.log.since(0)]):
+            await session.log.changed()
+        assert not consent.done()
+    assert await consent
