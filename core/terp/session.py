@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from terp.artifacts import Artifacts
 from terp.conversation import Conversation
@@ -26,6 +26,7 @@ from terp.questions import Answer, Questions
 from terp.runs import Runner
 from terp.turn import Turn
 
+T = TypeVar("T")
 Service = Callable[[Mapping[str, Any]], Awaitable[Any]]
 _LATE_CHARS = 2_000
 
@@ -244,10 +245,9 @@ class Session:
             await self._drawn()
             return await self._person.type_in(request.prompt, secret=request.secret)
 
-        assert self._turn is not None, "only a run of a turn asks for input"
         question = self._questions.ask("input", request.prompt, ask, secret=request.secret)
         try:
-            line = await self._turn.interrupts.guard(question)
+            line = await self._guarded(question)
         except Interrupted:
             return ""
         except NobodyThere as nobody:
@@ -262,13 +262,18 @@ class Session:
             await kernel.answer(None, f"terp has no service {call.service!r} here")
             return
         try:
-            value = await service(call.arguments)
+            await kernel.answer(await self._guarded(service(call.arguments)))
+        except Interrupted:
+            return
         except TerpError as error:
             await kernel.answer(None, error.message)
         except Exception as error:  # noqa: BLE001  # whatever a service raises belongs to the code that called it
             await kernel.answer(None, f"{type(error).__name__}: {error}")
-        else:
-            await kernel.answer(value)
+
+    async def _guarded(self, answer: Awaitable[T]) -> T:
+        """What a run of the turn waits for, unless the turn is interrupted."""
+        assert self._turn is not None, "only a run of a turn asks for anything"
+        return await self._turn.interrupts.guard(answer)
 
 
 def _said(prompt: str, attachments: Sequence[Attachment]) -> User:

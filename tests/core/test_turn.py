@@ -1,5 +1,7 @@
 """The walk of a turn: what happens, in which order, and what the model reads."""
 
+import asyncio
+import json
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -124,6 +126,38 @@ async def test_code_that_calls_home_is_answered_by_the_service(tmp_path: Path) -
     session.offer("double", double)
     await collect(session, "go")
     assert kernel.answers == [(8, ""), (None, "terp has no service 'nope' here")]
+
+
+async def test_a_service_that_gives_no_json_is_an_error_of_the_code_that_called_it(tmp_path: Path) -> None:
+    class Strict(EchoKernel):
+        async def answer(self, value: Any, error: str = "") -> None:
+            await super().answer(json.loads(json.dumps(value)), error)
+
+    kernel = Strict({"home": [BackCall("names", {})]})
+    session = open_session(tmp_path, ScriptedModel([call("home")], "ok"), kernel)
+
+    async def names(_: Any) -> set[str]:
+        return {"a", "b"}
+
+    session.offer("names", names)
+    events = await collect(session, "go")
+    assert kernel.answers == [(None, "TypeError: Object of type set is not JSON serializable")]
+    assert events[-1] == TurnFinished("done", "ok")
+
+
+async def test_an_interrupt_ends_a_service_that_code_waits_for(tmp_path: Path) -> None:
+    kernel, called = EchoKernel({"home": [BackCall("slow", {})]}), asyncio.Event()
+    session = open_session(tmp_path, ScriptedModel([call("home")]), kernel)
+
+    async def slow(_: Any) -> None:
+        called.set()
+        await asyncio.Event().wait()
+
+    session.offer("slow", slow)
+    turn = asyncio.create_task(collect(session, "go"))
+    await called.wait()
+    await session.interrupt()
+    assert (await turn)[-1] == TurnFinished("interrupted", "")
 
 
 async def test_late_output_is_an_event_and_reaches_the_model_with_the_next_result(tmp_path: Path) -> None:
