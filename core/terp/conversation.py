@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from terp import tool
@@ -84,6 +84,15 @@ class Conversation:
             await self._compact()
             return await self._streamed()
 
+    def go_on_with(self, model: Model) -> None:
+        """Send what follows to another model.
+
+        Extras are for the provider that gave them: another one refuses its signatures and fields.
+        """
+        if model.name != self.model.name:
+            self.messages[:] = map(_without_extras, self.messages)
+        self.model = model
+
     def settle(self, why: str) -> None:
         """Answer every call that has no result yet with "Not run", so that the history stays valid."""
         answered: set[str] = set()
@@ -157,3 +166,9 @@ class Conversation:
         before, after = size(self.messages), size(shorter)
         self.messages[:] = shorter
         self._log.append(HistoryCompacted(before, after, how))
+
+
+def _without_extras(message: Message) -> Message:
+    if not isinstance(message, Assistant):
+        return message
+    return replace(message, calls=tuple(replace(call, extras={}) for call in message.calls), extras={})

@@ -75,12 +75,12 @@ class Session:
 
     @property
     def model(self) -> Model:
-        """The model that is asked; it can be changed between turns."""
+        """The model that is asked. It can be changed between turns; who changes it closes the one before."""
         return self._conversation.model
 
     @model.setter
     def model(self, model: Model) -> None:
-        self._conversation.model = model
+        self._conversation.go_on_with(model)
 
     @property
     def history(self) -> Sequence[Message]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
-from terp.messages import Assistant, Result, User
+from terp.messages import Assistant, Result, System, ToolCall, User
+from terp.models.protocol import Replied
 from terp.outputs import BackCall, Display, Text
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session, results, unanswered
@@ -103,6 +105,36 @@ async def test_a_second_turn_sends_the_first_one_along(tmp_path: Path) -> None:
         "Assistant",
         "User",
     ]
+
+
+async def test_another_model_is_not_sent_what_was_meant_for_the_one_before(tmp_path: Path) -> None:
+    signed = ToolCall("id1", "execute", call("1").arguments, extras={"thought_signature": "x"})
+    reply = Replied(Assistant("", (signed,), "hm", {"thinking_blocks": [{"signature": "y"}]}))
+    before, after = ScriptedModel([reply], "ok"), ScriptedModel("hello")
+    after.name = "other/model"
+    session = open_session(tmp_path, before)
+    await collect(session, "go")
+    assert before.requests[1][2] == reply.message
+    session.model = after
+    await collect(session, "again")
+    assert after.requests[0][2] == Assistant("", (replace(signed, extras={}),), "hm")
+
+
+async def test_a_model_that_only_changes_its_settings_keeps_its_extras(tmp_path: Path) -> None:
+    reply = Replied(Assistant("hello", (), "hm", {"thinking_blocks": [{"signature": "y"}]}))
+    session = open_session(tmp_path, ScriptedModel([reply]))
+    await collect(session, "go")
+    session.model = ScriptedModel()
+    assert session.history == (User("go"), reply.message)
+
+
+async def test_a_conversation_can_be_forgotten(tmp_path: Path) -> None:
+    model = ScriptedModel([call("1")], "ok", "hello")
+    session = open_session(tmp_path, model)
+    await collect(session, "go")
+    session.history = ()
+    await collect(session, "anew")
+    assert model.requests[-1] == [System(""), User("anew")]
 
 
 async def test_a_kernel_that_does_not_start_ends_the_turn(tmp_path: Path) -> None:
