@@ -38,13 +38,14 @@ class _Incoming:
     text: list[str] = field(default_factory=list)
     codes: list[ArgumentsDecoder] = field(default_factory=list)
     call_ids: list[str] = field(default_factory=list)
+    begun: set[str] = field(default_factory=set)
     message: Assistant | None = None
 
 
 class Conversation:
     """Messages in order, and the model they go to. Events of a reply are logged as they happen.
 
-    `wants_kernel` is called with a language as soon as the model begins to write code in it.
+    `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
     """
 
     def __init__(
@@ -143,11 +144,14 @@ class Conversation:
         while len(incoming.codes) <= delta.position:
             incoming.codes.append(ArgumentsDecoder(delta.name, self._languages))
             incoming.call_ids.append(self._call_id())
+        call_id = incoming.call_ids[delta.position]
         piece = incoming.codes[delta.position].feed(delta.arguments)
         if piece is None:
             return
-        self._wants_kernel(piece.language)
-        self._log.append(CodeDelta(incoming.call_ids[delta.position], piece.language, piece.text))
+        if call_id not in incoming.begun:
+            incoming.begun.add(call_id)
+            self._wants_kernel(piece.language)
+        self._log.append(CodeDelta(call_id, piece.language, piece.text))
 
     def _take_usage(self, usage: Usage) -> None:
         if usage.cost_usd is None:

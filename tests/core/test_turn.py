@@ -78,6 +78,20 @@ async def test_code_is_seen_while_the_model_writes_it(tmp_path: Path) -> None:
     assert {delta.language for delta in deltas} == {"python"}
 
 
+async def test_a_kernel_is_brought_up_once_while_the_model_writes(tmp_path: Path) -> None:
+    class Slow(EchoKernel):
+        starts = 0
+
+        async def start(self) -> None:
+            self.starts += 1
+
+    kernel = Slow()
+    model = ScriptedModel([call("print('a long line')")])
+    events = await collect(open_session(tmp_path, model, kernel, ScriptedPerson()), "go")
+    assert len(of(CodeDelta, events)) > 1
+    assert kernel.starts == 1
+
+
 async def test_parallel_calls_are_all_answered_in_order(tmp_path: Path) -> None:
     model = ScriptedModel([call("1", id="a"), call("2", id="b"), call("3", id="c")], "ok")
     session = open_session(tmp_path, model)
