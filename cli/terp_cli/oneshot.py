@@ -60,13 +60,8 @@ async def _turn(
 ) -> AsyncGenerator[Event, None]:
     async with aclosing(session.turn(question.prompt, question.attachments)) as events:
         async for event in events:
-            if isinstance(event, TurnFinished):
-                seen.append(_told_by(stopping, event))
-                yield seen[-1]
-            elif not (seen and isinstance(seen[-1], TurnFinished)):
-                seen.append(event)
-                yield event
-            # What a kernel does after the end of a turn belongs to no turn.
+            seen.append(_told_by(stopping, event) if isinstance(event, TurnFinished) else event)
+            yield seen[-1]
 
 
 def _told_by(stopping: Stopping, end: TurnFinished) -> TurnFinished:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from terp import tool
@@ -38,13 +38,14 @@ class _Incoming:
     text: list[str] = field(default_factory=list)
     codes: list[ArgumentsDecoder] = field(default_factory=list)
     call_ids: list[str] = field(default_factory=list)
+    begun: set[str] = field(default_factory=set)
     message: Assistant | None = None
 
 
 class Conversation:
     """Messages in order, and the model they go to. Events of a reply are logged as they happen.
 
-    `wants_kernel` is called with a language as soon as the model begins to write code in it.
+    `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
     """
 
     def __init__(
@@ -83,6 +84,15 @@ class Conversation:
         except ContextFull:
             await self._compact()
             return await self._streamed()
+
+    def go_on_with(self, model: Model) -> None:
+        """Send what follows to another model.
+
+        Extras are for the provider that gave them: another one refuses its signatures and fields.
+        """
+        if model.name != self.model.name:
+            self.messages[:] = map(_without_extras, self.messages)
+        self.model = model
 
     def settle(self, why: str) -> None:
         """Answer every call that has no result yet with "Not run", so that the history stays valid."""
@@ -134,11 +144,14 @@ class Conversation:
         while len(incoming.codes) <= delta.position:
             incoming.codes.append(ArgumentsDecoder(delta.name, self._languages))
             incoming.call_ids.append(self._call_id())
+        call_id = incoming.call_ids[delta.position]
         piece = incoming.codes[delta.position].feed(delta.arguments)
         if piece is None:
             return
-        self._wants_kernel(piece.language)
-        self._log.append(CodeDelta(incoming.call_ids[delta.position], piece.language, piece.text))
+        if call_id not in incoming.begun:
+            incoming.begun.add(call_id)
+            self._wants_kernel(piece.language)
+        self._log.append(CodeDelta(call_id, piece.language, piece.text))
 
     def _take_usage(self, usage: Usage) -> None:
         if usage.cost_usd is None:
@@ -157,3 +170,9 @@ class Conversation:
         before, after = size(self.messages), size(shorter)
         self.messages[:] = shorter
         self._log.append(HistoryCompacted(before, after, how))
+
+
+def _without_extras(message: Message) -> Message:
+    if not isinstance(message, Assistant):
+        return message
+    return replace(message, calls=tuple(replace(call, extras={}) for call in message.calls), extras={})

@@ -94,7 +94,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A question was answered; `answer` is "" for a secret. Once per `Asked`."""
+    """A question was answered; `answer` is "" for a secret.
+
+    At most once per `Asked`: one that is taken back, or that nobody can answer, ends without it.
+    """
 
     question_id: str
     answer: str

@@ -35,7 +35,8 @@ class Interrupts:
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task})
-        if task.cancelled():
+        # Also what came at the very moment of `stop` is not to be acted on any more.
+        if task.cancelled() or (self.requested and not task.exception()):
             raise Interrupted
         return task.result()
 

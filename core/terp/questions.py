@@ -32,7 +32,7 @@ class Questions:
         self,
         kind: QuestionKind,
         what: str,
-        from_person: Callable[[], Awaitable[Any]],
+        from_person: Asking,
         *,
         secret: bool = False,
     ) -> Any:
@@ -51,8 +51,10 @@ class Questions:
             await asyncio.wait({person, elsewhere}, return_when=asyncio.FIRST_COMPLETED)
             reply = elsewhere.result() if elsewhere.done() else _Reply(person.result(), "person")
         finally:
-            person.cancel()
             elsewhere.cancel()
+            # Until it has ended the person may still hold the screen or the keyboard.
+            person.cancel()
+            await asyncio.wait({person})
             del self._open[question_id], self._kinds[question_id]
         self._log.append(Answered(question_id, "" if secret else _told(reply.answer), reply.by))
         return reply.answer

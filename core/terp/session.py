@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from terp.artifacts import Artifacts
 from terp.conversation import Conversation
 from terp.errors import KernelStartFailed, NobodyThere, TerpError
-from terp.events import Event, KernelChanged, KernelState, LateOutput, TurnStarted
+from terp.events import Event, KernelChanged, KernelState, LateOutput, TurnFinished, TurnStarted
 from terp.headtail import HeadTail
 from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel, Kernels
@@ -26,6 +26,7 @@ from terp.questions import Answer, Questions
 from terp.runs import Runner
 from terp.turn import Turn
 
+T = TypeVar("T")
 Service = Callable[[Mapping[str, Any]], Awaitable[Any]]
 _LATE_CHARS = 2_000
 
@@ -74,12 +75,12 @@ class Session:
 
     @property
     def model(self) -> Model:
-        """The model that is asked; it can be changed between turns."""
+        """The model that is asked. It can be changed between turns; who changes it closes the one before."""
         return self._conversation.model
 
     @model.setter
     def model(self, model: Model) -> None:
-        self._conversation.model = model
+        self._conversation.go_on_with(model)
 
     @property
     def history(self) -> Sequence[Message]:
@@ -126,12 +127,17 @@ class Session:
             async with aclosing(self._follow(after, task)) as records:
                 async for record in records:
                     yield record.event
+                    if isinstance(record.event, TurnFinished):
+                        # What a kernel does from here on belongs to no turn; it is in the log.
+                        break
             await task
         finally:
             if not task.done():
                 await turn.stop()
                 await asyncio.wait({task})
             self._turn = None
+            # Whoever waits for this turn to be drawn waits no more.
+            self.log.wake()
 
     async def interrupt(self) -> None:
         """Stop the model or the code; its kernel and the variables stay.
@@ -239,10 +245,9 @@ class Session:
             await self._drawn()
             return await self._person.type_in(request.prompt, secret=request.secret)
 
-        assert self._turn is not None, "only a run of a turn asks for input"
         question = self._questions.ask("input", request.prompt, ask, secret=request.secret)
         try:
-            line = await self._turn.interrupts.guard(question)
+            line = await self._guarded(question)
         except Interrupted:
             return ""
         except NobodyThere as nobody:
@@ -257,13 +262,18 @@ class Session:
             await kernel.answer(None, f"terp has no service {call.service!r} here")
             return
         try:
-            value = await service(call.arguments)
+            await kernel.answer(await self._guarded(service(call.arguments)))
+        except Interrupted:
+            return
         except TerpError as error:
             await kernel.answer(None, error.message)
         except Exception as error:  # noqa: BLE001  # whatever a service raises belongs to the code that called it
             await kernel.answer(None, f"{type(error).__name__}: {error}")
-        else:
-            await kernel.answer(value)
+
+    async def _guarded(self, answer: Awaitable[T]) -> T:
+        """What a run of the turn waits for, unless the turn is interrupted."""
+        assert self._turn is not None, "only a run of a turn asks for anything"
+        return await self._turn.interrupts.guard(answer)
 
 
 def _said(prompt: str, attachments: Sequence[Attachment]) -> User:

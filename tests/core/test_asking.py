@@ -15,7 +15,7 @@ from terp.events import (
     TurnFinished,
 )
 from terp.outputs import Error, InputRequest, Text
-from terp.person import Decline, Nobody, Run
+from terp.person import Consent, Decline, Nobody, Run
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session, results, unanswered
 
@@ -111,6 +111,24 @@ async def test_another_front_end_may_answer_an_approval(tmp_path: Path) -> None:
     assert of(Answered, seen) == [Answered("q1", "run", "browser")]
 
 
+async def test_a_person_has_let_go_before_the_turn_goes_on(tmp_path: Path) -> None:
+    known_when_let_go: list[Answered] = []
+
+    class Slow(ScriptedPerson):
+        async def approve(self, proposed: CodeProposed) -> Run | Decline:
+            asyncio.get_running_loop().call_soon(session.answer, "q1", Run("x"))
+            try:
+                return await asyncio.Future()
+            finally:
+                await asyncio.sleep(0)
+                known_when_let_go.extend(of(Answered, [record.event for record in session.log.since(0)]))
+
+    session = open_session(tmp_path, ScriptedModel([call("x")]), person=Slow())
+    events = await collect(session, "go")
+    assert known_when_let_go == []
+    assert of(Answered, events) == [Answered("q1", "run", "another front end")]
+
+
 async def test_an_approval_cannot_be_answered_with_text(tmp_path: Path) -> None:
     session = open_session(tmp_path, ScriptedModel([call("x")]), person=ScriptedPerson("run"))
     async with aclosing(session.turn("go")) as events:
@@ -142,3 +160,14 @@ async def test_input_that_nobody_can_answer_is_end_of_file_and_the_model_is_told
     await collect(session, "go")
     assert kernel.typed == [None]
     assert "nobody is there to type it" in results(session)[0]
+
+
+async def test_a_consent_waits_no_more_for_a_front_end_that_left(tmp_path: Path) -> None:
+    session = open_session(tmp_path, ScriptedModel("hello"), person=ScriptedPerson(True))
+    async with aclosing(session.turn("go")) as events:
+        await anext(events)
+        consent = asyncio.create_task(session.allow(Consent("install numpy")))
+        while not of(Asked, [record.event for record in session.log.since(0)]):
+            await session.log.changed()
+        assert not consent.done()
+    assert await consent

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terp.errors import Unavailable
-from terp.events import CodeFinished, CodeStarted, Event, Printed, TextDelta, TurnFinished
+from terp.events import CodeFinished, CodeStarted, Event, KernelChanged, Printed, TextDelta, TurnFinished
 from terp.messages import Assistant, Result
 from terp.outputs import Text
 from terp.person import AutoRun, Decline
@@ -116,6 +116,19 @@ async def test_law_3_a_consumer_that_leaves_gets_the_same_without_the_events(tmp
                 break
     assert session.log.since(0)[-1].event == TurnFinished("interrupted", "")
     assert unanswered(session.history) == []
+
+
+async def test_a_turn_yields_nothing_after_its_end(tmp_path: Path) -> None:
+    kernel = EchoKernel()
+    session = Session(ScriptedModel("hello"), kernel, AutoRun(), folder=tmp_path)
+    seen: list[Event] = []
+    async with aclosing(session.turn("go")) as events:
+        async for event in events:
+            seen.append(event)
+            if isinstance(event, TurnFinished):
+                session.changed("python", "interrupted", "")
+    assert seen[-1] == TurnFinished("done", "hello")
+    assert session.log.since(0)[-1].event == KernelChanged("python", "interrupted", "")
 
 
 async def test_the_next_turn_after_an_interrupt_is_an_ordinary_one(tmp_path: Path) -> None:

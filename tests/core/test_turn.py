@@ -1,5 +1,8 @@
 """The walk of a turn: what happens, in which order, and what the model reads."""
 
+import asyncio
+import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,8 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
-from terp.messages import Assistant, Result, User
+from terp.messages import Assistant, Result, System, ToolCall, User
+from terp.models.protocol import Replied
 from terp.outputs import BackCall, Display, Text
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session, results, unanswered
@@ -74,6 +78,20 @@ async def test_code_is_seen_while_the_model_writes_it(tmp_path: Path) -> None:
     assert {delta.language for delta in deltas} == {"python"}
 
 
+async def test_a_kernel_is_brought_up_once_while_the_model_writes(tmp_path: Path) -> None:
+    class Slow(EchoKernel):
+        starts = 0
+
+        async def start(self) -> None:
+            self.starts += 1
+
+    kernel = Slow()
+    model = ScriptedModel([call("print('a long line')")])
+    events = await collect(open_session(tmp_path, model, kernel, ScriptedPerson()), "go")
+    assert len(of(CodeDelta, events)) > 1
+    assert kernel.starts == 1
+
+
 async def test_parallel_calls_are_all_answered_in_order(tmp_path: Path) -> None:
     model = ScriptedModel([call("1", id="a"), call("2", id="b"), call("3", id="c")], "ok")
     session = open_session(tmp_path, model)
@@ -103,6 +121,36 @@ async def test_a_second_turn_sends_the_first_one_along(tmp_path: Path) -> None:
     ]
 
 
+async def test_another_model_is_not_sent_what_was_meant_for_the_one_before(tmp_path: Path) -> None:
+    signed = ToolCall("id1", "execute", call("1").arguments, extras={"thought_signature": "x"})
+    reply = Replied(Assistant("", (signed,), "hm", {"thinking_blocks": [{"signature": "y"}]}))
+    before, after = ScriptedModel([reply], "ok"), ScriptedModel("hello")
+    after.name = "other/model"
+    session = open_session(tmp_path, before)
+    await collect(session, "go")
+    assert before.requests[1][2] == reply.message
+    session.model = after
+    await collect(session, "again")
+    assert after.requests[0][2] == Assistant("", (replace(signed, extras={}),), "hm")
+
+
+async def test_a_model_that_only_changes_its_settings_keeps_its_extras(tmp_path: Path) -> None:
+    reply = Replied(Assistant("hello", (), "hm", {"thinking_blocks": [{"signature": "y"}]}))
+    session = open_session(tmp_path, ScriptedModel([reply]))
+    await collect(session, "go")
+    session.model = ScriptedModel()
+    assert session.history == (User("go"), reply.message)
+
+
+async def test_a_conversation_can_be_forgotten(tmp_path: Path) -> None:
+    model = ScriptedModel([call("1")], "ok", "hello")
+    session = open_session(tmp_path, model)
+    await collect(session, "go")
+    session.history = ()
+    await collect(session, "anew")
+    assert model.requests[-1] == [System(""), User("anew")]
+
+
 async def test_a_kernel_that_does_not_start_ends_the_turn(tmp_path: Path) -> None:
     class Dead(EchoKernel):
         async def start(self) -> None:
@@ -124,6 +172,38 @@ async def test_code_that_calls_home_is_answered_by_the_service(tmp_path: Path) -
     session.offer("double", double)
     await collect(session, "go")
     assert kernel.answers == [(8, ""), (None, "terp has no service 'nope' here")]
+
+
+async def test_a_service_that_gives_no_json_is_an_error_of_the_code_that_called_it(tmp_path: Path) -> None:
+    class Strict(EchoKernel):
+        async def answer(self, value: Any, error: str = "") -> None:
+            await super().answer(json.loads(json.dumps(value)), error)
+
+    kernel = Strict({"home": [BackCall("names", {})]})
+    session = open_session(tmp_path, ScriptedModel([call("home")], "ok"), kernel)
+
+    async def names(_: Any) -> set[str]:
+        return {"a", "b"}
+
+    session.offer("names", names)
+    events = await collect(session, "go")
+    assert kernel.answers == [(None, "TypeError: Object of type set is not JSON serializable")]
+    assert events[-1] == TurnFinished("done", "ok")
+
+
+async def test_an_interrupt_ends_a_service_that_code_waits_for(tmp_path: Path) -> None:
+    kernel, called = EchoKernel({"home": [BackCall("slow", {})]}), asyncio.Event()
+    session = open_session(tmp_path, ScriptedModel([call("home")]), kernel)
+
+    async def slow(_: Any) -> None:
+        called.set()
+        await asyncio.Event().wait()
+
+    session.offer("slow", slow)
+    turn = asyncio.create_task(collect(session, "go"))
+    await called.wait()
+    await session.interrupt()
+    assert (await turn)[-1] == TurnFinished("interrupted", "")
 
 
 async def test_late_output_is_an_event_and_reaches_the_model_with_the_next_result(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import importlib
 import json
-import re
 import secrets
 import time
 from collections import OrderedDict
@@ -22,6 +21,7 @@ from terp.kernels.rundir import sweep
 from terp.kernels.translation import Translator, report_of, wants_exit
 from terp.kernels.waiting import first_of, is_set_within
 from terp.outputs import FileChange, RunEnded, RunItem, RunStatus
+from terp.plain import without_escapes
 
 if TYPE_CHECKING:
     from terp.kernels.process import KernelProcess
@@ -39,7 +39,6 @@ _PATIENCE_S = (2.0, 3.0)
 # How long a question beside a run (completion, variables) may take.
 _ASIDE_S = 1.0
 _REMEMBERED_RUNS = 500
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _LOST = "Its variables are lost; the next run starts a new kernel."
 
 
@@ -155,7 +154,7 @@ class JupyterKernel:
     async def inspect(self, code: str, cursor: int) -> str:
         """Documentation as plain text; "" when no kernel runs or a busy one cannot answer."""
         reply = await self._ask("inspect_request", {"code": code, "cursor_pos": cursor, "detail_level": 0})
-        return _COLOURS.sub("", str((reply.get("data") or {}).get("text/plain") or ""))
+        return without_escapes(str((reply.get("data") or {}).get("text/plain") or ""))
 
     async def variables(self) -> Sequence[Variable]:
         """The person's variables; none when no kernel runs or a busy one cannot answer."""

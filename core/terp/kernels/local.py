@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from terp.errors import UnknownLanguage
@@ -12,16 +11,8 @@ from terp.kernels.environment import find_python, kernel_environment
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch, python_argv
 from terp.kernels.protocol import KernelListener
+from terp.languages import language_of
 from terp.outputs import Output
-
-
-@dataclass(frozen=True, slots=True)
-class _Language:
-    """A row of the table of languages: its names, and how its kernel is started."""
-
-    name: str
-    aliases: frozenset[str]
-    launch: Callable[["LocalKernels", str], Launch]
 
 
 class _Listeners:
@@ -71,20 +62,23 @@ class LocalKernels:
     @property
     def languages(self) -> Sequence[str]:
         """Main names of the languages, the default first."""
-        return tuple(row.name for row in _LANGUAGES)
+        return tuple(_LAUNCHES)
 
     def get(self, language: str) -> JupyterKernel:
         """The kernel for a language or an alias of it."""
-        row = _row(language)
-        if row.name not in self._kernels:
-            self._kernels[row.name] = JupyterKernel(
-                row.name,
+        name = language_of(language, self.languages)
+        if not name:
+            known = ", ".join(self.languages)
+            raise UnknownLanguage(f"No kernel here runs {language!r}. There is: {known}.")
+        if name not in self._kernels:
+            self._kernels[name] = JupyterKernel(
+                name,
                 self.cwd,
-                lambda token: row.launch(self, token),
+                lambda token: _LAUNCHES[name](self, token),
                 self._listeners,
                 max_output_chars=self._max_output_chars,
             )
-        return self._kernels[row.name]
+        return self._kernels[name]
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Tell `listener` what happens outside runs."""
@@ -93,17 +87,8 @@ class LocalKernels:
 
     async def aclose(self) -> None:
         """End every kernel."""
-        for kernel in self._kernels.values():
+        for kernel in tuple(self._kernels.values()):
             await kernel.aclose()
-
-
-def _row(language: str) -> _Language:
-    name = language.strip().lower()
-    for row in _LANGUAGES:
-        if name == row.name or name in row.aliases:
-            return row
-    known = ", ".join(row.name for row in _LANGUAGES)
-    raise UnknownLanguage(f"No kernel here runs {language!r}. There is: {known}.")
 
 
 def _launch_python(kernels: LocalKernels, token: str) -> Launch:
@@ -119,6 +104,5 @@ def _launch_python(kernels: LocalKernels, token: str) -> Launch:
     )
 
 
-_LANGUAGES = (
-    _Language("python", frozenset({"py", "python3", "ipython", "ipython3", "pycon"}), _launch_python),
-)
+# How the kernel of each language is started, the default first; a token marks its calls home.
+_LAUNCHES: Mapping[str, Callable[[LocalKernels, str], Launch]] = {"python": _launch_python}

@@ -3,6 +3,8 @@
 import re
 from typing import Protocol, Self
 
+from terp.languages import language_of
+
 _PYTHON_TOKEN = re.compile(r"""\#.* | '{3} | "{3} | '(?:\\.|[^'\\])*+'? | "(?:\\.|[^"\\])*+"? """, re.VERBOSE)
 _PYTHON_STRING_END = {mark: re.compile(rf"(?:\\.?|(?!{mark})[^\\])*+{mark}") for mark in ("'''", '"""')}
 _HEREDOC = re.compile(r"""(?<!<)<<(?P<dash>-?)[ \t]*(?P<quote>['"\\]?)(?P<word>[A-Za-z_][\w.-]*)""")
@@ -89,8 +91,10 @@ class NoString:
 
 def open_string(language: str) -> OpenString:
     """What follows the strings of a language."""
-    if language.casefold() in ("python", "ipython", "python3"):
-        return PythonString()
-    if language.casefold() in ("shell", "bash", "sh", "zsh"):
-        return ShellHeredoc()
-    return NoString()
+    match language_of(language, ("python", "shell")):
+        case "python":
+            return PythonString()
+        case "shell":
+            return ShellHeredoc()
+        case _:
+            return NoString()
