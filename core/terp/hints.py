@@ -9,5 +9,5 @@ _ELSEWHERE = "/mnt/data"
 def hint(error: Error, cwd: str) -> str:
     """A sentence that helps to correct the code; "" when there is none."""
     if _ELSEWHERE in error.value and not cwd.startswith(_ELSEWHERE):
-        return f"{_ELSEWHERE} is not used here. Read and write files in the working directory, {cwd}, by name."
+        return f"{_ELSEWHERE} is not used here. Files are in the working directory, {cwd}."
     return ""

@@ -94,8 +94,8 @@ def test_equal_frames_are_counted() -> None:
     ],
 )
 def test_a_directory_of_other_systems_gets_a_hint(error: Error) -> None:
-    hint = "Read and write files in the working directory, /home/me/project, by name."
-    assert told(error) == f"{error.name}: {error.value}\n[/mnt/data is not used here. {hint}]"
+    hint = "/mnt/data is not used here. Files are in the working directory, /home/me/project."
+    assert told(error) == f"{error.name}: {error.value}\n[{hint}]"
 
 
 def test_an_error_without_a_traceback_is_its_name_and_message() -> None:
