@@ -15,12 +15,11 @@ from terp.outputs import Display, DisplayUpdate
 
 _SCHEMES = ("sandbox:", "attachment:")
 _WORDS = r"!?\[(?P<words>[^\[\]\n]{0,200})"
-_TARGET = rf"(?:{'|'.join(_SCHEMES)})(?P<target>[^()\[\]\n]{{1,300}})"
-_LINK = re.compile(rf"{_WORDS}\]\({_TARGET}\)")
-_BEGUN_TARGET = "|".join(re.escape(scheme[:end]) for scheme in _SCHEMES for end in range(len(scheme)))
-_BEGUN = re.compile(
-    rf"!|{_WORDS}(?:\](?:\((?:{_BEGUN_TARGET}|(?:{'|'.join(_SCHEMES)})[^()\[\]\n]{{0,300}}))?)?"
-)
+_SCHEME = "|".join(_SCHEMES)
+_SCHEME_BEGUN = "|".join(scheme[:end] for scheme in _SCHEMES for end in range(len(scheme)))
+_PATH = r"[^()\[\]\n]"
+_LINK = re.compile(rf"{_WORDS}\]\((?:{_SCHEME})(?P<target>{_PATH}{{1,300}})\)")
+_BEGUN = re.compile(rf"!|{_WORDS}(?:\](?:\((?:{_SCHEME_BEGUN}|(?:{_SCHEME}){_PATH}{{0,300}}))?)?")
 
 
 class LiveLinks:
