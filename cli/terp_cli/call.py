@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from terp.errors import SettingsError, TerpError
@@ -57,6 +58,14 @@ class Call:
         lines = error.problems if isinstance(error, SettingsError) else [one]
         self.notes.write("".join(f"terp: {readable(line.rstrip())}\n" for line in lines))
         return EXIT_CODES[error.stop_reason]
+
+    def cannot_write(self, error: OSError) -> int:
+        """Say that a disk or a terminal takes no more, if that can be said; the exit code."""
+        with suppress(OSError):
+            self.notes.write(f"terp: the output cannot be written: {error.strerror}.\n")
+            self.notes.flush()
+        streams.let_go()
+        return EXIT_CODES["error"]
 
     def stopped(self, code: int) -> int:
         """Say that a signal, or the end of the time, came before there was a turn; the exit code."""

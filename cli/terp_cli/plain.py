@@ -31,8 +31,12 @@ _DEATHS = ("died", "restarted")
 
 def with_remedy(error: str, remedy: str) -> str:
     """What went wrong and what to do, on one line where both fit one."""
-    separator = "\n" if "\n" in error else " "
-    return f"{error}{separator}{remedy}".rstrip()
+    if not remedy:
+        return error.rstrip()
+    if "\n" in error:
+        return f"{error}\n{remedy}"
+    # What a provider says often has no end.
+    return f"{error} {remedy}" if error.endswith((".", "!", "?", "…")) else f"{error}. {remedy}"
 
 
 class PlainFront:

@@ -46,6 +46,10 @@ def run(line: CommandLine) -> int:
     except BrokenPipeError:
         streams.let_go()
         return READER_LEFT
+    except OSError as error:
+        if error.errno not in streams.CANNOT_TAKE_MORE:
+            raise
+        return call.cannot_write(error)
 
 
 def _converse(call: Call) -> int:

@@ -1,9 +1,13 @@
 """The standard streams of this process, whatever state the caller left them in."""
 
+import errno
 import io
 import os
 import sys
 from typing import TextIO
+
+CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a write fails with when the disk, or the terminal, behind a stream is full or gone."""
 
 
 def stdout() -> TextIO:

@@ -17,6 +17,7 @@ from terp.events import (
     TextDelta,
     UsageReported,
 )
+from terp.links import LiveLinks, delivered
 from terp.log import EventLog
 from terp.messages import Assistant, Message, Result, System, ToolCall
 from terp.models.arguments import ArgumentsDecoder
@@ -35,6 +36,7 @@ class Reply:
 class _Incoming:
     """What has come of a reply so far."""
 
+    links: LiveLinks
     text: list[str] = field(default_factory=list)
     codes: list[ArgumentsDecoder] = field(default_factory=list)
     call_ids: list[str] = field(default_factory=list)
@@ -106,12 +108,13 @@ class Conversation:
                 return
 
     async def _streamed(self) -> Reply:
-        incoming = _Incoming()
+        incoming = _Incoming(self._links())
         try:
             async with aclosing(self.model.stream([self._system, *self.messages], self._tools)) as chunks:
                 async for chunk in chunks:
                     self._take(chunk, incoming)
         finally:
+            self._show(incoming.links.finish())
             message = incoming.message
             if message is None and incoming.text:
                 message = Assistant("".join(incoming.text))
@@ -119,13 +122,23 @@ class Conversation:
                 self.messages.append(message)
         calls = incoming.message.calls if incoming.message else ()
         ids = [*incoming.call_ids, *(self._call_id() for _ in calls[len(incoming.call_ids) :])]
-        return Reply(message.text if message else "", tuple(zip(ids, calls, strict=False)))
+        links, text = self._links(), message.text if message else ""
+        return Reply(links.feed(text) + links.finish(), tuple(zip(ids, calls, strict=False)))
+
+    def _links(self) -> LiveLinks:
+        return LiveLinks(lambda name: delivered(self._log.since(0), name))
+
+    def _show(self, text: str) -> None:
+        if text:
+            self._log.append(TextDelta(text))
 
     def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
+        if isinstance(chunk, Text):
+            incoming.text.append(chunk.text)
+            self._show(incoming.links.feed(chunk.text))
+            return
+        self._show(incoming.links.finish())
         match chunk:
-            case Text(text=text):
-                incoming.text.append(text)
-                self._log.append(TextDelta(text))
             case Reasoning(text=text):
                 self._log.append(ReasoningDelta(text))
             case CallDelta():

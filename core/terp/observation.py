@@ -6,6 +6,7 @@ from typing import Any
 
 from terp import pictures
 from terp.headtail import HeadTail
+from terp.hints import hint
 from terp.messages import Image
 from terp.outputs import Clear, Display, DisplayUpdate, Error, FileChange, Omitted, Output, RunEnded, Text
 from terp.plain import Lines, without_escapes
@@ -44,6 +45,7 @@ class Observation:
                 self._updates[display_id] = output
             case Error():
                 self._block(readable(output, self._cwd))
+                self.remark(hint(output, self._cwd))
             case Clear(wait=True):
                 self._clear_next = True
             case Clear():

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from terp.outputs import Error
@@ -31,21 +32,23 @@ def _is_rule(block: str) -> bool:
 
 
 def _folded(blocks: Sequence[str], cwd: str) -> Iterable[str]:
-    hidden = 0
-    for block in blocks:
-        if _is_frame(block) and not _is_own(block, cwd):
-            hidden += 1
-            continue
-        if hidden:
-            yield _fold(hidden)
-            hidden = 0
+    for own, group in groupby(blocks, lambda block: not _is_frame(block) or _is_own(block, cwd)):
+        if own:
+            yield from _without_repeats(group)
+        else:
+            yield _fold(len(list(group)), "library frame")
+
+
+def _without_repeats(blocks: Iterable[str]) -> Iterable[str]:
+    """A function that calls itself without end leaves thousands of equal frames."""
+    for block, group in groupby(blocks):
         yield _around(block) if _is_frame(block) else block
-    if hidden:
-        yield _fold(hidden)
+        if again := len(list(group)) - 1:
+            yield _fold(again, "more equal frame")
 
 
-def _fold(count: int) -> str:
-    return f"  [{count} library frame{'s' if count > 1 else ''}]"
+def _fold(count: int, what: str) -> str:
+    return f"  [{count:,} {what}{'s' if count > 1 else ''}]"
 
 
 def _is_frame(block: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from terp import events as on
 from terp import outputs as out
-from terp_cli.plain import Detail, PlainFront
+from terp_cli.plain import Detail, PlainFront, with_remedy
 
 PROPOSED = on.CodeProposed("c1", "python", "print(1)", "digest", "/w", 0, "none")
 
@@ -36,6 +36,11 @@ def test_the_answer_alone_goes_to_the_first_stream() -> None:
         on.TurnFinished("done", "forty-two"),
     ]
     assert shown(events) == ("forty-two\n", "")
+
+
+@pytest.mark.parametrize("error", ["It broke", "It broke."])
+def test_an_error_and_its_remedy_are_two_sentences(error: str) -> None:
+    assert with_remedy(error, "Try later.") == "It broke. Try later."
 
 
 def test_text_beside_code_is_a_remark() -> None:

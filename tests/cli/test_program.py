@@ -5,6 +5,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -208,6 +209,25 @@ def test_a_reader_that_leaves_ends_it_quietly(terp: Terp) -> None:
         process.stdout.close()
         os.kill(process.pid, signal.SIGINT)
         assert (process.stderr.read(), process.wait(TIMEOUT_S)) == ("", 141)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full of Linux")
+def test_a_full_disk_is_told_in_a_line(terp: Terp) -> None:
+    with Loopback(["hello"]) as server, Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "terp_cli", *to(server), "hi"]
+        ended = subprocess.run(
+            command,
+            cwd=terp.cwd,
+            env=terp.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    line = "terp: the output cannot be written: No space left on device.\n"
+    assert (ended.returncode, ended.stderr) == (1, line)
 
 
 @pytest.fixture

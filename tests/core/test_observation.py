@@ -80,6 +80,24 @@ def test_an_error_is_its_own_frames_with_two_lines_around() -> None:
     )
 
 
+def test_equal_frames_are_counted() -> None:
+    call, frame = "Cell In[1], line 2\n----> 2 f()", "Cell In[1], line 1, in f()\n----> 1 def f(): f()"
+    error = Error("RecursionError", "too deep", (call, *[frame] * 2_971, "RecursionError: too deep"))
+    assert told(error) == f"{call}\n{frame}\n  [2,970 more equal frames]\nRecursionError: too deep"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Error("FileNotFoundError", "[Errno 2] No such file or directory: '/mnt/data/iris.csv'"),
+        Error("OSError", "Cannot save file into a non-existent directory: '/mnt/data'"),
+    ],
+)
+def test_a_directory_of_other_systems_gets_a_hint(error: Error) -> None:
+    hint = "/mnt/data is not used here. Files are in the working directory, /home/me/project."
+    assert told(error) == f"{error.name}: {error.value}\n[{hint}]"
+
+
 def test_an_error_without_a_traceback_is_its_name_and_message() -> None:
     assert told(Error("KeyError", "'Species'")) == "KeyError: 'Species'"
 

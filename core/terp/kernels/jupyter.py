@@ -297,9 +297,9 @@ class JupyterKernel:
             return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
         if not run.reply.done():
             status = "timeout" if run.stopped == "timeout" else "died"
-            return RunEnded(status, files=files, note=process.obituary(_LOST))
+            return RunEnded(status, files=files, note=f"{run.overtime} {process.obituary(_LOST)}".lstrip())
         reply = run.reply.result()
-        note = ""
+        note = run.overtime
         if wants_exit(reply):
             note = f"The code ended the session. {_LOST}"
             self._background(self._retire(process))
@@ -326,6 +326,7 @@ class JupyterKernel:
             if await is_set_within(left, run.over):
                 return
             left = timeout_s - (time.monotonic() - started - run.waited_s())
+        run.overtime = f"Stopped after {timeout_s:g} s, the longest that one run may take."
         await self._stop(run, "timeout")
 
     async def _stop(self, run: Run, status: RunStatus) -> None:

@@ -20,7 +20,7 @@ class Run:
 
     `reply` holds the kernel's answer, `ended` is set when the code is at its end, `idle` when the
     output is complete, `over` when nothing more will come. `stopped` says how the run was stopped
-    from outside, if it was.
+    from outside, if it was; `overtime` says it in words for a run that took too long.
     """
 
     def __init__(self, run_id: str, translator: Translator, backlog: Backlog, token: str) -> None:
@@ -35,6 +35,7 @@ class Run:
         self.over = asyncio.Event()
         self.stop_requested = asyncio.Event()
         self.stopped: RunStatus | None = None
+        self.overtime = ""
         self.report: dict[str, Any] = {}
         self._translator = translator
         self._back_prompt = f"terp:{token}:"

@@ -4,6 +4,7 @@ import difflib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from terp.messages import Assistant, Image, Message, Result, System, ToolCall, User
@@ -73,13 +74,21 @@ def digest(request: Mapping[str, Any]) -> str:
 
 
 class _CallNames:
-    """Numbers the calls of a conversation: their ids are the provider's, or made up."""
+    """Numbers the calls of a conversation: their ids are the provider's, or made up.
+
+    Some servers use an id again in the next reply; a replay gives the later call another.
+    """
 
     def __init__(self) -> None:
-        self._numbers: dict[str, str] = {}
+        self._latest: dict[str, str] = {}
+        self._numbers = count(1)
+
+    def new(self, call_id: str) -> str:
+        self._latest[call_id] = f"call {next(self._numbers)}"
+        return self._latest[call_id]
 
     def of(self, call_id: str) -> str:
-        return self._numbers.setdefault(call_id, f"call {len(self._numbers) + 1}")
+        return self._latest.get(call_id, "no call")
 
 
 def _message(message: Message, names: _CallNames, scrubber: Scrubber) -> dict[str, Any]:
@@ -105,7 +114,7 @@ def _call(call: ToolCall, names: _CallNames, scrubber: Scrubber) -> dict[str, An
         arguments = _steady_value(json.loads(call.arguments), scrubber)
     except ValueError:
         arguments = scrubber.steady(call.arguments)
-    written: dict[str, Any] = {"id": names.of(call.id), "name": call.name, "arguments": arguments}
+    written: dict[str, Any] = {"id": names.new(call.id), "name": call.name, "arguments": arguments}
     return {**written, "raw": scrubber.steady(call.raw)} if call.raw else written
 
 

@@ -115,6 +115,7 @@ async def test_a_run_past_its_time_ends_with_what_it_had_printed(kernel: Jupyter
     await ran(kernel, "kept = 5")
     run = await ran(kernel, "import time\nprint(1, flush=True)\ntime.sleep(60)", timeout_s=0.5)
     assert (run.ended.status, run.stdout) == ("timeout", "1\n")
+    assert run.ended.note == "Stopped after 0.5 s, the longest that one run may take."
     assert (await ran(kernel, "print(kept)")).stdout == "5\n"
 
 

@@ -149,5 +149,9 @@ async def test_output_goes_on_when_code_replaced_the_stream(kernel: JupyterKerne
     assert run.stdout == "child\ndirect\n"
 
 
+async def test_the_stream_that_python_began_with_is_shown(kernel: JupyterKernel) -> None:
+    assert (await ran(kernel, "import sys\nprint('seen', file=sys.__stdout__)")).stdout == "seen\n"
+
+
 async def test_a_lone_surrogate_loses_nothing(kernel: JupyterKernel) -> None:
     assert (await ran(kernel, "print('a\\ud800é'); print('b')")).stdout == "a\\ud800é\nb\n"

@@ -59,6 +59,16 @@ async def test_a_whole_conversation_replays_without_a_model(path: Path) -> None:
     assert replay.answered_by == [1, 2]
 
 
+async def test_a_server_that_uses_an_id_again_replays(path: Path) -> None:
+    def after(*ids: str) -> list[Message]:
+        asked = [(Assistant("", (ToolCall(one, "execute", CODE),)), Result(one, "42")) for one in ids]
+        return [*GO, *(message for pair in asked for message in pair)]
+
+    await record(path, after("call_0", "call_0"), inner=FakeModel(said("It is 42.")))
+    # A replay gives the second call an id of its own.
+    assert await answer(ReplayModel(path), after("call_0", "call00002")) == "It is 42."
+
+
 async def test_a_model_that_cannot_call_tools_replays_its_calls_too(path: Path) -> None:
     tools = [schema(["python"])]
     provider = FakeModel([ToolsRejected("No tools here.")], said("```python\n1\n```"))

@@ -105,6 +105,9 @@ def prepare_text(home: Home) -> Pipes:
     for stream, other, number in ((out, err, 1), (err, out, 2)):
         stream.__class__ = Stream
         stream.prepare(home, pipes, other, number)
+    if sys.__stdout__ is not None:
+        # Code that puts it back after a redirection would print into a buffer that nobody empties.
+        sys.__stdout__.reconfigure(line_buffering=True)
     pipes.renew()
     pipes.start()
     # With the default limit of 1000 messages a busy reader loses output and even the end of a run
