@@ -6,6 +6,7 @@ from terp import __version__
 from terp.models.building import build_model
 from terp.session import Session
 from terp.settings import Settings
+from terp_cli.ahead import import_litellm
 from terp_cli.call import Call
 from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
@@ -43,11 +44,12 @@ def _repl(call: Call, settings: Settings, session: Session) -> ReplSettings:
             api_key=call.options.api_key,
         )
         await before.aclose()
+        await import_litellm()
 
     return ReplSettings(
         history=call.places.history,
         banner=_banner(call, settings, session),
-        background=(kernel.start,),
+        background=(kernel.start, import_litellm),
         use_model=use_model,
     )
 
