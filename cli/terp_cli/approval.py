@@ -4,14 +4,18 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
 from terp.person import Consent, Decline, Run
-from terp_cli.keyboard import Keyboard, Typed, editor_of
 from terp_cli.lookalikes import lookalikes
 from terp_cli.sanitise import one_line, readable, visible
 from terp_cli.terminal import TerminalFront
+
+if TYPE_CHECKING:
+    # Many a call asks nothing, and prompt_toolkit is half of a quick start.
+    from terp_cli.keyboard import Keyboard, Typed
 
 _HELP = (
     "y  run it",
@@ -34,30 +38,35 @@ class TerminalPerson:
     While a question is open Ctrl-C arrives as a key; `interrupted` passes it on, as the signal it is
     otherwise.
 
-    With `once`, declining ends the turn: a one-shot call has nobody to go on with.
+    With `once`, declining ends the turn: a one-shot call has nobody to go on with. With `draws`, the code
+    is drawn before it is asked about, because nobody else draws the turn on this terminal.
     """
 
     def __init__(
         self,
         front: TerminalFront,
-        keyboard: Callable[[], Keyboard],
+        keyboard: "Callable[[], Keyboard]",
         *,
         interrupted: Callable[[], None] = _send_interrupt,
         once: bool = False,
+        draws: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._front = front
         self._make_keyboard = keyboard
         self._keyboard: Keyboard | None = None
         self._once = once
+        self._draws = draws
         self._environ = environ
         self._interrupted = interrupted
         self.always = False
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
-        """The decision about code that the front has drawn; `a` decides all that come later too."""
+        """The decision about code that is on the screen; `a` decides all that come later too."""
         if self.always:
             return Run(proposed.code)
+        if self._draws:
+            self._front.aside(proposed)
         with self._front.asking():
             while True:
                 typed = await self._line(self._question(proposed))
@@ -95,7 +104,7 @@ class TerminalPerson:
                 raise NobodyThere("The person pressed Ctrl-C.") from None
             return typed.text
 
-    async def _decided(self, proposed: CodeProposed, typed: Typed) -> Run | Decline | None:
+    async def _decided(self, proposed: CodeProposed, typed: "Typed") -> Run | Decline | None:
         answer = typed.text.strip()
         if len(answer) > 1:
             return Decline(answer)
@@ -116,7 +125,7 @@ class TerminalPerson:
 
     async def _edited(self, proposed: CodeProposed) -> Run | None:
         """The edited code, which is proposed again; None when it is as it was."""
-        editor = editor_of(self._environ)
+        editor = self._environ.get("VISUAL") or self._environ.get("EDITOR")
         if editor:
             edit = asyncio.to_thread(self._typing.edited_with, editor, proposed.code, proposed.language)
             code = await edit
@@ -135,7 +144,7 @@ class TerminalPerson:
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
         return f"\n{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}.\n{_CHOICES}"
 
-    async def _line(self, question: str) -> Typed | None:
+    async def _line(self, question: str) -> "Typed | None":
         """What is typed; None when there is no answer: Ctrl-C, Ctrl-D, or no terminal any more."""
         try:
             return await self._typing.line(question)
@@ -154,7 +163,7 @@ class TerminalPerson:
         self._typing.say("".join(f"{line}\n" for line in lines))
 
     @property
-    def _typing(self) -> Keyboard:
+    def _typing(self) -> "Keyboard":
         if self._keyboard is None:
             self._keyboard = self._make_keyboard()
         return self._keyboard

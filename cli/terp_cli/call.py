@@ -102,6 +102,11 @@ class Call:
         return self.options.output_format == "text" and self.out.isatty() and not self.options.plain
 
     @property
+    def notes_code(self) -> bool:
+        """Whether the code of a turn that is not drawn is written among the notes."""
+        return self.options.output_format == "text" and not self.options.quiet
+
+    @property
     def talks(self) -> bool:
         """Whether a person sits at the keyboard and can see what is drawn."""
         return self.draws and self.source == "terminal"

@@ -4,7 +4,7 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -118,11 +118,6 @@ class Keyboard:
                     return file.read()
             except (OSError, ValueError):
                 return None
-
-
-def editor_of(environ: Mapping[str, str]) -> str:
-    """The person's editor as a command; "" when they have named none."""
-    return environ.get("VISUAL") or environ.get("EDITOR") or ""
 
 
 def _watching_pastes(pasted: Callable[[bool], None]) -> KeyBindings:

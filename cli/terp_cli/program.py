@@ -24,10 +24,9 @@ from terp_cli.oneshot import Question, one_shot
 from terp_cli.sanitise import one_line, readable
 from terp_cli.stdin import Piped, read_prompt, take_data
 from terp_cli.stopping import Stopped
-from terp_cli.terminal_questions import TerminalQuestions, controlling_terminal
 
 if TYPE_CHECKING:
-    from terp_cli.talking import Terminal
+    from terp_cli.seat import Seat
 
 
 def run(line: CommandLine) -> int:
@@ -66,10 +65,10 @@ def _converse(call: Call) -> int:
     stays = call.talks and (call.options.interactive or not asked)
 
     async def converse() -> int:
-        terminal = _terminal(call, once=not stays)
+        seat = _seat(call, once=not stays)
         session = await build_session(
             settings,
-            (terminal.person if terminal else _person(call, settings)) or Nobody(),
+            (seat.person if seat else _person(call, settings)) or Nobody(),
             folder=folder,
             cwd=str(cwd),
             environ=call.environ,
@@ -77,15 +76,13 @@ def _converse(call: Call) -> int:
             prelude=piped.prelude if piped else "",
         )
         _keep_imports()
-        front = (
-            terminal.front if terminal else call.front({"session": folder.name, "model": session.model.name})
-        )
+        front = seat.front if seat else call.front({"session": folder.name, "model": session.model.name})
         if not stays:
             return await one_shot(session, question, front, call.stopping)
-        from terp_cli.talking import talk  # noqa: PLC0415  (see `_terminal`)
+        from terp_cli.talking import talk  # noqa: PLC0415  (for who stays alone)
 
-        assert terminal is not None, "who stays has a terminal"
-        return await talk(call, settings, session, terminal, question if asked else None)
+        assert seat is not None, "who stays has a terminal"
+        return await talk(call, settings, session, seat, question if asked else None)
 
     try:
         return asyncio.run(converse())
@@ -95,22 +92,23 @@ def _converse(call: Call) -> int:
             piped.path.unlink(missing_ok=True)
 
 
-def _terminal(call: Call, *, once: bool) -> "Terminal | None":
+def _seat(call: Call, *, once: bool) -> "Seat | None":
     """What draws and asks on a terminal; None where plain text or JSON is wanted."""
     if not call.draws:
         return None
-    from terp_cli.talking import Terminal  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
+    from terp_cli.seat import Seat  # noqa: PLC0415  (a pipeline draws and asks nothing)
 
-    return Terminal.of(call, once=once)
+    return Seat.of(call, once=once)
 
 
 def _person(call: Call, settings: Settings) -> Person | None:
-    """Who can be asked beside a pipe: whoever sits at the terminal this process belongs to, or nobody."""
+    """Who can be asked beside plain text or JSON: whoever sits at the terminal of this process."""
     # With -y in a pipe nobody is expected to sit there.
     if settings.auto_run and call.source != "terminal":
         return None
-    terminal = controlling_terminal()
-    return None if terminal is None else TerminalQuestions(terminal, call.environ)
+    from terp_cli.seat import person_beside  # noqa: PLC0415  (see `_seat`)
+
+    return person_beside(call)
 
 
 def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
@@ -189,10 +187,10 @@ def _demo(call: Call) -> int:
 
     if lacking := demo.lacking():
         raise TerpError(lacking)
-    terminal = _terminal(call, once=True)
+    seat = _seat(call, once=True)
     # Without a person the tour goes by itself: all of its code ships with terp.
-    person = (terminal.person if terminal else _person(call, call.settings())) or AutoRun()
-    front = terminal.front if terminal else call.front({"model": "recording"})
+    person = (seat.person if seat else _person(call, call.settings())) or AutoRun()
+    front = seat.front if seat else call.front({"model": "recording"})
     folder = demo.new_folder(call.cwd)
     return asyncio.run(play(folder, _folder(call), person, front, call.stopping, says=call.notes))
 

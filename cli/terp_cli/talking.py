@@ -1,57 +1,31 @@
 """A person at a terminal: turns are drawn, questions asked there, and the talk goes on."""
 
-import asyncio
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import replace
 
 from terp import __version__
 from terp.models.building import build_model
-from terp.models.openai_compatible import preload
-from terp.person import Person
 from terp.session import Session
 from terp.settings import Settings
-from terp_cli.approval import TerminalPerson
-from terp_cli.call import STDIN, Call
-from terp_cli.keyboard import Keyboard
+from terp_cli.ahead import preload_adapters
+from terp_cli.call import Call
 from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
-from terp_cli.terminal import TerminalFront
-from terp_cli.terminal_questions import controlling_terminal
-
-
-@dataclass(frozen=True)
-class Terminal:
-    """What draws on the terminal, and who sits there; nobody where no key can be read."""
-
-    front: TerminalFront
-    person: Person | None
-    keyboard: Keyboard | None
-
-    @classmethod
-    def of(cls, call: Call, *, once: bool) -> Self:
-        """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal."""
-        descriptor = STDIN if call.source == "terminal" else controlling_terminal()
-        front = TerminalFront.on(call.out, keyboard=descriptor, environ=call.environ)
-        if descriptor is None:
-            return cls(front, None, None)
-        keyboard = Keyboard.on(descriptor)
-        person = TerminalPerson(front, lambda: keyboard, once=once, environ=call.environ)
-        return cls(front, person, keyboard)
+from terp_cli.seat import Seat
 
 
 async def talk(
-    call: Call, settings: Settings, session: Session, terminal: Terminal, question: Question | None
+    call: Call, settings: Settings, session: Session, seat: Seat, question: Question | None
 ) -> int:
     """Answer `question` if there is one, then go on at the prompt; the exit code. Closes the session."""
-    assert terminal.keyboard is not None, "who talks has a keyboard"
+    assert seat.keyboard is not None, "who talks has a keyboard"
     stopping = call.stopping
     try:
         if question is not None:
             with stopping.watching(session.interrupt, session.kernels.aclose):
-                await one_turn(session, question, terminal.front, stopping)
+                await one_turn(session, question, seat.front, stopping)
             if stopping.final:
                 return stopping.code or 0
-        return await run_repl(session, terminal.front, terminal.keyboard, _repl(call, settings, session))
+        return await run_repl(session, seat.front, seat.keyboard(), _repl(call, settings, session))
     finally:
         await session.aclose()
 
@@ -70,11 +44,12 @@ def _repl(call: Call, settings: Settings, session: Session) -> ReplSettings:
             api_key=call.options.api_key,
         )
         await before.aclose()
+        await preload_adapters()
 
     return ReplSettings(
         history=call.places.history,
         banner=_banner(call, settings, session),
-        background=(lambda: asyncio.to_thread(preload), kernel.start),
+        background=(preload_adapters, kernel.start),
         use_model=use_model,
     )
 

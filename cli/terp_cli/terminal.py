@@ -66,11 +66,6 @@ class TerminalFront:
 
         return cls(screen, keyboard=keyboard)
 
-    @property
-    def keyboard(self) -> int | None:
-        """The descriptor of the terminal that is typed on; None where nobody types."""
-        return self._keyboard
-
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Draw events as they come, until they end. Whoever made `events` closes it."""
         self._showing = True

@@ -40,6 +40,24 @@ def colours_of(environ: Mapping[str, str]) -> "ColorSystem | None":
     return ColorSystem.STANDARD
 
 
+def controlling() -> int | None:
+    """A descriptor of the terminal that this process belongs to; None when there is none."""
+    try:
+        return os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return None
+
+
+def is_controlling(out: TextIO) -> bool:
+    """Whether what is written to `out` appears on the terminal that this process belongs to."""
+    try:
+        # A terminal tells its foreground group to nobody but those it controls.
+        os.tcgetpgrp(out.fileno())
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 @contextmanager
 def unechoed(descriptor: int | None) -> Iterator[None]:
     """Do not show what is typed meanwhile: it would land in the middle of what is drawn.

@@ -40,6 +40,9 @@ class Terp:
             "TERP_HOME": str(self.home),
             "IPYTHONDIR": str(folder / "ipython"),
             "MPLCONFIGDIR": str(folder / "matplotlib"),
+            "TERM": "xterm",
+            # The terminals of tests do not tell where their cursor is.
+            "PROMPT_TOOLKIT_NO_CPR": "1",
         }
 
     def __call__(self, *arguments: str, data: str | None = None, **environ: str) -> Result:

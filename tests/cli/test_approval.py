@@ -24,7 +24,7 @@ CODE = CodeProposed("c1", "python", "print(1)", "digest", "/tmp", 0, "none")
 class Desk:
     """A person with a keyboard that a test types on, and a screen it can read."""
 
-    def __init__(self, keys: PipeInput, *, environ: dict[str, str] | None = None, once: bool = False) -> None:
+    def __init__(self, keys: PipeInput, *, environ: dict[str, str] | None = None, **given: bool) -> None:
         self.keys = keys
         self.terminal = Watched()
         self.interrupts = 0
@@ -34,7 +34,7 @@ class Desk:
             lambda: keyboard,
             interrupted=self._interrupted,
             environ=environ or {},
-            once=once,
+            **given,
         )
 
     def _interrupted(self) -> None:
@@ -106,6 +106,20 @@ async def test_always_does_not_ask_again(desk: Callable[..., Desk]) -> None:
     seat = desk()
     await seat.decide("a\r")
     assert await seat.person.approve(CODE) == Run("print(1)")
+
+
+async def test_code_that_nobody_else_draws_is_drawn_before_it_is_asked_about(
+    desk: Callable[..., Desk],
+) -> None:
+    seat = desk(draws=True)
+    await seat.decide("n\r")
+    assert seat.terminal.shown()[:5] == [
+        "",
+        "── python",
+        "print(1)",
+        "",
+        "Run this in /tmp? Nothing confines it.",
+    ]
 
 
 async def test_edited_code_is_what_comes_back(desk: Callable[..., Desk]) -> None:

@@ -252,15 +252,25 @@ def answered(terminal: int, question: bytes, answer: bytes) -> bytes:
 def test_a_run_with_data_on_stdin_asks_on_its_terminal(terp: Terp, terminal: tuple[int, str]) -> None:
     ours, path = terminal
     with Loopback([Call(code="print(6 * 7)"), "It is 42."]) as server:
-        process = terp.start(*to(server), "go", stdin=subprocess.PIPE, terminal=path)
+        plain = {"NO_COLOR": "1"}
+        process = terp.start(*to(server), "go", stdin=subprocess.PIPE, terminal=path, environ=plain)
         assert process.stdin is not None
         process.stdin.write("data\n")
         process.stdin.flush()
         process.stdin.close()
         process.stdin = None
-        shown = answered(ours, b"Run it?", b"y\n")
+        shown = answered(ours, b"Run this in", b"y\r")
         out, _ = process.communicate(timeout=TIMEOUT_S)
     assert b"print(6 * 7)" in shown
+    assert (process.returncode, out) == (0, "It is 42.\n")
+
+
+def test_always_holds_for_the_rest_of_a_run_in_a_pipe(terp: Terp, terminal: tuple[int, str]) -> None:
+    ours, path = terminal
+    with Loopback([Call(code="a = 41"), Call(code="print(a + 1)"), "It is 42."]) as server:
+        process = terp.start(*to(server), "go", stdin=subprocess.DEVNULL, terminal=path)
+        answered(ours, b"Run this in", b"a\r")
+        out, _ = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, out) == (0, "It is 42.\n")
 
 
@@ -268,7 +278,7 @@ def test_declining_ends_the_call(terp: Terp, terminal: tuple[int, str]) -> None:
     ours, path = terminal
     with Loopback([Call(code="1")]) as server:
         process = terp.start(*to(server), "go", stdin=subprocess.DEVNULL, terminal=path)
-        answered(ours, b"Run it?", b"n\n")
+        answered(ours, b"Run this in", b"n\r")
         out, notes = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, out, notes) == (3, "", "[python]\n1\n[not run]\nterp: Declined.\n")
 

@@ -1,0 +1,25 @@
+"""What is done before it is asked for, while the person types."""
+
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+
+# Each has a `preload`, for the libraries that its first request needs.
+_ADAPTERS = ("terp.models.openai_compatible", "terp.models.litellm_adapter")
+
+
+async def preload_adapters() -> None:
+    """Begin to import what the model in use needs; the first message would wait for it, up to seconds."""
+    # An adapter's module is imported with the first model that is reached through it, and by nothing else.
+    used = [name for name in _ADAPTERS if name in sys.modules]
+    # Not through asyncio, which would wait for the thread when the person leaves.
+    threading.Thread(target=_preload, args=(used,), name="preload", daemon=True).start()
+
+
+def _preload(adapters: Sequence[str]) -> None:
+    for name in adapters:
+        # A failure is met and told by the first message.
+        with suppress(Exception):
+            import_module(name).preload()
