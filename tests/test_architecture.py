@@ -262,7 +262,7 @@ def test_a_prompt_and_its_model_load_neither_httpx_nor_rich() -> None:
     code = f"""
 import terp_cli.program, terp_cli.talking
 from terp.models.options import ModelOptions
-from terp.models.routing import open_model
+from terp.models.adapters import open_model
 {opened}
 """
     assert loaded_by("-c", code) & (SLOW - {"asyncio"} | {"rich", "click", "pygments"}) == set()

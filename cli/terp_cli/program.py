@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from terp.attachments import attach, with_attachments
 from terp.errors import SettingsError, TerpError
+from terp.models.routing import doubt
 from terp.opening import build_session, new_folder
 from terp.person import AutoRun, Nobody, Person
 from terp.places import make_private
@@ -75,6 +76,8 @@ def _converse(call: Call) -> int:
             api_key=call.options.api_key,
             prelude=piped.prelude if piped else "",
         )
+        if doubtful := doubt(session.model.name, settings.api_base):
+            call.tell(doubtful)
         _keep_imports()
         front = seat.front if seat else call.front({"session": folder.name, "model": session.model.name})
         if not stays:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from terp.errors import NoModel
+from terp.models.adapters import open_model
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.options import AdapterName, ModelOptions
 from terp.models.protocol import Model
-from terp.models.routing import open_model
 from terp.person import Consent, Nobody, Person
 from terp.settings import Settings
 

@@ -1,8 +1,7 @@
 """Which adapter reaches a model, and with what address and key."""
 
-import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
@@ -10,15 +9,9 @@ from urllib.parse import urlsplit
 from terp.errors import SettingsError
 from terp.models.chat_format import ECHOED
 from terp.models.failures import Target
-from terp.models.nudging import NudgingModel
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
-from terp.models.protocol import Model
 from terp.models.providers import PROVIDERS, Provider
-from terp.models.retrying import RetryingModel
-
-Around = Callable[[Model], Model]
-"""What is put around an adapter: recording, text mode."""
 
 _FAMILIES = (
     (re.compile(r"(gpt|chatgpt|codex)-|o\d(-|$)"), "openai"),
@@ -93,42 +86,15 @@ def route(options: ModelOptions, environ: Mapping[str, str]) -> Route:
     )
 
 
-def open_model(
-    options: ModelOptions, *, environ: Mapping[str, str] | None = None, around: Around | None = None
-) -> Model:
-    """The model, ready to be called: adapter, then `around` it what the caller adds, then patience.
-
-    Nothing is imported that the model does not need, and nothing is sent before the first `stream`, which
-    raises `AuthFailed` where a key is missing. Retries are outside of `around`, so that a recording holds
-    every request.
-
-    Raises:
-        SettingsError: the name says no provider, and no address is given.
-    """
-    adapter = open_adapter(options, environ=environ)
-    inner = around(adapter) if around else adapter
-    return NudgingModel(RetryingModel(inner, retries=options.retries))
-
-
-def open_adapter(options: ModelOptions, *, environ: Mapping[str, str] | None = None) -> Model:
-    """The plain adapter for a model, with nothing around it."""
-    found = route(options, os.environ if environ is None else environ)
-    if found.adapter == "direct":
-        from terp.models.openai_compatible import OpenAICompatible  # noqa: PLC0415 — as below
-
-        return OpenAICompatible(found, options)
-    from terp.models.litellm_adapter import LiteLLM  # noqa: PLC0415 — only one of the two is needed
-
-    return LiteLLM(found, options)
-
-
-def doubt(found: Route) -> str:
-    """A sentence when the name of a model belongs to another provider than its prefix says, else ""."""
-    if found.custom_base or found.provider_name not in {provider for _, provider in _FAMILIES}:
+def doubt(name: str, api_base: str = "") -> str:
+    """A sentence when a model's name belongs to another provider than its prefix says, else ""."""
+    prefix, _, model = name.partition("/")
+    families = {provider for _, provider in _FAMILIES}
+    if api_base or prefix not in families:
         return ""
     for pattern, provider in _FAMILIES:
-        if pattern.match(found.model) and provider != found.provider_name:
-            return f"'{found.model}' looks like a model of {provider}, but goes to {found.provider_name}."
+        if pattern.match(model) and provider != prefix:
+            return f"'{model}' looks like a model of {provider}, but goes to {prefix}."
     return ""
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from terp.messages import Message, System, User
+from terp.models.adapters import open_adapter
 from terp.models.options import AdapterName, ModelOptions
 from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text, Usage
-from terp.models.routing import open_adapter
 from tests.loopback import Http, Loopback, Raw
 
 ROOT = Path(__file__).parents[2] / "recordings"

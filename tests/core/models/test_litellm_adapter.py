@@ -10,10 +10,10 @@ import pytest
 
 from terp.errors import RateLimited, ToolsRejected, Unavailable
 from terp.messages import Message, System, User
+from terp.models.adapters import open_adapter
 from terp.models.litellm_adapter import preload
 from terp.models.options import ModelOptions
 from terp.models.protocol import Replied, Text
-from terp.models.routing import open_adapter
 from tests.core.models.recorded import ASKED, ROOT, TOOL, collect
 from tests.loopback import Http, Loopback, Raw, Stalled
 
@@ -33,7 +33,8 @@ def watch(event, args):
 sys.addaudithook(watch)
 from terp.messages import User
 from terp.models.litellm_adapter import preload
-from terp.models.routing import ModelOptions, open_adapter
+from terp.models.adapters import open_adapter
+from terp.models.options import ModelOptions
 async def main():
     options = ModelOptions("openai/llama-3-70b", adapter="litellm", api_base=sys.argv[1])
     model = open_adapter(options, environ={})

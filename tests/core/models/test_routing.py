@@ -91,11 +91,10 @@ def test_an_address_without_a_scheme_is_refused() -> None:
 
 
 def test_a_name_of_another_provider_is_doubted() -> None:
-    assert (
-        doubt(found("openai/claude-3")) == "'claude-3' looks like a model of anthropic, but goes to openai."
-    )
-    assert doubt(found("gpt-5.6")) == ""
-    assert doubt(found("openrouter/claude-3")) == ""
+    assert doubt("openai/claude-3") == "'claude-3' looks like a model of anthropic, but goes to openai."
+    assert doubt("openai/gpt-5.6") == ""
+    assert doubt("openrouter/claude-3") == ""
+    assert doubt("openai/claude-3", "http://127.0.0.1:1/v1") == ""
 
 
 @pytest.mark.parametrize(
