@@ -168,9 +168,7 @@ class KernelProcess:
         if not hasattr(self, "_provisioner") or self._provisioner.pid is None:
             return
         await self._provisioner.send_signal(signal.SIGKILL)
-        deadline = time.monotonic() + _FAREWELL_S
-        while not await self._look() and time.monotonic() < deadline:  # noqa: ASYNC110
-            await asyncio.sleep(_QUICK_POLL_S)
+        await self._until_gone()
 
     async def close(self) -> None:
         """Ask the process to end, end it if it does not, and remove its traces. Harmless when repeated."""
@@ -179,7 +177,7 @@ class KernelProcess:
         self._closed = True
         if hasattr(self, "_client") and not self.gone.done():
             self._post("control", self._client.session.msg("shutdown_request", {"restart": False}))
-            await asyncio.wait({self.gone}, timeout=_FAREWELL_S)
+            await self._until_gone()
         # Also after a farewell: what the kernel left running ends with it.
         await self.kill()
         await asyncio.to_thread(end_marked, self._mark)
@@ -255,6 +253,12 @@ class KernelProcess:
     async def _watch(self) -> None:
         while not await self._look():  # noqa: ASYNC110
             await asyncio.sleep(_POLL_S)
+
+    async def _until_gone(self) -> None:
+        """Wait for the end of the process, as long as a farewell may take."""
+        deadline = time.monotonic() + _FAREWELL_S
+        while not await self._look() and time.monotonic() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(_QUICK_POLL_S)
 
     async def _look(self) -> bool:
         """Whether the process is gone."""

@@ -143,6 +143,29 @@ print(os.getpid(), child.pid, apart.pid)
     assert survivors == []
 
 
+async def test_what_a_cell_left_open_is_finished_when_the_kernel_is_closed(tmp_path: Path) -> None:
+    kernels = LocalKernels(str(tmp_path))
+    code = """
+import atexit
+from pathlib import Path
+
+class Farewell:
+    def __init__(self):
+        self.circle = self
+    def __del__(self, write=Path("farewell").write_text):
+        write("said")
+
+atexit.register(Path("atexit").write_text, "called")
+unclosed = open("unclosed", "w")
+_ = unclosed.write("flushed")
+held = Farewell()
+"""
+    await ran(kernels.get("python"), code)
+    await kernels.aclose()
+    left = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert left == {"atexit": "called", "unclosed": "flushed", "farewell": "said"}
+
+
 STARTS_AND_WAITS = """
 import asyncio, sys
 from terp.kernels.local import LocalKernels

@@ -8,6 +8,7 @@ The person's code, and tools that terp defines, reach terp's own process with `t
 from __future__ import annotations
 
 import faulthandler
+import gc
 import json
 import sys
 import warnings
@@ -94,6 +95,9 @@ def install(shell: Any, token: str) -> None:
     warnings.filterwarnings("ignore", message="To exit: use 'exit'")
     faulthandler.enable(home.log, all_threads=False)
     end_with_parent()
+    # What is there before the first cell lives to the end. Looking through it for garbage is most of
+    # the time a kernel takes to end (measured: 150 ms of 175); what cells make is collected as ever.
+    gc.freeze()
 
 
 def prepare_text(home: Home) -> Pipes:
