@@ -97,3 +97,21 @@ def test_a_conversation_is_recorded_and_replayed_without_a_server(tmp_path: Path
         second = chat("what?")
     assert (second.text, second.stop_reason) == (first.text, "done")
     assert len(server.requests) == 2
+
+
+def test_a_name_that_is_no_unicode_ends_no_conversation(tmp_path: Path) -> None:
+    """File names, arguments and directories are bytes; Python keeps them as lone surrogates."""
+    code = "import os; open(os.fsdecode(b'caf\\xe9.txt'), 'w').write('x')"
+    with (
+        Loopback([[Call(code=code)], "done", "yes"]) as server,
+        terp.open(
+            model="openai/x", api_base=server.url, auto_run=True, cwd=tmp_path, environ=surroundings(tmp_path)
+        ) as chat,
+    ):
+        assert chat("write caf\udce9.txt").text == "done"
+        assert chat("is it there?").text == "yes"
+    sent = server.requests[1]["messages"]
+    assert [message["content"] for message in sent[-3:] if message["role"] != "assistant"] == [
+        "write caf\ufffd.txt",
+        f"1\n[files: created {tmp_path}/caf\ufffd.txt]",
+    ]
