@@ -5,15 +5,15 @@ first turn and the last one stay, and so do all words of the person.
 """
 
 import dataclasses
-from collections.abc import Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
 
-from terp.errors import ContextFull, ModelError
+from terp.errors import ContextFull
 from terp.headtail import HeadTail
 from terp.messages import Assistant, Message, Result, System, User
-from terp.models.protocol import Model, Replied
 
 _KEPT_OF_RESULT = 400
+# A result that was cut once, and says so, is not cut again.
+_LONG_RESULT = 2 * _KEPT_OF_RESULT
 _RECENT_RESULTS = 2
 _ENOUGH = 0.6
 _REQUEST = (
@@ -23,8 +23,10 @@ _REQUEST = (
 )
 
 
-async def compacted(messages: Sequence[Message], model: Model) -> tuple[list[Message], str]:
-    """A shorter history, and how it was made, in words.
+async def compacted(
+    messages: Sequence[Message], ask: Callable[[Sequence[Message]], Awaitable[str]]
+) -> tuple[list[Message], str]:
+    """A shorter history, and how it was made, in words. `ask` gives the model's answer to a history.
 
     Raises:
         ContextFull: nothing is left that could be shortened.
@@ -36,9 +38,9 @@ async def compacted(messages: Sequence[Message], model: Model) -> tuple[list[Mes
     turns = _turns(shorter)
     if len(turns) > 2:
         first, *middle, last = turns
-        summary = await _summary([message for turn in middle for message in turn], model)
+        summary = await _summary([message for turn in middle for message in turn], ask)
         return [*first, User(summary), *last], "outputs were shortened and old turns summarised"
-    if size(shorter) < size(messages):
+    if shorter != list(messages):
         return shorter, "the oldest outputs were shortened"
     raise ContextFull(
         "The conversation is longer than the model can read, and nothing is left to shorten.",
@@ -66,11 +68,14 @@ def _with_short_results(messages: Sequence[Message]) -> list[Message]:
 
 
 def _short(message: Message) -> Message:
-    if not isinstance(message, Result) or (len(message.text) <= _KEPT_OF_RESULT and not message.images):
+    if not isinstance(message, Result):
         return message
-    cut = HeadTail(_KEPT_OF_RESULT)
-    cut.add(message.text)
-    return dataclasses.replace(message, text=cut.text(), images=())
+    text = message.text
+    if len(text) > _LONG_RESULT:
+        cut = HeadTail(_KEPT_OF_RESULT)
+        cut.add(text)
+        text = cut.text()
+    return dataclasses.replace(message, text=text, images=())
 
 
 def _turns(messages: Sequence[Message]) -> list[list[Message]]:
@@ -82,19 +87,11 @@ def _turns(messages: Sequence[Message]) -> list[list[Message]]:
     return turns
 
 
-async def _summary(messages: Sequence[Message], model: Model) -> str:
+async def _summary(messages: Sequence[Message], ask: Callable[[Sequence[Message]], Awaitable[str]]) -> str:
     said = "\n".join(f"- {message.text}" for message in messages if isinstance(message, User))
     try:
-        written = await _ask(model, [*messages, User(_REQUEST)])
+        written = await ask([*messages, User(_REQUEST)])
     except ContextFull:
         # Even the part to be summarised is too long: the person's own words are what is kept.
         written = ""
     return f"[Earlier turns, shortened. The person said:\n{said}\n{written}]".replace("\n]", "]")
-
-
-async def _ask(model: Model, messages: Sequence[Message]) -> str:
-    async with aclosing(model.stream(messages)) as chunks:
-        async for chunk in chunks:
-            if isinstance(chunk, Replied):
-                return chunk.message.text
-    raise ModelError("The model wrote no summary of the conversation.")

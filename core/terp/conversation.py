@@ -179,10 +179,19 @@ class Conversation:
         return f"c{next(self._call_numbers)}"
 
     async def _compact(self) -> None:
-        shorter, how = await compacted(self.messages, self.model)
+        shorter, how = await compacted(self.messages, self._answer_to)
         before, after = size(self.messages), size(shorter)
         self.messages[:] = shorter
         self._log.append(HistoryCompacted(before, after, how))
+
+    async def _answer_to(self, messages: Sequence[Message]) -> str:
+        """What the model says to messages that are not the conversation. It costs money all the same."""
+        incoming = _Incoming()
+        async with aclosing(self.model.stream(messages)) as chunks:
+            async for chunk in chunks:
+                if isinstance(chunk, Usage | Retrying | Replied):
+                    self._take(chunk, incoming)
+        return incoming.message.text if incoming.message else ""
 
 
 def _without_extras(message: Message) -> Message:

@@ -149,7 +149,15 @@ def new_folder(places: Places) -> Path:
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:
     rows = table(Settings)
-    unknown = [name for name in settings if name not in rows]
-    if unknown:
-        raise SettingsError([f"terp.open: unknown setting '{name}'." for name in unknown])
-    return {name: Given(value, "terp.open") for name, value in settings.items()}
+    given: dict[str, Given] = {}
+    problems: list[str] = []
+    for name, value in settings.items():
+        try:
+            given[name] = Given(rows[name].checked(value), "terp.open")
+        except KeyError:
+            problems.append(f"terp.open: unknown setting '{name}'.")
+        except ValueError:
+            problems.append(f"terp.open: '{name}' is {value!r}, must be {rows[name].rule}.")
+    if problems:
+        raise SettingsError(problems)
+    return given

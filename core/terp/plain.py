@@ -1,4 +1,4 @@
-"""Program output as plain text: escapes removed, carriage returns and backspaces applied."""
+"""Text that others wrote as plain text: escapes removed, carriage returns and backspaces applied, valid."""
 
 import re
 
@@ -19,6 +19,13 @@ _LONGEST_LINE = 65_536
 def without_escapes(text: str) -> str:
     """`text` without terminal escape sequences."""
     return _ESCAPE.sub("", text) if "\x1b" in text or "\x9b" in text else text
+
+
+def mended(text: str) -> str:
+    """`text` with halves of surrogate pairs joined; a lone one, which UTF-8 cannot hold, becomes U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def settled(line: str) -> str:

@@ -6,6 +6,7 @@ back. A front end declares the options of a single call (`--cwd`, `--file`) in t
 """
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar
@@ -75,6 +76,26 @@ class Setting:
             return _truth(text)
         return self._within_limits(int(text) if self.kind == "whole" else float(text))
 
+    def checked(self, value: Any) -> Any:
+        """`value`, which a program gave, if it is one of this setting; a path serves as text.
+
+        Raises:
+            ValueError: it is none, and text is no switch; `rule` says what it must be.
+        """
+        if type(value) is type(self.default) and value == self.default:
+            return value
+        if self.kind == "names" and _are_names(value):
+            return tuple(value)
+        if self.kind == "text" and isinstance(value, str | os.PathLike):
+            return self._one_of_the_choices(os.fspath(value))
+        if self.kind == "switch" and isinstance(value, bool):
+            return value
+        numbers = int if self.kind == "whole" else int | float
+        # To Python, True is a whole number.
+        if self.kind in ("whole", "number") and isinstance(value, numbers) and not isinstance(value, bool):
+            return self._within_limits(value)
+        raise ValueError(value)
+
     def _one_of_the_choices(self, text: str) -> str:
         if self.choices and text not in self.choices:
             raise ValueError(text)
@@ -86,6 +107,10 @@ class Setting:
         if not (low <= number <= high) or math.isinf(number):
             raise ValueError(number)
         return number
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
 
 
 def _truth(text: str) -> bool:

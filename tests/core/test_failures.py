@@ -1,17 +1,22 @@
 """What bounds a turn, and what becomes of failures in it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from terp.compaction import compacted
 from terp.errors import AuthFailed, ContextFull, Unavailable
 from terp.events import (
     CodeRejected,
     HistoryCompacted,
     ModelRetrying,
     TurnFinished,
+    UsageReported,
 )
 from terp.limits import Limits
-from terp.messages import Assistant, Message, Result, ToolCall, User
+from terp.messages import Assistant, Image, Message, Result, ToolCall, User
 from terp.models.protocol import Chunk, Retrying
 from terp.models.protocol import Text as TextChunk
 from terp.outputs import Error, RunEnded
@@ -122,3 +127,35 @@ async def test_old_turns_are_summarised_and_the_persons_words_kept(tmp_path: Pat
         User("go"),
         Assistant("ok"),
     )
+
+
+async def test_a_summary_costs_what_any_other_request_costs(tmp_path: Path) -> None:
+    session = open_session(tmp_path, ScriptedModel(ContextFull("too long"), "We talked.", "ok"))
+    session.history = [User("a"), Assistant("b"), User("c"), Assistant("d")]
+    events = await collect(session, "go")
+    assert of(UsageReported, events) == [UsageReported(10, 5, 0, 0.001)] * 2
+    assert session.spent_usd == 0.002
+
+
+def _with_results(*results: Result) -> list[Message]:
+    calls = tuple(call("1", id=result.call_id) for result in results)
+    return [User("one"), Assistant("", calls), *results]
+
+
+async def _unasked(_: Sequence[Message]) -> str:
+    raise AssertionError("no summary is needed")
+
+
+async def test_old_pictures_alone_are_worth_leaving_out() -> None:
+    pictures = (Image("image/png", "x" * 50_000),)
+    old, new, newest = Result("a", "y", pictures), Result("b", "y", pictures), Result("c", "y", pictures)
+    shorter, _ = await compacted(_with_results(old, new, newest), _unasked)
+    assert shorter == _with_results(Result("a", "y"), new, newest)
+
+
+async def test_an_output_that_was_shortened_once_is_left_as_it_is() -> None:
+    history = _with_results(Result("a", "x" * 5000), Result("b", "y"), Result("c", "z"))
+    shorter, _ = await compacted(history, _unasked)
+    assert "[… 4,600 characters left out …]" in str(shorter)
+    with pytest.raises(ContextFull):
+        await compacted(shorter, _unasked)

@@ -80,6 +80,32 @@ def test_an_unknown_setting_is_named(tmp_path: Path) -> None:
         terp.open(modle="x", environ=surroundings(tmp_path))
 
 
+def test_text_is_no_consent_to_run_code(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"terp\.open: 'auto_run' is 'no', must be true or false\."):
+        terp.open(auto_run="no", environ=surroundings(tmp_path))
+
+
+def test_all_wrong_values_are_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as wrong:
+        terp.open(
+            temperature="hot",
+            retries=True,
+            max_steps=1.5,
+            max_tokens=-1,
+            adapter="mine",
+            env_pass="AWS_*",
+            environ=surroundings(tmp_path),
+        )
+    assert wrong.value.problems == (
+        "terp.open: 'temperature' is 'hot', must be a number, from 0 to 2.",
+        "terp.open: 'retries' is True, must be a whole number, from 0 to 20.",
+        "terp.open: 'max_steps' is 1.5, must be a whole number, 0 or more.",
+        "terp.open: 'max_tokens' is -1, must be a whole number, 0 or more.",
+        "terp.open: 'adapter' is 'mine', must be one of auto, direct, litellm.",
+        "terp.open: 'env_pass' is 'AWS_*', must be a list of names.",
+    )
+
+
 def test_a_conversation_is_recorded_and_replayed_without_a_server(tmp_path: Path) -> None:
     told: dict[str, Any] = {
         "model": "openai/x",
@@ -87,7 +113,7 @@ def test_a_conversation_is_recorded_and_replayed_without_a_server(tmp_path: Path
         "cwd": tmp_path,
         "environ": surroundings(tmp_path),
     }
-    file = str(tmp_path / "calls.jsonl")
+    file = tmp_path / "calls.jsonl"
     with (
         Loopback([[Call(code="print(object(), 6 * 7)")], "42"]) as server,
         terp.open(api_base=server.url, record=file, **told) as chat,
@@ -97,3 +123,21 @@ def test_a_conversation_is_recorded_and_replayed_without_a_server(tmp_path: Path
         second = chat("what?")
     assert (second.text, second.stop_reason) == (first.text, "done")
     assert len(server.requests) == 2
+
+
+def test_a_name_that_is_no_unicode_ends_no_conversation(tmp_path: Path) -> None:
+    """File names, arguments and directories are bytes; Python keeps them as lone surrogates."""
+    code = "import os; open(os.fsdecode(b'caf\\xe9.txt'), 'w').write('x')"
+    with (
+        Loopback([[Call(code=code)], "done", "yes"]) as server,
+        terp.open(
+            model="openai/x", api_base=server.url, auto_run=True, cwd=tmp_path, environ=surroundings(tmp_path)
+        ) as chat,
+    ):
+        assert chat("write caf\udce9.txt").text == "done"
+        assert chat("is it there?").text == "yes"
+    sent = server.requests[1]["messages"]
+    assert [message["content"] for message in sent[-3:] if message["role"] != "assistant"] == [
+        "write caf\ufffd.txt",
+        f"1\n[files: created {tmp_path}/caf\ufffd.txt]",
+    ]

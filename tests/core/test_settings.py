@@ -1,5 +1,8 @@
 """The table of settings: parsing, limits, layers."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from terp.errors import SettingsError
@@ -85,3 +88,18 @@ def test_every_wrong_variable_is_told_at_once() -> None:
 
 def test_variables_that_are_nearly_nothing_of_terp_are_left_alone() -> None:
     assert from_environment({"TERP_HOME": "/x", "TERP_PROFILE": "p", "TERP_OTHER_PROGRAM": "1"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("temperature", 1, 1),
+        ("temperature", None, None),
+        ("reasoning_effort", "", ""),
+        ("python", Path("/usr/bin/python3"), "/usr/bin/python3"),
+        ("env_pass", ["A", "B"], ("A", "B")),
+        ("supports_tools", False, False),
+    ],
+)
+def test_a_program_gives_values_in_their_own_types(name: str, value: Any, kept: Any) -> None:
+    assert table(Settings)[name].checked(value) == kept

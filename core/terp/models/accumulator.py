@@ -14,6 +14,7 @@ from terp.messages import Assistant, ToolCall
 from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text
 from terp.models.thinking import ReasoningDetails, ThinkingBlocks, merge_fields
 from terp.models.usage import Price, tells, used
+from terp.plain import mended
 
 # Anthropic's ids of calls that it runs itself, and answers itself: they are no wish of ours to run.
 _RUN_ELSEWHERE = ("srvtoolu_", "mcptoolu_")
@@ -141,12 +142,12 @@ class Accumulator:
         if "\ud800" <= text[-1] <= "\udbff":
             # Half of a surrogate pair: the other half comes with the next chunk.
             text, self._half = text[:-1], text[-1]
-        if text := _mended(text):
+        if text := mended(text):
             self._text.append(text)
             yield Text(text)
 
     def _think(self, text: str) -> Iterator[Chunk]:
-        if text := _mended(text):
+        if text := mended(text):
             self._reasoning.append(text)
             yield Reasoning(text)
 
@@ -247,10 +248,3 @@ def _is_object(text: str) -> bool:
         return isinstance(json.loads(text), dict)
     except ValueError:
         return False
-
-
-def _mended(text: str) -> str:
-    """`text` with halves of surrogate pairs joined; a lone one becomes U+FFFD."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from terp.messages import Assistant, Image, Message, Result, System, ToolCall, User
+from terp.plain import mended
 
 ECHOED = (
     "thinking_blocks",
@@ -22,7 +23,7 @@ ECHOED = (
 def chat_messages(
     messages: Iterable[Message], *, vision: bool = False, echoed: Sequence[str] = ECHOED
 ) -> list[dict[str, Any]]:
-    """`messages` as the `messages` of a request; no content in it is empty.
+    """`messages` as the `messages` of a request; no content in it is empty, or a text that UTF-8 cannot hold.
 
     Without `vision` a picture becomes a line of text. Of an `Assistant`'s extras only those named in
     `echoed` are sent: some providers refuse fields they do not know.
@@ -38,12 +39,13 @@ def chat_messages(
             shown = []
         match message:
             case System(text=text):
-                sent.append({"role": "system", "content": text or "(empty)"})
+                sent.append({"role": "system", "content": mended(text) or "(empty)"})
             case User(text=text, images=images):
-                sent.append({"role": "user", "content": _content(text, images, vision=vision)})
+                sent.append({"role": "user", "content": _content(mended(text), images, vision=vision)})
             case Assistant():
                 sent.append(_assistant(message, echoed))
             case Result(call_id=call_id, text=text, images=images):
+                text = mended(text)
                 answer = text if vision else _with_notes(text, images)
                 sent.append({"role": "tool", "tool_call_id": call_id, "content": answer or "(no output)"})
                 shown.extend(images if vision else ())
