@@ -18,6 +18,16 @@ _CODES: Mapping[int, int] = {
 }
 
 
+# A kernel that is shut down while it answers to an interrupt complains of both.
+_GRACE_S = 0.5
+
+
+async def _later(kill: Ending) -> None:
+    """Whoever sends SIGTERM does not wait: code that resists an interrupt goes with its kernel."""
+    await asyncio.sleep(_GRACE_S)
+    await kill()
+
+
 class Stopped(BaseException):
     """A signal came before there was a session to interrupt."""
 
@@ -78,11 +88,15 @@ class Stopping:
             task.cancel()
             return
         self.code = _CODES[number]
-        # Whoever sends SIGTERM does not wait: code that resists an interrupt goes with its kernel.
-        for ending in endings if number in (signal.SIGTERM, signal.SIGHUP) else endings[:1]:
-            under_way = asyncio.ensure_future(ending())
-            self._tasks.add(under_way)
-            under_way.add_done_callback(self._tasks.discard)
+        interrupt, kill = endings
+        self._begin(interrupt())
+        if number in (signal.SIGTERM, signal.SIGHUP):
+            self._begin(_later(kill))
+
+    def _begin(self, ending: Awaitable[None]) -> None:
+        under_way = asyncio.ensure_future(ending)
+        self._tasks.add(under_way)
+        under_way.add_done_callback(self._tasks.discard)
 
     def _raise(self, number: int, frame: FrameType | None) -> None:
         self.code = self.code or _CODES[number]

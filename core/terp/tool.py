@@ -12,6 +12,7 @@ from typing import Any
 
 from terp.languages import language_of, spellings
 from terp.messages import ToolCall
+from terp.models.control_tokens import without_tokens_around
 from terp.tool_arguments import ArgumentsReader, Unreadable, how_to_call, parsed, reads_as_json
 
 NAME = "execute"
@@ -131,6 +132,7 @@ def understand(
     """
     try:
         language, code = _read(call, languages, aliases, functions)
+        code = without_tokens_around(code)
         _check(code, languages[0])
     except Unreadable as problem:
         return Misunderstood(str(problem))

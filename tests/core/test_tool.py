@@ -238,3 +238,8 @@ def test_absurdly_long_arguments_are_told_the_limit() -> None:
 
 def test_half_a_surrogate_pair_is_told() -> None:
     assert reason('{"code": "a\\ud83d"}') == "The code holds half of a surrogate pair at character 1."
+
+
+def test_tokens_of_a_template_around_the_code_are_no_code() -> None:
+    code = "<|assistant|>\nprint('<|user|>')<|observation|>"
+    assert called({"language": "python", "code": code}) == Call("c1", "python", "print('<|user|>')")

@@ -1,6 +1,7 @@
 """Takes the control tokens of chat templates out of a model's text, where weak models leave them."""
 
 import re
+from collections.abc import Iterator
 
 TOKENS = (
     "<|assistant|>",
@@ -14,11 +15,62 @@ TOKENS = (
     "<|endoftext|>",
 )
 _TOKEN = re.compile("|".join(map(re.escape, TOKENS)))
+_BEGUN_TOKENS = "|".join(re.escape(token[:end]) for token in TOKENS for end in range(1, len(token)))
+_ONLY_TOKENS = re.compile(rf"\s*(?:(?:{_TOKEN.pattern})\s*)*(?P<begun>{_BEGUN_TOKENS})?")
+_HEAD = re.compile(rf"\A(?:\s*(?:{_TOKEN.pattern}))+\s*")
 _ROLE = "interpreter"
 _ROLE_LINE = re.compile(rf"\s{{0,40}}{_ROLE}[ \t\r]{{0,8}}\n")
 _MAYBE_ROLE_LINE = re.compile(
     rf"\s{{0,40}}(?:{'|'.join(_ROLE[:end] for end in range(len(_ROLE)))}|{_ROLE}[ \t\r]{{0,8}})"
 )
+
+
+def without_tokens_around(text: str) -> str:
+    """`text` without the control tokens at its beginning and its end; those inside stay."""
+    tokens = TokensAroundFilter()
+    return tokens.feed(text) + tokens.finish()
+
+
+class TokensAroundFilter:
+    """Passes text on without the control tokens at its beginning and its end.
+
+    For models that call tools: where their template leaks, it does so there, and a token inside a
+    text is what the text is about. The result does not depend on how the text is cut.
+    """
+
+    def __init__(self) -> None:
+        self._at_start = True
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """What can be passed on after this piece."""
+        if not self._at_start and not self._held and "<" not in text:
+            return text
+        text, self._held = self._held + text, ""
+        if self._at_start:
+            if _ONLY_TOKENS.fullmatch(text):
+                self._held = text
+                return ""
+            self._at_start = False
+            text = _HEAD.sub("", text)
+        at = next((at for at in _angles(text) if _ONLY_TOKENS.fullmatch(text, at)), len(text))
+        text, self._held = text[:at], text[at:]
+        return text
+
+    def finish(self) -> str:
+        """What was kept back and is no token after all."""
+        held, self._held = self._held, ""
+        if self._at_start:
+            return _HEAD.sub("", held)
+        only = _ONLY_TOKENS.fullmatch(held)
+        return held if only and only["begun"] else ""
+
+
+def _angles(text: str) -> Iterator[int]:
+    at = text.find("<")
+    while at >= 0:
+        yield at
+        at = text.find("<", at + 1)
 
 
 class ControlTokenFilter:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from terp.messages import Message
+from terp.models.control_tokens import TokensAroundFilter, without_tokens_around
 from terp.models.printed_calls import PrintedCalls
 from terp.models.protocol import CallDelta, Chunk, Model, Replied, Retrying, Text
 from terp.models.tool_calls import fresh_ids, tool_call
@@ -84,6 +85,28 @@ class _HeldText:
         return text
 
 
+async def without_leaked_tokens(chunks: AsyncGenerator[Chunk, None]) -> AsyncGenerator[Chunk, None]:
+    """The chunks of a reply, without the control tokens of a template around its text."""
+    tokens = TokensAroundFilter()
+    async with aclosing(chunks):
+        async for chunk in chunks:
+            match chunk:
+                case Text(text=text):
+                    if passed := tokens.feed(text):
+                        yield Text(passed)
+                    continue
+                case Retrying():
+                    tokens = TokensAroundFilter()
+                case Replied(message=message):
+                    if rest := tokens.finish():
+                        yield Text(rest)
+                    text = without_tokens_around(message.text)
+                    chunk = replace(chunk, message=replace(message, text=text))  # noqa: PLW2901
+                case _:
+                    pass
+            yield chunk
+
+
 class LeakedCalls:
     """A model whose printed tool calls are calls. Without tools in the request it changes nothing."""
 
@@ -112,7 +135,7 @@ class LeakedCalls:
         chunks = self._inner.stream(messages, tools)
         if tools:
             reader = PrintedCalls(callable_names(self._languages, self._aliases, self._functions))
-            chunks = lift_leaked_calls(chunks, reader, fresh_ids(messages))
+            chunks = lift_leaked_calls(without_leaked_tokens(chunks), reader, fresh_ids(messages))
         async with aclosing(chunks):
             async for chunk in chunks:
                 yield chunk

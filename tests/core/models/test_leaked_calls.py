@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from terp.errors import Unavailable
 from terp.messages import Assistant, ToolCall, User
+from terp.models.control_tokens import TokensAroundFilter, without_tokens_around
 from terp.models.leaked_calls import LeakedCalls, callable_names
 from terp.models.printed_calls import PrintedCalls
 from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Retrying, Text
@@ -198,3 +199,32 @@ def test_no_beginning_of_a_printed_call_is_taken_for_text(code: str, form: str, 
     text = form.replace("{}", printed)
     assert all(reader.may_become_calls(text[:end]) for end in range(len(text) + 1))
     assert [json.loads(call.written) for call in reader.calls(text)] == [{"code": code}]
+
+
+@pytest.mark.parametrize("sizes", CUTS)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fine.<|observation|>", "Fine."),
+        ("\n<|assistant|>\nFine. <|im_end|>\n", "Fine. "),
+        ("A turn ends with <|im_end|>, I think.", "A turn ends with <|im_end|>, I think."),
+        ("a < b <|as", "a < b <|as"),
+        ("<|assistant|>", ""),
+    ],
+)
+async def test_tokens_of_a_template_around_a_text_are_left_out(
+    text: str, expected: str, sizes: list[int]
+) -> None:
+    *pieces, replied = await heard(text, sizes)
+    assert "".join(piece.text for piece in pieces if isinstance(piece, Text)) == expected
+    assert replied == Replied(Assistant(expected), "stop")
+
+
+@given(
+    text=st.lists(st.sampled_from(["<|user|>", "<|im", "<", "|>", " ", "a"]), max_size=8).map("".join),
+    size=st.integers(1, 9),
+)
+def test_tokens_are_left_out_however_the_text_is_cut(text: str, size: int) -> None:
+    tokens = TokensAroundFilter()
+    passed = [tokens.feed(text[at : at + size]) for at in range(0, len(text), size)]
+    assert "".join(passed) + tokens.finish() == without_tokens_around(text)
