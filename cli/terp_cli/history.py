@@ -58,6 +58,9 @@ class LockedHistory(History):
         descriptor = os.open(self._path, flags | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, mode) as file:
             fcntl.flock(file, lock)
+            if lock == fcntl.LOCK_EX:
+                # It may have come from elsewhere, with the mode of files there.
+                os.fchmod(descriptor, 0o600)
             yield file
 
 

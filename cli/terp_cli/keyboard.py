@@ -68,7 +68,9 @@ class Keyboard:
             key_bindings=_watching_pastes(pasted.append),
             input_processors=[_Unseen()] if secret else [],
         )
-        text = await session.prompt_async(FormattedText([("", question)]), handle_sigint=False)
+        text = await session.prompt_async(
+            FormattedText([("", question)]), handle_sigint=False, set_exception_handler=False
+        )
         return Typed(text, any(pasted))
 
     def close(self) -> None:
@@ -98,6 +100,7 @@ class Keyboard:
                 default=text,
                 bottom_toolbar="Alt+Enter or Esc, Enter: done · Ctrl-C: leave it as it was",
                 handle_sigint=False,
+                set_exception_handler=False,
             )
         except (KeyboardInterrupt, EOFError):
             return None

@@ -9,6 +9,7 @@ from typing import Literal, TextIO, assert_never
 
 from terp import events as on
 from terp import outputs as out
+from terp import tracebacks
 from terp.plain import Lines, without_escapes
 from terp_cli.sanitise import one_line, readable, visible
 
@@ -50,6 +51,7 @@ class PlainFront:
         self._reply: list[str] = []
         self._lines: dict[tuple[str, str], Lines] = {}
         self._printing = ""
+        self._cwd = ""
 
     async def show(self, events: AsyncIterable[on.Event]) -> None:
         """Show one turn to its end."""
@@ -106,7 +108,8 @@ class PlainFront:
 
     def _of_code(self, event: OfCode) -> None:
         match event:
-            case on.CodeProposed(language=language, code=code):
+            case on.CodeProposed(language=language, code=code, cwd=cwd):
+                self._cwd = cwd
                 self._remark()
                 self._note(f"[{one_line(language)}]\n{visible(code)}")
             case on.CodeDeclined(reason=reason):
@@ -155,10 +158,9 @@ class PlainFront:
                 self._rest(call_id)
                 shown = f"[picture] {one_line(path)}" if path else str(data.get("text/plain", ""))
                 self._print(call_id, label, f"{without_escapes(shown)}\n")
-            case out.Error(name=name, value=value, traceback=traceback):
+            case out.Error():
                 self._rest(call_id)
-                told = "\n".join(traceback) or f"{name}: {value}"
-                self._print(call_id, label, f"{without_escapes(told)}\n")
+                self._print(call_id, label, f"{self._traceback(output)}\n")
             case out.Omitted(characters=characters):
                 self._rest(call_id)
                 self._print(call_id, label, f"[… {characters:,} characters left out …]\n")
@@ -169,6 +171,11 @@ class PlainFront:
                 self._rest(call_id)
             case _:
                 assert_never(output)
+
+    def _traceback(self, error: out.Error) -> str:
+        if self._detail == "verbose" and error.traceback:
+            return without_escapes("\n".join(error.traceback))
+        return tracebacks.readable(error, self._cwd)
 
     def _print(self, call_id: str, label: str, text: str) -> None:
         """Write complete lines of output, under a heading when they are the first of their run."""

@@ -60,7 +60,7 @@ class Prompt:
             EOFError: the person leaves.
         """
         self._leaving = False
-        return unmarked(await self._session.prompt_async(handle_sigint=False))
+        return unmarked(await self._session.prompt_async(handle_sigint=False, set_exception_handler=False))
 
     def above(self, draw: Callable[[], None]) -> None:
         """Let `draw` write above the prompt, which is painted again below it."""

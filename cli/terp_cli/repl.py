@@ -8,7 +8,8 @@ code = await run_repl(session, front, keyboard, ReplSettings(history=places.stat
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+import traceback
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -58,14 +59,15 @@ class ReplSettings:
     """What a REPL is told by who starts it.
 
     `background` is begun when the first prompt is on the screen: starting the kernel, importing what
-    the model needs. `use_model` changes the session's model by name, and raises `TerpError` when it
-    cannot; without it `/model` only tells the name.
+    the model needs. `kill` ends the kernels on the spot, whatever their code is doing. `use_model`
+    changes the session's model by name, and raises `TerpError` when it cannot; without it `/model` only
+    tells the name.
     """
 
     history: Path
     banner: Sequence[str] = ()
-    first: str = ""
     background: Sequence[Callable[[], Awaitable[object]]] = ()
+    kill: Callable[[], Awaitable[object]] | None = None
     use_model: Callable[[str], Awaitable[None]] | None = None
 
 
@@ -83,19 +85,25 @@ async def run_repl(
 
     def end(number: int) -> None:
         ended_by.append(number)
+        # Whoever sends this does not wait for code that resists an interrupt.
+        if settings.kill is not None:
+            repl.begin(settings.kill)
         if running is not None:
             running.cancel()
 
+    loop.set_exception_handler(repl.lost)
     loop.add_signal_handler(signal.SIGINT, repl.interrupt)
     for number in (signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, end, number)
     try:
         await repl.run()
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, OSError):
+        # A terminal that is gone cannot be written to.
         if not ended_by:
             raise
         return 128 + ended_by[0]
     finally:
+        loop.set_exception_handler(None)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.remove_signal_handler(number)
         repl.stop()
@@ -130,8 +138,6 @@ class Repl:
         """Read and answer until the person leaves."""
         # Not through the front end, which would import rich before there is a prompt.
         self._keyboard.say("".join(f"{readable(line)}\n" for line in self._settings.banner))
-        if self._settings.first:
-            await self.answer(self._settings.first)
         while not self._left:
             try:
                 line = await self._prompt.read()
@@ -151,11 +157,22 @@ class Repl:
                 await self._turn(line)
         except TerpError as error:
             self.front.say(error.message, *([error.remedy] if error.remedy else []))
+        except Exception as error:  # noqa: BLE001  # a bug of terp must not end the conversation
+            told = "".join(traceback.format_exception(error)).rstrip()
+            self.front.say(
+                told, "", "This is a bug in terp. The conversation and the variables are still there."
+            )
+
+    def lost(self, _: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+        """Say in one line what failed where nobody waits for it."""
+        error = context.get("exception")
+        told = f"{type(error).__name__}: {error}" if error else str(context.get("message"))
+        self._prompt.above(lambda: self.front.say(f"! Something failed in the background: {told}"))
 
     def interrupt(self) -> None:
         """Stop the turn that is going on; at the prompt, nothing."""
         if self._in_turn:
-            self._begin(self.session.interrupt)
+            self.begin(self.session.interrupt)
 
     def stop(self) -> None:
         """Take back what was begun in the background."""
@@ -209,9 +226,11 @@ class Repl:
 
     def _begin_background(self) -> None:
         for thing in (self._import_renderer, self._watch, *self._settings.background):
-            self._begin(thing)
+            self.begin(thing)
 
-    def _begin(self, thing: Callable[[], Awaitable[object]]) -> None:
+    def begin(self, thing: Callable[[], Awaitable[object]]) -> None:
+        """Let something happen beside the conversation."""
+
         async def run() -> None:
             # A kernel that does not start is told by the run that needs it.
             with suppress(TerpError):

@@ -27,7 +27,9 @@ class Seat:
     def of(cls, call: Call, *, once: bool) -> Self:
         """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal."""
         descriptor = STDIN if call.source == "terminal" else tty.controlling()
-        front = TerminalFront.on(call.out, keyboard=descriptor, environ=call.environ)
+        front = TerminalFront.on(
+            call.out, keyboard=descriptor, environ=call.environ, verbose=call.options.verbose
+        )
         if descriptor is None:
             return cls(front, None, None)
         keyboard = _keyboard(descriptor)

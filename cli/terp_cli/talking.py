@@ -50,6 +50,7 @@ def _repl(call: Call, settings: Settings, session: Session) -> ReplSettings:
         history=call.places.history,
         banner=_banner(call, settings, session),
         background=(preload_adapters, kernel.start),
+        kill=session.kernels.aclose,
         use_model=use_model,
     )
 

@@ -40,11 +40,16 @@ class TerminalFront:
         *,
         keyboard: int | None = None,
         clock: Callable[[], float] = time.monotonic,
+        verbose: bool = False,
     ) -> None:
-        """`screen` makes the screen when it is first needed; `keyboard` is the terminal's descriptor."""
+        """`screen` makes the screen when it is first needed; `keyboard` is the terminal's descriptor.
+
+        `verbose` shows tracebacks whole.
+        """
         self._make_screen = screen
         self._keyboard = keyboard
         self._clock = clock
+        self._verbose = verbose
         self._drawn_on: tuple[Screen, Transcript] | None = None
         self._waiting: list[Text] = []
         self._next_frame = 0.0
@@ -53,7 +58,9 @@ class TerminalFront:
         self._quiet = ExitStack()
 
     @classmethod
-    def on(cls, out: TextIO, *, keyboard: int | None, environ: Mapping[str, str]) -> "TerminalFront":
+    def on(
+        cls, out: TextIO, *, keyboard: int | None, environ: Mapping[str, str], verbose: bool = False
+    ) -> "TerminalFront":
         """A front end for the terminal behind `out`, as its environment describes it."""
 
         def screen() -> "Screen":
@@ -64,7 +71,7 @@ class TerminalFront:
             palette = Palette(tty.colours_of(environ))
             return TerminalScreen(out, palette, lambda: tty.size_of(out), live=tty.moves_cursor(environ))
 
-        return cls(screen, keyboard=keyboard)
+        return cls(screen, keyboard=keyboard, verbose=verbose)
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Draw events as they come, until they end. Whoever made `events` closes it."""
@@ -143,7 +150,9 @@ class TerminalFront:
             from terp_cli.render.transcript import Transcript  # noqa: PLC0415  (see `on`)
 
             screen = self._make_screen()
-            transcript = Transcript(lambda: screen.width, lambda: screen.tail_rows, self._clock)
+            transcript = Transcript(
+                lambda: screen.width, lambda: screen.tail_rows, self._clock, verbose=self._verbose
+            )
             self._drawn_on = (screen, transcript)
         return self._drawn_on
 

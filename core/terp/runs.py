@@ -23,6 +23,7 @@ from terp.outputs import (
     RunStatus,
     Text,
 )
+from terp.plain import without_escapes
 from terp.tool import Call
 
 
@@ -98,7 +99,10 @@ class Runner:
             output = self._saved(watched.call, output)
         if isinstance(output, Text):
             watched.spool.add(output.text)
-        watched.failed = watched.failed or isinstance(output, Error)
+        elif isinstance(output, Error):
+            watched.failed = True
+            # Whoever reads along sees the library's frames folded.
+            watched.spool.add(without_escapes("\n".join(output.traceback)) + "\n")
         watched.observation.add(output)
         self._show(watched.call, watched.flood.passed(output))
         if isinstance(output, InputRequest):

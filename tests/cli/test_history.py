@@ -24,6 +24,13 @@ def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
     assert modes == [0o700, 0o600]
 
 
+def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    path.touch(0o644)
+    LockedHistory(path).store_string("secret")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 def test_a_history_that_cannot_be_kept_is_forgotten(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     history = LockedHistory(tmp_path / "file" / "history")

@@ -77,6 +77,13 @@ def test_output_is_settled_as_a_terminal_would_leave_it() -> None:
     assert shown(events)[1] == "[python]\nprint(1)\n[output]\n100%\nred\n"
 
 
+@pytest.mark.parametrize(("detail", "shows"), [("normal", False), ("verbose", True)])
+def test_frames_of_libraries_are_counted_unless_more_is_asked_for(detail: Detail, shows: bool) -> None:
+    frame = "File /usr/lib/python3/x.py:9, in get\n----> 9 raise"
+    notes = shown(run_of(out.Error("E", "x", (frame, "E: x"))), detail)[1]
+    assert (frame in notes, "  [1 library frame]\nE: x\n" in notes) == (shows, not shows)
+
+
 def test_pictures_errors_and_files_are_named() -> None:
     events: list[on.Event] = [
         *run_of(out.Display({"text/plain": "<Figure>"}, path="/s/c1-1.png"), out.Error("E", "x", ("E: x",))),

@@ -47,6 +47,8 @@ class Parrot:
         self.said.append(prompt)
         if prompt == "fail":
             raise Unavailable("Nobody answers.", "Start a server.")
+        if prompt == "bug":
+            raise LookupError("no such thing")
         yield TurnStarted(prompt)
         yield TextDelta(f"You said {prompt}.")
         if prompt == "wait":
@@ -146,6 +148,39 @@ async def test_an_error_of_a_turn_is_said_and_the_talk_goes_on(seat: Callable[..
     assert (await here.left(), here.session.said) == (0, ["fail", "hello"])
     shown = here.screen.shown()
     assert shown[shown.index("Nobody answers.") + 1] == "Start a server."
+
+
+async def test_a_bug_is_told_and_the_talk_goes_on(seat: Callable[..., Seat]) -> None:
+    here = seat()
+    await here.types("bug\r", "hello\r", "/quit\r")
+    assert (await here.left(), here.session.said) == (0, ["bug", "hello"])
+    shown = here.screen.shown()
+    at = shown.index("LookupError: no such thing")
+    assert shown[at + 2] == "This is a bug in terp. The conversation and the variables are still there."
+
+
+async def test_what_fails_where_nobody_waits_is_one_line_above_the_prompt(seat: Callable[..., Seat]) -> None:
+    async def fail() -> None:
+        raise LookupError("no\x1b[2J such thing")
+
+    here = seat(background=[fail])
+    await here.types("")
+    await here.screen.wrote("! Something failed in the background: LookupError: no^[[2J such thing")
+    here.keys.send_text("/quit\r")
+    assert await here.left() == 0
+
+
+async def test_a_signal_to_end_ends_the_kernels_too(seat: Callable[..., Seat]) -> None:
+    killed = asyncio.Event()
+
+    async def kill() -> None:
+        killed.set()
+
+    here = seat(kill=kill)
+    await here.types("wait\r")
+    await here.screen.wrote("Waiting")
+    signal.raise_signal(signal.SIGTERM)
+    assert (await here.left(), killed.is_set()) == (143, True)
 
 
 async def test_reset_forgets_the_conversation(seat: Callable[..., Seat]) -> None:

@@ -227,9 +227,43 @@ def test_a_display_that_is_updated_shows_its_last_content() -> None:
     ]
 
 
-def test_a_traceback_keeps_its_lines() -> None:
-    error = Error("ValueError", "no", ("\x1b[31mTraceback\x1b[0m", "  File x\nValueError: no"))
-    assert drawn(printed(error)) == ["Traceback", "  File x", "ValueError: no", "✓ ran · 500 ms"]
+FAILED = Error(
+    "KeyError",
+    "'nope'",
+    (
+        "\x1b[31m-------\x1b[39m",
+        "\x1b[31mKeyError\x1b[39m   Traceback (most recent call last)",
+        "Cell \x1b[92mIn[2]\x1b[39m, line 2\n      1 import pandas\n\x1b[32m----> 2 frame['nope']\x1b[39m",
+        "File /usr/lib/python3/dist-packages/pandas/frame.py:9\n      8 def get():\n----> 9     raise",
+        "File /tmp/mine.py:3, in mine\n----> 3 get()",
+        "\x1b[31mKeyError\x1b[39m: 'nope'",
+    ),
+)
+
+
+def test_a_traceback_shows_the_own_frames_and_counts_those_of_libraries() -> None:
+    path = "/s/c1.txt"
+    ended = CodeFinished("c1", "error", 0.5, output_path=path)
+    assert drawn([proposed("1"), CodeStarted("c1", 1), Printed("c1", FAILED), ended])[3:] == [
+        "KeyError   Traceback (most recent call last)",
+        "Cell In[2], line 2",
+        "      1 import pandas",
+        "----> 2 frame['nope']",
+        "  [1 library frame]",
+        "File /tmp/mine.py:3, in mine",
+        "----> 3 get()",
+        "KeyError: 'nope'",
+        "✗ failed · 500 ms",
+        f"  all output: {path}",
+    ]
+
+
+def test_a_traceback_is_whole_when_more_is_asked_for() -> None:
+    terminal = Terminal(120, 40)
+    front = TerminalFront(terminal.screen, clock=Clock(), verbose=True)
+    for event in [*printed(FAILED), TurnFinished("done", "")]:
+        front.draw(event)
+    assert "File /usr/lib/python3/dist-packages/pandas/frame.py:9" in terminal.shown()
 
 
 def test_markdown_that_code_displays_is_drawn_as_such() -> None:
@@ -270,6 +304,7 @@ EVENTS: list[Event] = [
     ),
     Printed("c1", DisplayUpdate("d", {"text/plain": HOSTILE})),
     Printed("c1", Error(HOSTILE, HOSTILE, (HOSTILE,))),
+    Printed("c1", Error("", "", ())),
     Printed("c1", InputRequest(HOSTILE)),
     LateOutput("c1", Text("stderr", HOSTILE)),
     CodeFinished("c1", "ok", 0.1, (FileChange(HOSTILE, "created", 1),), HOSTILE, HOSTILE),

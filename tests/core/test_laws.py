@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from terp.errors import Unavailable
 from terp.events import CodeFinished, CodeStarted, Event, KernelChanged, Printed, TextDelta, TurnFinished
 from terp.messages import Assistant, Result
-from terp.outputs import Text
+from terp.outputs import Error, Text
 from terp.person import AutoRun, Decline
 from terp.session import Session
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call, collect
@@ -161,6 +161,15 @@ async def test_every_start_of_code_has_one_end_after_its_last_output(tmp_path: P
     assert kinds == [
         (name, f"c{n}") for n in (1, 2, 3) for name in ("CodeStarted", "Printed", "CodeFinished")
     ]
+
+
+async def test_a_traceback_is_kept_whole_where_it_is_shown_folded(tmp_path: Path) -> None:
+    frame = "File /usr/lib/python3/x.py:9\n\x1b[31m----> 9\x1b[0m raise"
+    kernel = EchoKernel({"fail": [Text("stdout", "so far\n"), Error("E", "x", (frame, "E: x"))]})
+    session = Session(ScriptedModel([call("fail")]), kernel, AutoRun(), folder=tmp_path)
+    events = await collect(session, "go")
+    path = next(event.output_path for event in events if isinstance(event, CodeFinished))
+    assert Path(path).read_text() == "so far\nFile /usr/lib/python3/x.py:9\n----> 9 raise\nE: x\n"
 
 
 async def test_law_7_what_the_model_reads_is_bounded_and_the_whole_is_kept(tmp_path: Path) -> None:

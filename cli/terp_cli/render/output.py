@@ -6,6 +6,7 @@ from typing import Any, assert_never
 
 from rich.text import Text as Styled
 
+from terp import tracebacks
 from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp_cli.program_text import Line, ProgramText
 from terp_cli.render import look
@@ -22,11 +23,14 @@ _LONGEST_TRACEBACK = 60
 class OutputStream:
     """Rows of the output of one run. A flood shows its head, then a count, and at its end its tail.
 
-    `cut` tells whether anything was left out so far.
+    Of a traceback the frames of the cell and of files below `cwd` are shown and those of libraries
+    counted, or all of them with `whole`. `cut` tells whether anything was left out so far.
     """
 
-    def __init__(self, width: Callable[[], int]) -> None:
+    def __init__(self, width: Callable[[], int], cwd: str = "", *, whole: bool = False) -> None:
         self._width = width
+        self._cwd = cwd
+        self._whole = whole
         self._text = ProgramText()
         self._shown = 0
         self._held: deque[Line] = deque(maxlen=_TAIL)
@@ -133,18 +137,31 @@ class OutputStream:
             stream = MarkdownStream(self._width, lambda: 12)
             rows = stream.feed(markdown) + stream.finish()
         elif not (picture and path) and isinstance(plain := data.get("text/plain"), str):
-            text = ProgramText()
-            rows = _folded([text_of(line) for line in (*text.feed(plain), *text.finish())])
+            rows = _folded(_drawn(plain))
         if path:
             kind = picture.removeprefix("image/").partition("+")[0] or "html"
             rows.append(Styled.assemble((f"{one_line(kind)} ", look.DIM), one_line(path)))
         return rows
 
     def _error(self, error: Error) -> list[Styled]:
-        text = ProgramText()
-        written = "\n".join(error.traceback) or f"{error.name}: {error.value}"
-        rows = [text_of(line) for line in (*text.feed(written), *text.finish())]
+        if self._whole:
+            return _drawn("\n".join(error.traceback) or f"{error.name}: {error.value}")
+        told = tracebacks.readable(error, self._cwd)
+        rows = _drawn(told)
+        for row in rows:
+            if row.plain.startswith("--"):
+                row.stylize(look.BAD)
+            elif row.plain.startswith("  ["):
+                row.stylize(look.DIM)
+        for last in rows[-1:]:
+            last.stylize(look.BAD)
+        self.cut = self.cut or "library frame" in told or len(rows) > _LONGEST_TRACEBACK
         return _folded(rows, _LONGEST_TRACEBACK)
+
+
+def _drawn(written: str) -> list[Styled]:
+    text = ProgramText()
+    return [text_of(line) for line in (*text.feed(written), *text.finish())]
 
 
 def _folded(rows: list[Styled], most: int = _HEAD + _TAIL) -> list[Styled]:

@@ -57,15 +57,22 @@ class Transcript:
     """Draws the events of a session, one turn after the other.
 
     One part grows at a time: reasoning, text, the code of a call, the output of a run. When another
-    begins, it is finished, and a blank row goes between them.
+    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback.
     """
 
     def __init__(
-        self, width: Callable[[], int], tail_rows: Callable[[], int], clock: Callable[[], float]
+        self,
+        width: Callable[[], int],
+        tail_rows: Callable[[], int],
+        clock: Callable[[], float],
+        *,
+        verbose: bool = False,
     ) -> None:
         self._width = width
         self._tail_rows = tail_rows
         self._clock = clock
+        self._verbose = verbose
+        self._cwd = ""
         self._status = Status()
         self._usage = words.Usage()
         self._part: Stream | None = None
@@ -176,7 +183,7 @@ class Transcript:
         return MarkdownStream(self._width, self._tail_rows)
 
     def _output(self) -> OutputStream:
-        return OutputStream(self._width)
+        return OutputStream(self._width, self._cwd, whole=self._verbose)
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
         """The part of this name if it is the one that grows; else a new one."""
@@ -214,6 +221,7 @@ class Transcript:
         self._keep(cast("CodeStream", self._part).feed(delta.text))
 
     def _propose(self, proposed: CodeProposed) -> None:
+        self._cwd = proposed.cwd
         written = str(self._code.pop(proposed.call_id, ""))
         seen = self._name == "code " + proposed.call_id and self._code_language == proposed.language
         if not (seen and proposed.code.startswith(written)):
