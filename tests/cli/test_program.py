@@ -28,7 +28,7 @@ def test_two_dependent_runs_end_in_an_answer_alone_on_stdout(terp: Terp) -> None
     script: list[Scripted] = [["I compute.", Call(code="a = 41")], Call(code="print(a + 1)"), "It is 42."]
     result = terp.asked(script, "-y", "what", "is", "it?")
     assert (result.code, result.out) == (0, "It is 42.\n")
-    assert result.notes == ("I compute.\n[python]\na = 41\n[python]\nprint(a + 1)\n[output]\n42\n")
+    assert result.notes == ("I compute.\n[python]\na = 41\n\n[python]\nprint(a + 1)\n[output]\n42\n")
     assert said(result.requests[0])[-1] == ("user", "what is it?")
     assert said(result.requests[2])[-1] == ("tool", "42")
 
