@@ -5,6 +5,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,25 @@ def test_two_dependent_runs_end_in_an_answer_alone_on_stdout(terp: Terp) -> None
     assert result.notes == ("I compute.\n[python]\na = 41\n\n[python]\nprint(a + 1)\n[output]\n42\n")
     assert said(result.requests[0])[-1] == ("user", "what is it?")
     assert said(result.requests[2])[-1] == ("tool", "42")
+
+
+def test_files_that_terp_writes_are_not_results_of_the_code(terp: Terp) -> None:
+    notes = terp.cwd / "notes.txt"
+    script: list[Scripted] = [Call(code="open('a.txt', 'w').close()"), Call(code="2"), "done"]
+    with Loopback(script) as server, notes.open("w") as stderr:
+        command = [sys.executable, "-m", "terp_cli", *to(server), "-y", "--record", "r.jsonl", "go"]
+        subprocess.run(
+            command,
+            cwd=terp.cwd,
+            env=terp.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            timeout=TIMEOUT_S,
+            check=True,
+        )
+    named = [line for line in notes.read_text().splitlines() if line.startswith(("[created", "[modified"))]
+    assert named == [f"[created] {terp.cwd / 'a.txt'}"]
 
 
 def test_stdin_is_the_prompt_when_there_are_no_words(terp: Terp) -> None:
