@@ -52,6 +52,8 @@ class PlainFront:
         self._lines: dict[tuple[str, str], Lines] = {}
         self._printing = ""
         self._cwd = ""
+        # What follows a run must not read as its output.
+        self._after_run = False
 
     async def show(self, events: AsyncIterable[on.Event]) -> None:
         """Show one turn to its end."""
@@ -126,6 +128,7 @@ class PlainFront:
                 if status != "ok" and (status != "error" or note):
                     self._note(f"[{status}] {one_line(note)}".rstrip())
                 self._note(f"[{status} after {seconds:.1f} s]", "verbose")
+                self._after_run = True
             case _:
                 assert_never(event)
 
@@ -211,12 +214,23 @@ class PlainFront:
             self._notes.flush()
             return
         self._reply.clear()
+        on_terminal = self._answer.isatty()
+        if on_terminal:
+            self._set_apart()
+        self._after_run = False
         # A program that reads the answer gets it as it is; a terminal must not obey it.
-        answer = readable(event.answer) if self._answer.isatty() else event.answer
+        answer = readable(event.answer) if on_terminal else event.answer
         self._answer.write(answer if answer.endswith("\n") or not answer else answer + "\n")
         self._answer.flush()
 
     def _note(self, text: str, wanted: Detail = "normal") -> None:
         if self._detail in ("verbose", wanted):
+            self._set_apart()
             self._notes.write(text + "\n")
             self._notes.flush()
+
+    def _set_apart(self) -> None:
+        if self._after_run and self._detail != "quiet":
+            self._notes.write("\n")
+            self._notes.flush()
+        self._after_run = False

@@ -186,7 +186,7 @@ class Conversation:
 
     async def _answer_to(self, messages: Sequence[Message]) -> str:
         """What the model says to messages that are not the conversation. It costs money all the same."""
-        incoming = _Incoming()
+        incoming = _Incoming(self._links())
         async with aclosing(self.model.stream(messages)) as chunks:
             async for chunk in chunks:
                 if isinstance(chunk, Usage | Retrying | Replied):

@@ -118,6 +118,7 @@ async def build_session(
         NoModel: there is no model to be found.
     """
     kernels = LocalKernels(cwd, settings.python, settings.env_pass, prelude=prelude, environ=environ)
+    kernels.own_files = tuple(path for path in (settings.record, settings.replay) if path)
     model = await build_model(settings, kernels.languages, cwd=kernels.cwd, environ=environ, api_key=api_key)
     facts = Facts(
         system="{0.sysname} {0.machine}".format(os.uname()),

@@ -85,8 +85,8 @@ class Turn:
         if limits.max_steps and step > limits.max_steps:
             raise _Stop(
                 "max_steps",
-                f"Stopped after {limits.max_steps} replies of the model in one turn (max_steps).",
-                "Say 'go on' to continue, or raise --max_steps.",
+                f"Stopped: the model has replied {_times(limits.max_steps)} in this turn (max_steps).",
+                "Raise --max-steps, or say 'go on' at the prompt.",
             )
         if not limits.max_budget_usd:
             return
@@ -94,13 +94,13 @@ class Turn:
             raise _Stop(
                 "error",
                 f"The price of {self.conversation.model.name} is not known, so max_budget cannot be kept.",
-                "Leave --max_budget out, or pick a model whose price is known.",
+                "Leave --max-budget out, or pick a model whose price is known.",
             )
         if spent >= limits.max_budget_usd:
             raise _Stop(
                 "max_budget",
                 f"Stopped: ${spent:.4f} of ${limits.max_budget_usd:.4f} is spent (max_budget).",
-                "Raise --max_budget to go on.",
+                "Raise --max-budget to go on.",
             )
 
     async def _serve(self, call_id: str, asked: ToolCall, failures: Failures) -> None:
@@ -155,3 +155,7 @@ class Turn:
                 f"{what} {self.limits.max_failures} times in a row, so the turn stopped.",
                 "Say what to do differently.",
             )
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

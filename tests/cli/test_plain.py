@@ -54,6 +54,27 @@ def test_text_beside_code_is_a_remark() -> None:
     assert shown(events) == ("One.\n", "I look.\n[python]\nprint(1)\n[output]\n1\n")
 
 
+def test_a_remark_after_a_run_does_not_read_as_its_output() -> None:
+    events: list[on.Event] = [
+        *run_of(out.Text("stdout", "1\n")),
+        on.TextDelta("One more."),
+        *run_of(),
+    ]
+    assert shown(events)[1] == "[python]\nprint(1)\n[output]\n1\n\nOne more.\n[python]\nprint(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("no connection (refused)", "no connection (refused). Try later."),
+        ("It broke.", "It broke. Try later."),
+        ("several\nlines", "several\nlines\nTry later."),
+    ],
+)
+def test_a_remedy_begins_a_sentence(error: str, told: str) -> None:
+    assert with_remedy(error, "Try later.") == told
+
+
 def test_what_a_retried_reply_had_said_is_void() -> None:
     events: list[on.Event] = [
         on.TextDelta("half"),
@@ -86,7 +107,9 @@ def test_frames_of_libraries_are_counted_unless_more_is_asked_for(detail: Detail
 
 def test_pictures_errors_and_files_are_named() -> None:
     events: list[on.Event] = [
-        *run_of(out.Display({"text/plain": "<Figure>"}, path="/s/c1-1.png"), out.Error("E", "x", ("E: x",))),
+        PROPOSED,
+        on.Printed("c1", out.Display({"text/plain": "<Figure>"}, path="/s/c1-1.png")),
+        on.Printed("c1", out.Error("E", "x", ("E: x",))),
         on.CodeFinished("c1", "timeout", 1.0, (out.FileChange("/w/a.csv", "created", 3),), "after 1 s"),
     ]
     assert shown(events)[1] == (

@@ -29,9 +29,28 @@ def test_two_dependent_runs_end_in_an_answer_alone_on_stdout(terp: Terp) -> None
     script: list[Scripted] = [["I compute.", Call(code="a = 41")], Call(code="print(a + 1)"), "It is 42."]
     result = terp.asked(script, "-y", "what", "is", "it?")
     assert (result.code, result.out) == (0, "It is 42.\n")
-    assert result.notes == ("I compute.\n[python]\na = 41\n[python]\nprint(a + 1)\n[output]\n42\n")
+    assert result.notes == ("I compute.\n[python]\na = 41\n\n[python]\nprint(a + 1)\n[output]\n42\n")
     assert said(result.requests[0])[-1] == ("user", "what is it?")
     assert said(result.requests[2])[-1] == ("tool", "42")
+
+
+def test_files_that_terp_writes_are_not_results_of_the_code(terp: Terp) -> None:
+    notes = terp.cwd / "notes.txt"
+    script: list[Scripted] = [Call(code="open('a.txt', 'w').close()"), Call(code="2"), "done"]
+    with Loopback(script) as server, notes.open("w") as stderr:
+        command = [sys.executable, "-m", "terp_cli", *to(server), "-y", "--record", "r.jsonl", "go"]
+        subprocess.run(
+            command,
+            cwd=terp.cwd,
+            env=terp.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            timeout=TIMEOUT_S,
+            check=True,
+        )
+    named = [line for line in notes.read_text().splitlines() if line.startswith(("[created", "[modified"))]
+    assert named == [f"[created] {terp.cwd / 'a.txt'}"]
 
 
 def test_stdin_is_the_prompt_when_there_are_no_words(terp: Terp) -> None:

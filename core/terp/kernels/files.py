@@ -4,7 +4,8 @@ import os
 import stat
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +24,7 @@ _MOST_CPU_S = 0.02
 _MOST_CHANGES = 500
 # File systems stamp with a clock that ticks every few milliseconds.
 _CLOCK_SLACK_NS = 20_000_000
+_STANDARD_STREAMS = (1, 2)
 
 State = tuple[int, int, int]
 """Size, time of the last change of the content in ns, inode."""
@@ -47,11 +49,13 @@ class FileWatch:
 
     The look after a run is the look before the next one. What happened in between is told apart by
     the time of the change. Trees with many files are seen only in their upper levels; what the kernel itself
-    opened for writing (`touched`) is found anywhere.
+    opened for writing (`touched`) is found anywhere. What terp itself writes while code runs is nobody's
+    result: its redirected stdout and stderr, and `own_files`.
     """
 
-    def __init__(self, most_files: int = 5_000) -> None:
+    def __init__(self, most_files: int = 5_000, own_files: Sequence[str] = ()) -> None:
         self._most_files = most_files
+        self._own_files = own_files
         self._root = ""
         self._before = _Look()
 
@@ -77,7 +81,9 @@ class FileWatch:
             *_deleted(before, after, since),
             *_touched_elsewhere(after, touched, since),
         ]
-        return tuple(sorted(set(changed), key=lambda change: change.path)[:_MOST_CHANGES])
+        own = set(_identities((*_STANDARD_STREAMS, *self._own_files)))
+        theirs = {one for one in changed if one.path in touched or own.isdisjoint(_identities([one.path]))}
+        return tuple(sorted(theirs, key=lambda change: change.path)[:_MOST_CHANGES])
 
 
 def _written(
@@ -119,6 +125,13 @@ def _touched_elsewhere(after: _Look, touched: Mapping[str, State | None], since:
                 yield FileChange(path, "deleted")
         elif file.ctime_ns >= since:
             yield _change(path, file, existed=old is not None)
+
+
+def _identities(files: Iterable[int | str]) -> Iterator[tuple[int, int]]:
+    for file in files:
+        with suppress(OSError):
+            found = os.stat(file)  # noqa: PTH116 - a descriptor is no path
+            yield found.st_dev, found.st_ino
 
 
 def _change(path: str, file: _File, *, existed: bool) -> FileChange:

@@ -46,7 +46,8 @@ class JupyterKernel:
     """Implements `Kernel` with a kernel process of this machine.
 
     `launch` says how to start it, given the token with which the bootstrap in the kernel marks its
-    calls home. A run's output past `max_output_chars` is counted and not kept.
+    calls home. A run's output past `max_output_chars` is counted and not kept. `own_files` are not
+    results of a run, whenever they change.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class JupyterKernel:
         tell: KernelListener,
         *,
         max_output_chars: int = 64_000_000,
+        own_files: Sequence[str] = (),
     ) -> None:
         self._language = language
         self._cwd = cwd
@@ -67,7 +69,7 @@ class JupyterKernel:
         self._generation = 0
         self._closed = False
         self._translator = Translator()
-        self._files = FileWatch()
+        self._files = FileWatch(own_files=own_files)
         self._turn = asyncio.Lock()
         self._process: KernelProcess | None = None
         self._starting: asyncio.Task[KernelProcess] | None = None

@@ -35,7 +35,8 @@ class LocalKernels:
 
     `python` is the interpreter for Python code ("": the active environment's, else terp's own);
     `env_pass` names variables a kernel gets besides the harmless ones, `prelude` is code that it runs
-    silently at each start. Nothing of Jupyter is imported before a kernel is started.
+    silently at each start. `own_files`, set before a kernel is asked for, are written by terp itself and
+    never a result of code. Nothing of Jupyter is imported before a kernel is started.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class LocalKernels:
         self.start_timeout_s = start_timeout_s
         self.environ = os.environ if environ is None else environ
         self._max_output_chars = max_output_chars
+        self.own_files: tuple[str, ...] = ()
         self._listeners = _Listeners()
         self._kernels: dict[str, JupyterKernel] = {}
 
@@ -77,6 +79,7 @@ class LocalKernels:
                 lambda token: _LAUNCHES[name](self, token),
                 self._listeners,
                 max_output_chars=self._max_output_chars,
+                own_files=self.own_files,
             )
         return self._kernels[name]
 

@@ -109,7 +109,7 @@ class ChatStream:
             where = self._target.api_base or self._target.provider
             said = message_in(body.decode(errors="replace"))
             raise RequestRejected(
-                f"{self._target.model}: {where} sent {said}.", "Check --api_base: it usually ends in /v1."
+                f"{self._target.model}: {where} sent {said}.", "Check --api-base: it usually ends in /v1."
             )
         raise unreachable(self._target, f"the answer broke off before its end: {_shown(body)}")
 

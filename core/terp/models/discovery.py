@@ -33,9 +33,9 @@ No model is configured, no key is set and no local server answers.
                    or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY,
                    MISTRAL_API_KEY, XAI_API_KEY, DEEPSEEK_API_KEY,
                    GROQ_API_KEY, CEREBRAS_API_KEY
-  A local model    start Ollama, LM Studio, llama.cpp, vLLM or Jan, such as
-                   ollama pull qwen3 && ollama serve
-  Another server   terp --model openai/NAME --api_base http://HOST:PORT/v1
+  A local model    start Ollama, LM Studio, llama.cpp, vLLM or Jan; for Ollama,
+                   ollama serve, and beside it: ollama pull qwen3
+  Another server   terp --model openai/NAME --api-base http://HOST:PORT/v1
   Without either   terp demo   (a recorded model, a real kernel)"""
 
 Body = Any

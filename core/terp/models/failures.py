@@ -147,5 +147,5 @@ def _remedy(kind: type[ModelError], target: Target, status: int, body: str) -> s
             return f"Fetch it with 'ollama pull {name}', or pick another model with --model."
         return "Check the name, or pick another model with --model."
     if status in (301, 302, 307, 308, 404, 405):
-        return "Check --api_base (it usually ends in /v1) and --model."
+        return "Check --api-base (it usually ends in /v1) and --model."
     return "Change the setting it names, or pick another model with --model."

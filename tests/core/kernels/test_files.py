@@ -144,3 +144,16 @@ def test_a_large_tree_is_seen_in_its_upper_levels_without_false_news(tmp_path: P
     top.write_text("12")
     found = {change.path: change.action for change in watch.changes(top.stat().st_ctime_ns, {})}
     assert found[str(top)] == "modified"
+
+
+def test_what_terp_itself_writes_is_no_result_unless_the_code_opened_it(tmp_path: Path) -> None:
+    recording, result = tmp_path / "recording.jsonl", tmp_path / "result.csv"
+    watch = FileWatch(own_files=[str(recording)])
+    watch.look(str(tmp_path))
+    recording.write_text("{}")
+    result.write_text("1")
+    since = recording.stat().st_ctime_ns
+    assert [change.path for change in watch.changes(since, {})] == [str(result)]
+    recording.write_text("{} {}")
+    touched = {str(recording): None}
+    assert [change.path for change in watch.changes(since, touched)] == [str(recording)]

@@ -113,7 +113,7 @@ async def test_a_web_page_names_the_address_to_check() -> None:
     error = await failure(Raw(b"<html><title>Sign in</title></html>", content_type="text/html"))
     assert type(error) is RequestRejected
     assert "sent a web page instead of an answer (Sign in)" in error.message
-    assert error.remedy == "Check --api_base: it usually ends in /v1."
+    assert error.remedy == "Check --api-base: it usually ends in /v1."
 
 
 async def test_an_answer_that_breaks_off_is_unavailable() -> None:
