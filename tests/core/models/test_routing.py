@@ -90,6 +90,12 @@ def test_an_address_without_a_scheme_is_refused() -> None:
         found("openai/m", api_base="localhost:1234")
 
 
+@pytest.mark.parametrize("address", ["http://localhost:99999/v1", "http://localhost:port", "http://[::1/v1"])
+def test_an_address_with_a_slip_in_it_is_refused(address: str) -> None:
+    with pytest.raises(SettingsError, match="is no address"):
+        found("openai/m", api_base=address)
+
+
 def test_a_name_of_another_provider_is_doubted() -> None:
     assert (
         doubt(found("openai/claude-3")) == "'claude-3' looks like a model of anthropic, but goes to openai."
