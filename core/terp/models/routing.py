@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
@@ -16,9 +16,6 @@ from terp.models.prices import PriceList
 from terp.models.protocol import Model
 from terp.models.providers import PROVIDERS, Provider
 from terp.models.retrying import RetryingModel
-
-Around = Callable[[Model], Model]
-"""What is put around an adapter: recording, text mode."""
 
 _FAMILIES = (
     (re.compile(r"(gpt|chatgpt|codex)-|o\d(-|$)"), "openai"),
@@ -93,21 +90,17 @@ def route(options: ModelOptions, environ: Mapping[str, str]) -> Route:
     )
 
 
-def open_model(
-    options: ModelOptions, *, environ: Mapping[str, str] | None = None, around: Around | None = None
-) -> Model:
-    """The model, ready to be called: adapter, then `around` it what the caller adds, then patience.
+def open_model(options: ModelOptions, *, environ: Mapping[str, str] | None = None) -> Model:
+    """The model, ready to be called: an adapter, and patience around it.
 
     Nothing is imported that the model does not need, and nothing is sent before the first `stream`, which
-    raises `AuthFailed` where a key is missing. Retries are outside of `around`, so that a recording holds
-    every request.
+    raises `AuthFailed` where a key is missing.
 
     Raises:
         SettingsError: the name says no provider, and no address is given.
     """
     adapter = open_adapter(options, environ=environ)
-    inner = around(adapter) if around else adapter
-    return NudgingModel(RetryingModel(inner, retries=options.retries))
+    return NudgingModel(RetryingModel(adapter, retries=options.retries))
 
 
 def open_adapter(options: ModelOptions, *, environ: Mapping[str, str] | None = None) -> Model:
@@ -120,16 +113,6 @@ def open_adapter(options: ModelOptions, *, environ: Mapping[str, str] | None = N
     from terp.models.litellm_adapter import LiteLLM  # noqa: PLC0415 — only one of the two is needed
 
     return LiteLLM(found, options)
-
-
-def doubt(found: Route) -> str:
-    """A sentence when the name of a model belongs to another provider than its prefix says, else ""."""
-    if found.custom_base or found.provider_name not in {provider for _, provider in _FAMILIES}:
-        return ""
-    for pattern, provider in _FAMILIES:
-        if pattern.match(found.model) and provider != found.provider_name:
-            return f"'{found.model}' looks like a model of {provider}, but goes to {found.provider_name}."
-    return ""
 
 
 def is_loopback(address: str) -> bool:

@@ -6,7 +6,7 @@ from terp.errors import SettingsError
 from terp.models.abilities import Abilities
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
-from terp.models.routing import Route, doubt, ollama_base, route
+from terp.models.routing import Route, ollama_base, route
 
 KEYS = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "GOOGLE_API_KEY": "g"}
 
@@ -94,14 +94,6 @@ def test_an_address_without_a_scheme_is_refused() -> None:
 def test_an_address_with_a_slip_in_it_is_refused(address: str) -> None:
     with pytest.raises(SettingsError, match="is no address"):
         found("openai/m", api_base=address)
-
-
-def test_a_name_of_another_provider_is_doubted() -> None:
-    assert (
-        doubt(found("openai/claude-3")) == "'claude-3' looks like a model of anthropic, but goes to openai."
-    )
-    assert doubt(found("gpt-5.6")) == ""
-    assert doubt(found("openrouter/claude-3")) == ""
 
 
 @pytest.mark.parametrize(
