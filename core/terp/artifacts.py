@@ -6,6 +6,7 @@ from typing import IO
 
 from terp import pictures
 from terp.outputs import Display, DisplayUpdate
+from terp.plain import mended
 
 SPOOL_LIMIT = 256 * 1024 * 1024
 
@@ -49,28 +50,29 @@ class Artifacts:
 class Spool:
     """The full text output of one run, in a file made by its first character, up to a cap.
 
-    A disk that is full ends the file, not the run: `failure` says what happened.
+    A cap that is reached, or a disk that is full, ends the file and not the run: `failure` says which.
     """
 
     def __init__(self, artifacts: Artifacts, call_id: str, limit: int = SPOOL_LIMIT) -> None:
         self._artifacts = artifacts
         self._call_id = call_id
-        self._room = limit
+        self._limit = self._room = limit
         self._file: IO[str] | None = None
         self.path = ""
-        self.left_out = 0
         self.failure = ""
 
     def add(self, text: str) -> None:
-        """Append `text`; characters that were not written are counted in `left_out`."""
+        """Append `text`, as far as there is room."""
         kept = text[: self._room]
         try:
-            self._write(kept)
+            if kept:
+                self._write(kept)
         except OSError as error:
             self.failure = f"{error.strerror or error}: {self.path or self._artifacts.folder}"
-            self._room, kept = 0, ""
+            kept, self._room = "", 0
         self._room -= len(kept)
-        self.left_out += len(text) - len(kept)
+        if len(kept) < len(text) and not self.failure:
+            self.failure = f"{self.path} ends after {self._limit:,} characters"
 
     def _write(self, text: str) -> None:
         if self._file is None:
@@ -96,8 +98,8 @@ def _content(display: Shown) -> tuple[str, bytes] | None:
         return pictures.EXTENSIONS[picture[0]], picture[1]
     svg, page = display.data.get("image/svg+xml"), display.data.get("text/html")
     if isinstance(svg, str):
-        return "svg", svg.encode()
+        return "svg", mended(svg).encode()
     # Charts of plotly, altair and bokeh come as a page with a script; a table's HTML repeats its text.
     if isinstance(page, str) and ("<script" in page or "text/plain" not in display.data):
-        return "html", page.encode()
+        return "html", mended(page).encode()
     return None

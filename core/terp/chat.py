@@ -1,6 +1,7 @@
 """A session without `async`: a thread runs its loop."""
 
 import asyncio
+import concurrent.futures
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
@@ -50,21 +51,25 @@ class Chat:
             TurnFailed: there is no answer. A turn that stopped at a limit, or that the person ended,
                 returns what it came to.
         """
-        turn = self.session.turn(prompt, attachments)
+        turn = self._begin(_gathered(self.session.turn(prompt, attachments), on_event))
         try:
-            reply = self._wait(_gathered(turn, on_event))
+            reply = turn.result()
         except KeyboardInterrupt:
             self._wait(self.session.interrupt())
+            # Until it is over there can be no other turn.
+            concurrent.futures.wait([turn])
             raise
         if reply.stop_reason in _FAILURES:
-            raise TurnFailed(reply.error, reply=reply)
+            raise TurnFailed(reply.error, reply.remedy, reply=reply)
         return reply
 
     def close(self) -> None:
         """End the kernels, the connections and the thread. Harmless when called twice."""
         if self._thread.is_alive():
-            self._wait(self.session.aclose())
-            self._stop()
+            try:
+                self._wait(self.session.aclose())
+            finally:
+                self._stop()
 
     def __enter__(self) -> Self:
         return self
@@ -74,8 +79,11 @@ class Chat:
     ) -> None:
         self.close()
 
+    def _begin(self, work: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        return self._begin(work).result()
 
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

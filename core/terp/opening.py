@@ -11,6 +11,7 @@ from typing import Any
 
 from terp.chat import Chat
 from terp.errors import SettingsError
+from terp.kernels.environment import Interpreter, find_python
 from terp.kernels.local import LocalKernels
 from terp.limits import Limits
 from terp.models.building import build_model
@@ -124,7 +125,7 @@ async def build_session(
         system="{0.sysname} {0.machine}".format(os.uname()),
         cwd=kernels.cwd,
         languages=kernels.languages,
-        python="" if settings.python else "{}.{}".format(*sys.version_info),
+        python=_version_of(find_python(settings.python, environ)),
         max_output_chars=settings.max_output_chars,
     )
     return Session(
@@ -146,6 +147,11 @@ def new_folder(places: Places) -> Path:
     """Where a new session keeps its files: named by date, not made yet."""
     today = datetime.now().astimezone().date().isoformat()
     return places.sessions / f"{today}-{secrets.token_hex(4)}"
+
+
+def _version_of(interpreter: Interpreter) -> str:
+    """The version of a Python as far as it is known without starting it: terp's own."""
+    return "{}.{}".format(*sys.version_info) if interpreter.path == sys.executable else ""
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

@@ -43,6 +43,7 @@ class Reply:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = 0.0
+    remedy: str = ""
 
     @property
     def outputs(self) -> tuple[Output, ...]:
@@ -97,6 +98,7 @@ def reply_of(events: Iterable[Event]) -> Reply:
         sum(usage.input_tokens for usage in gathered.usage),
         sum(usage.output_tokens for usage in gathered.usage),
         sum(known) if len(known) == len(gathered.usage) else None,
+        gathered.finished.remedy,
     )
 
 

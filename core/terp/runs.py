@@ -81,7 +81,7 @@ class Runner:
             watched.spool.close()
         self._show(call, watched.flood.ended())
         if watched.spool.failure:
-            self._log.append(Noticed(f"The full output of this run is not kept: {watched.spool.failure}"))
+            self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
         text = watched.observation.text(ended, watched.spool.path)
         self._log.append(
             CodeFinished(

@@ -1,12 +1,14 @@
 """A session without `async`."""
 
+import signal
+import threading
 from pathlib import Path
 
 import pytest
 
 from terp.chat import Chat
 from terp.errors import AuthFailed
-from terp.events import Event, TurnFinished, TurnStarted
+from terp.events import CodeStarted, Event, TurnFinished, TurnStarted
 from terp.reply import TurnFailed
 from terp.session import Session
 from terp.testing import EchoKernel, ScriptedModel, call
@@ -49,6 +51,24 @@ def test_a_turn_without_an_answer_raises_and_the_chat_goes_on(tmp_path: Path) ->
             chat("go")
         assert failed.value.stop_reason == "auth"
         assert chat("go").text == "fine"
+
+
+def test_an_interrupted_chat_can_go_on_at_once(tmp_path: Path) -> None:
+    def interrupt(event: Event) -> None:
+        if isinstance(event, CodeStarted):
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    with talk(tmp_path, ScriptedModel([call(EchoKernel.ENDLESS)], "fine")) as chat:
+        with pytest.raises(KeyboardInterrupt):
+            chat("go", on_event=interrupt)
+        assert chat("go").text == "fine"
+
+
+def test_a_failure_says_what_to_do(tmp_path: Path) -> None:
+    with talk(tmp_path, ScriptedModel(AuthFailed("No key.", "Set OPENAI_API_KEY."))) as chat:
+        with pytest.raises(TurnFailed) as failed:
+            chat("go")
+        assert failed.value.remedy == "Set OPENAI_API_KEY."
 
 
 def test_a_session_that_cannot_be_built_leaves_no_thread(tmp_path: Path) -> None:

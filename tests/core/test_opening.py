@@ -11,7 +11,7 @@ from terp.errors import SettingsError
 from terp.events import TurnFinished
 from terp.person import Run
 from terp.reply import TurnFailed
-from terp.testing import ScriptedPerson
+from terp.testing import ScriptedPerson, collect
 from tests.loopback import Call, Http, Loopback, Scripted
 
 
@@ -78,6 +78,22 @@ def test_what_the_provider_refuses_is_raised_with_its_words(tmp_path: Path) -> N
 def test_an_unknown_setting_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"terp\.open: unknown setting 'modle'"):
         terp.open(modle="x", environ=surroundings(tmp_path))
+
+
+async def test_the_version_of_an_environment_that_was_not_looked_into_is_not_told(tmp_path: Path) -> None:
+    packages = tmp_path / "venv/lib/python3.8/site-packages"
+    packages.mkdir(parents=True)
+    (packages / "ipykernel_launcher.py").touch()
+    (tmp_path / "venv/bin").mkdir()
+    (tmp_path / "venv/bin/python").touch(mode=0o755)
+    with Loopback(["hello"] * 2) as server:
+        for more in {}, {"VIRTUAL_ENV": str(tmp_path / "venv")}:
+            environ = {**surroundings(tmp_path), **more}
+            async with terp.open(model="openai/x", api_base=server.url, environ=environ) as session:
+                await collect(session, "go")
+    own, other = (request["messages"][0]["content"] for request in server.requests)
+    assert "Languages: python (version 3." in own
+    assert "Languages: python." in other
 
 
 def test_text_is_no_consent_to_run_code(tmp_path: Path) -> None:

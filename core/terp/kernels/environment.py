@@ -19,7 +19,11 @@ _PASSED = """
     MPLCONFIGDIR IPYTHONDIR
 """
 
+# Unless the person passes their own.
 _SET = {
+    "TERM": "dumb",
+    # Programs ask for the width of the terminal: what they print is shown at any width.
+    "COLUMNS": "100",
     # pydevd warns about frozen modules on every start otherwise.
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     # Figures are delivered by the bootstrap; a back end with windows would block.
@@ -45,11 +49,7 @@ def kernel_environment(environ: Mapping[str, str], env_pass: Iterable[str] = ())
     """The allowed part of `environ`, with names (or patterns such as `AWS_*`) added by `env_pass`."""
     patterns = (*_PASSED.split(), *env_pass)
     kept = {name: value for name, value in environ.items() if _matches(name, patterns)}
-    # Programs ask for the width of the terminal: what they print is shown at any width.
-    kept.setdefault("COLUMNS", "100")
-    kept.update({name: value for name, value in _SET.items() if name not in env_pass})
-    kept.setdefault("TERM", "dumb")
-    return kept
+    return {**_SET, **kept}
 
 
 def find_python(python: str, environ: Mapping[str, str]) -> Interpreter:

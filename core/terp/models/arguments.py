@@ -1,8 +1,8 @@
 """The code inside a tool call's arguments, decoded while the model writes them.
 
 Only what can be shown without ever taking it back is decoded here: the string under `code` in a flat
-object, and code that is not in JSON at all. Every other shape is shown when it is complete, because
-`terp.tool.understand` alone says what a call means.
+object, and code that is not in JSON at all. Every other shape is shown when it is complete and proposed,
+because `terp.tool.understand` alone says what a call means.
 
 Parsing all of the text again at every piece is quadratic, even with jiter (250 kB in pieces of
 4 characters: 7.2 s against 0.1 s here), so the string is decoded piece by piece.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from terp.languages import language_of
-from terp.tool import Call, implied_language
+from terp.tool import implied_language
 from terp.tool_arguments import first_wins, reads_as_json
 
 # `{`, any members before `code` that hold no object or list, and the quote that opens the code.
@@ -57,26 +57,11 @@ class ArgumentsDecoder:
         self._waiting = ""
         self._unsaid = ""
         self._begun = False
-        self._shown: list[str] = []
 
     def feed(self, piece: str) -> CodePiece | None:
         """The code that `piece` adds to what can be shown, or None."""
         text = self._step(piece)
-        if not text:
-            return None
-        self._shown.append(text)
-        return CodePiece(self._language, text)
-
-    def rest(self, call: Call) -> CodePiece | None:
-        """What of the understood call has not been shown yet; None when nothing is missing.
-
-        None also when the code is not what was shown: pieces are never taken back.
-        """
-        shown = "".join(self._shown)
-        if call.code == shown or not call.code.startswith(shown):
-            return None
-        self._shown = [call.code]
-        return CodePiece(call.language, call.code.removeprefix(shown))
+        return CodePiece(self._language, text) if text else None
 
     def _head(self, piece: str) -> str:
         self._waiting += piece

@@ -47,7 +47,7 @@ class ChatServer:
                     if body.done:
                         await _drain(received)
                         return
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             # A server may say all there is to say and then not close properly.
             if not body.complete:
                 raise unreachable(self._route.target, self._reason(error)) from error
@@ -56,7 +56,7 @@ class ChatServer:
         """Close the connections."""
         await self._client.aclose()
 
-    def _reason(self, error: httpx.TransportError) -> str:
+    def _reason(self, error: httpx.RequestError) -> str:
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
             return f"no connection to {self._route.api_base} ({error or 'timeout'})"
         if isinstance(error, httpx.TimeoutException):

@@ -130,6 +130,10 @@ def _split(options: ModelOptions, environ: Mapping[str, str]) -> tuple[str, str]
 def _checked(address: str) -> str:
     if address and not re.match(r"https?://[^/\s]+", address):
         raise SettingsError([f"api_base: '{address}' must begin with http:// or https:// and a host."])
+    try:
+        _ = urlsplit(address).port
+    except ValueError as error:
+        raise SettingsError([f"api_base: '{address}' is no address: {error}."]) from error
     return address
 
 

@@ -44,6 +44,7 @@ def test_names_and_patterns_can_be_passed() -> None:
 def test_a_persons_pager_comes_through_when_passed() -> None:
     assert kernel_environment({"PAGER": "less"}, ["PAGER"])["PAGER"] == "less"
     assert kernel_environment({"PAGER": "less"})["PAGER"] == "cat"
+    assert kernel_environment({"GIT_PAGER": "less"}, ["GIT_*"])["GIT_PAGER"] == "less"
 
 
 def test_a_configured_python_wins(tmp_path: Path) -> None:

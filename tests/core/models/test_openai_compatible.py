@@ -127,6 +127,12 @@ async def test_a_connection_that_breaks_off_is_unavailable() -> None:
     assert type(error) is Unavailable
 
 
+async def test_an_answer_that_cannot_be_decoded_is_unavailable() -> None:
+    error = await failure(Http(200, "no gzip at all", {"Content-Encoding": "gzip"}))
+    assert type(error) is Unavailable
+    assert "the connection broke off" in error.message
+
+
 async def test_a_connection_lost_after_the_reply_ended_loses_nothing() -> None:
     body = b'data: {"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}\n\n'
     assert await answer(Raw(body, broken=True)) == [Text("hi"), Replied(Assistant("hi"), "stop")]

@@ -97,6 +97,12 @@ def test_a_name_of_another_provider_is_doubted() -> None:
     assert doubt("openai/claude-3", "http://127.0.0.1:1/v1") == ""
 
 
+@pytest.mark.parametrize("address", ["http://localhost:99999/v1", "http://localhost:port", "http://[::1/v1"])
+def test_an_address_with_a_slip_in_it_is_refused(address: str) -> None:
+    with pytest.raises(SettingsError, match="is no address"):
+        found("openai/m", api_base=address)
+
+
 @pytest.mark.parametrize(
     ("host", "address"),
     [

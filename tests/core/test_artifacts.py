@@ -1,0 +1,37 @@
+"""What runs leave behind in the session's folder."""
+
+from pathlib import Path
+
+from terp.artifacts import Artifacts, Spool
+from terp.outputs import Display
+
+
+def test_a_spool_that_is_full_keeps_its_beginning_and_says_so(tmp_path: Path) -> None:
+    spool = Spool(Artifacts(tmp_path), "c1", limit=5)
+    for text in ("abc", "def", "ghi"):
+        spool.add(text)
+    spool.close()
+    assert Path(spool.path).read_text() == "abcde"
+    assert spool.failure == f"{tmp_path / 'c1.txt'} ends after 5 characters"
+
+
+def test_a_spool_that_just_fits_is_whole(tmp_path: Path) -> None:
+    spool = Spool(Artifacts(tmp_path), "c1", limit=6)
+    for text in ("abc", "def"):
+        spool.add(text)
+    spool.close()
+    assert (Path(spool.path).read_text(), spool.failure) == ("abcdef", "")
+
+
+def test_a_spool_without_a_place_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    spool = Spool(Artifacts(tmp_path / "file"), "c1")
+    for text in ("abc", "def"):
+        spool.add(text)
+    spool.close()
+    assert (spool.path, spool.failure) == ("", f"File exists: {tmp_path / 'file'}")
+
+
+def test_a_page_with_half_of_a_surrogate_pair_is_saved(tmp_path: Path) -> None:
+    saved = Artifacts(tmp_path).save("c1", Display({"text/html": "<b>\ud83d</b>"}))
+    assert Path(saved.path).read_text(encoding="utf-8") == "<b>\ufffd</b>"
