@@ -81,7 +81,7 @@ class Keyboard:
 
     def say(self, text: str) -> None:
         """Write plain text between two questions."""
-        self.sink.write(text)
+        self.sink.write(text.replace("\n", "\r\n"))
         self.sink.flush()
 
     async def edited(self, text: str) -> str | None:
