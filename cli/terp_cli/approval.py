@@ -25,6 +25,8 @@ _HELP = (
     "Anything longer does not run it, and is told to the model.",
 )
 _CHOICES = "[y]es · [n]o · [e]dit · [a]lways · [?] or what to do instead › "
+# Code may ask with a megabyte, which would be painted again at each key.
+_LONGEST_PROMPT = 2_000
 _PASTED = "A paste cannot approve. Type the letter."
 
 
@@ -96,7 +98,8 @@ class TerminalPerson:
         """
         with self._front.asking():
             try:
-                typed = await self._typing.line(readable(prompt), secret=secret, fresh=secret)
+                shown = prompt if len(prompt) <= _LONGEST_PROMPT else f"… {prompt[-_LONGEST_PROMPT:]}"
+                typed = await self._typing.line(readable(shown), secret=secret, fresh=secret)
             except EOFError:
                 raise NobodyThere("The person ended the input with Ctrl-D.") from None
             except KeyboardInterrupt:

@@ -67,6 +67,7 @@ class Keyboard:
             output=self.sink,
             key_bindings=_watching_pastes(pasted.append),
             input_processors=[_Unseen()] if secret else [],
+            enable_suspend=True,
         )
         text = await session.prompt_async(
             FormattedText([("", question)]), handle_sigint=False, set_exception_handler=False
@@ -80,7 +81,7 @@ class Keyboard:
 
     def say(self, text: str) -> None:
         """Write plain text between two questions."""
-        self.sink.write(text)
+        self.sink.write(text.replace("\n", "\r\n"))
         self.sink.flush()
 
     async def edited(self, text: str) -> str | None:

@@ -14,6 +14,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from textwrap import fill
 from typing import Any, Protocol
 
 from terp.errors import TerpError
@@ -137,7 +138,9 @@ class Repl:
     async def run(self) -> None:
         """Read and answer until the person leaves."""
         # Not through the front end, which would import rich before there is a prompt.
-        self._keyboard.say("".join(f"{readable(line)}\n" for line in self._settings.banner))
+        width = self._keyboard.sink.get_size().columns
+        for line in self._settings.banner:
+            self._keyboard.say(f"{fill(readable(line), width)}\n")
         while not self._left:
             try:
                 line = await self._prompt.read()

@@ -12,6 +12,7 @@ and drawn afterwards. `front.say(text)` writes a line of terp's own between turn
 """
 
 import asyncio
+import signal
 import time
 from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -78,10 +79,13 @@ class TerminalFront:
         self._showing = True
         self._hush()
         ticker = asyncio.create_task(self._tick())
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTSTP, self._suspend)
         try:
             async for event in events:
                 self.draw(event)
         finally:
+            loop.remove_signal_handler(signal.SIGTSTP)
             ticker.cancel()
             self._showing = False
             self._waiting += self._transcript.rest()
@@ -169,6 +173,18 @@ class TerminalFront:
     def _hush(self) -> None:
         self._quiet.close()
         self._quiet.enter_context(tty.unechoed(self._keyboard))
+
+    def _suspend(self) -> None:
+        """Ctrl-Z: give the shell a screen and a terminal in order, and take both back afterwards."""
+        loop = asyncio.get_running_loop()
+        self._paint(final=True)
+        self._quiet.close()
+        # This puts back what the signal does of itself: the process stops here.
+        loop.remove_signal_handler(signal.SIGTSTP)
+        signal.raise_signal(signal.SIGTSTP)
+        loop.add_signal_handler(signal.SIGTSTP, self._suspend)
+        if not self._questions:
+            self._hush()
 
     async def _tick(self) -> None:
         while True:

@@ -184,6 +184,16 @@ async def test_a_line_for_input_is_what_was_typed(desk: Callable[..., Desk]) -> 
     assert await asyncio.wait_for(typing, 20) == "Ada "
 
 
+async def test_an_endless_prompt_shows_its_end(desk: Callable[..., Desk]) -> None:
+    seat = desk()
+    typing = asyncio.create_task(seat.person.type_in("x" * 100_000 + " name? ", secret=False))
+    await seat.asked(1)
+    seat.keys.send_text("Ada\r")
+    assert await asyncio.wait_for(typing, 20) == "Ada"
+    assert seat.terminal.getvalue().count("x") < 4_000
+    assert "".join(seat.terminal.shown()).endswith(" name? Ada")
+
+
 async def test_nothing_of_a_secret_is_shown(desk: Callable[..., Desk]) -> None:
     seat = desk()
     typing = asyncio.create_task(seat.person.type_in("key: ", secret=True))

@@ -112,6 +112,13 @@ async def test_each_line_is_a_turn_until_the_person_leaves(seat: Callable[..., S
     assert [row for row in here.screen.shown() if "You said" in row] == ["You said hello.", "You said again."]
 
 
+async def test_a_banner_is_broken_between_words(seat: Callable[..., Seat]) -> None:
+    here = seat(banner=["word " * 20])
+    await here.types("\x04")
+    await here.left()
+    assert here.screen.shown()[:2] == [" ".join(["word"] * 16), " ".join(["word"] * 4)]
+
+
 async def test_ctrl_c_during_a_turn_interrupts_it_and_nothing_else(seat: Callable[..., Seat]) -> None:
     here = seat()
     await here.types("wait\r")
@@ -216,7 +223,7 @@ async def test_what_happens_between_turns_is_shown_above_the_prompt(seat: Callab
     here = seat()
     await here.types("")
     here.session.outside.put_nowait(KernelChanged("python", "died", "Killed."))
-    await here.screen.wrote("its variables are lost")
+    await here.screen.wrote("The python kernel died.")
     here.keys.send_text("/quit\r")
     assert await here.left() == 0
 
@@ -225,7 +232,7 @@ async def test_what_a_turn_has_drawn_is_not_said_again_between_turns(seat: Calla
     here = seat()
     await here.types("die\r", "hello\r", "/quit\r")
     await here.left()
-    assert "".join(here.screen.shown()).count("variables are lost") == 1
+    assert "".join(here.screen.shown()).count("kernel died") == 1
 
 
 @asynccontextmanager

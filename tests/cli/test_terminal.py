@@ -143,7 +143,7 @@ def test_a_turn_reads_like_this() -> None:
         ),
         (
             KernelChanged("python", "died", "It was killed."),
-            ["The python kernel died; its variables are lost. It was killed."],
+            ["The python kernel died. It was killed."],
         ),
         (LateOutput("c0", Text("stdout", "late\n")), ["Output of an earlier run:", "late"]),
     ],
@@ -166,6 +166,16 @@ def test_a_turn_that_ends_early_says_why(event: Event, said: list[str]) -> None:
     terminal = Terminal()
     front_on(terminal).draw(event)
     assert terminal.shown()[1:] == said
+
+
+def test_a_death_is_told_once() -> None:
+    why = "The kernel ended by signal SIGKILL."
+    events: list[Event] = [
+        CodeStarted("c1", 1),
+        KernelChanged("python", "died", why),
+        CodeFinished("c1", "died", 0.5, note=why),
+    ]
+    assert drawn(events) == [f"The python kernel died. {why}", "", "✗ the kernel died · 500 ms"]
 
 
 def test_code_that_was_streamed_is_not_shown_again() -> None:

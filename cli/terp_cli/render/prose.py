@@ -9,16 +9,18 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 from rich.text import Text
 
-from terp_cli.render import blocks
+from terp_cli.render import blocks, tables
 from terp_cli.render.early import Margin, cut_list, cut_paragraph, item_margins
 from terp_cli.render.fold import wrapped
 from terp_cli.render.inline import inline
-from terp_cli.sanitise import visible
 
 _MAY_START_BLOCK = re.compile(r" {0,3}([-+*>#|=_~`]|\d{1,9}[.)])|.*\||\s*\Z| {4}|\t")
 _LIST_ITEM = re.compile(r" {0,3}([-+*]|\d{1,9}[.)])(\s|\Z)")
 # Not shown before the line goes on: a fence about to open, or an underline that may be a list item.
 _UNDECIDED = re.compile(r"\s*(`{1,2}|`{3,}.*|~{3,}.*|[-=]+\s*)\Z")
+_TABLE_RULE = re.compile(r" {0,3}(?=.*\|)[-:| \t]+")
+# A table looks best when all of it is known; most are no longer than two tails.
+_TABLE_PATIENCE = 2
 # A block larger than this, which could not be finished in part, is parsed again only after it has
 # grown by a quarter: so the work stays in proportion to the text.
 _LARGE = 2_000
@@ -37,7 +39,7 @@ class ProseBlocks:
         self._margins: list[Margin] = []
         self._carry: tuple[Text, str] | None = None
         self._number: int | None = None
-        self._record_head: list[str] = []
+        self._table: tuple[list[str], tables.Layout] | None = None
         self._started = False
         self._joined = False
 
@@ -55,10 +57,12 @@ class ProseBlocks:
         """The rows that a whole line finished."""
         rows = self._leave_margins(line) if self._margins and line.strip() else []
         line = _dedented(line, self._margins[-1].source if self._margins else 0)
-        if self._record_head:
-            if (record := self._record(line)) is not None:
-                return rows + record
-            self._record_head = []
+        if self._table:
+            if drawn := self._row(line):
+                layout, more = drawn
+                self._table = (self._table[0], layout)
+                return rows + more
+            self._table = None
         self._add(line)
         if self._size < self._parse_at or not (self._too_tall() or self._may_end_block(line)):
             return rows
@@ -76,6 +80,7 @@ class ProseBlocks:
         lines = self._lines
         nodes = self._parse(lines)
         rows = self.finish_blocks()
+        self._table = None
         while self._margins and indent < self._margins[-1].source:
             self._margins.pop()
         base = self._margins[-1] if self._margins else Margin(0, 0)
@@ -86,7 +91,7 @@ class ProseBlocks:
     def shorten(self, partial: str) -> tuple[list[Text], str]:
         """Finish rows of a long paragraph whose last line is `partial`; what is left of that line."""
         size = self._size + len(partial)
-        if self._record_head or size < self._parse_at or self._rows_at_least(partial) <= self._limit():
+        if self._table or size < self._parse_at or self._rows_at_least(partial) <= self._limit():
             return [], partial
         nodes = self._parse([*self._lines, partial])
         if len(nodes) == 1 and nodes[0].type == "paragraph":
@@ -99,7 +104,7 @@ class ProseBlocks:
     def finish(self) -> list[Text]:
         """The rows of all that waits, at the end of the text."""
         rows = self.finish_blocks()
-        self._margins, self._record_head, self._started, self._joined = [], [], False, False
+        self._margins, self._table, self._started, self._joined = [], None, False, False
         self._references = {}
         return rows
 
@@ -118,8 +123,9 @@ class ProseBlocks:
         lines = self._lines
         if self._size > _LARGE * 4:
             lines = "\n".join(lines)[-_LARGE * 2 :].split("\n")
-        if self._record_head:
-            return self._indented([Text(visible(partial))] if partial else [], self._margins)[-limit:]
+        if self._table:
+            drawn = self._row(_dedented(partial, self._margins[-1].source if self._margins else 0))
+            return drawn[1][-limit:] if drawn else []
         if partial and not _UNDECIDED.fullmatch(partial):
             lines = [*lines, _dedented(partial, self._margins[-1].source if self._margins else 0)]
         rows: list[Text] = []
@@ -155,7 +161,8 @@ class ProseBlocks:
         return last
 
     def _too_tall(self) -> bool:
-        return self._rows_at_least("") > self._limit()
+        is_table = len(self._lines) > 1 and _TABLE_RULE.fullmatch(self._lines[1])
+        return self._rows_at_least("") > self._limit() * (_TABLE_PATIENCE if is_table else 1)
 
     def _rows_at_least(self, partial: str) -> int:
         if self._lines and not self._lines[0].lstrip()[:1].isalnum():
@@ -195,7 +202,7 @@ class ProseBlocks:
             case "bullet_list" | "ordered_list":
                 return self._shorten_list()
             case "table":
-                return self._to_records()
+                return self._begin_table()
             case "code_block" | "blockquote":
                 return self._shorten_at(len(self._lines) - 1)
             case _:
@@ -237,22 +244,27 @@ class ProseBlocks:
         self._keep(self._lines[line:])
         return rows
 
-    def _to_records(self) -> list[Text]:
+    def _begin_table(self) -> list[Text]:
+        """The rows so far, in the widths they have; those that follow are finished one by one."""
         (node,) = self._parse(self._lines)
-        rows = [
-            *self._gap(),
-            *self._indented(blocks.records(blocks.cells_of(node), self._width()), self._margins),
-        ]
-        self._record_head = self._lines[:2]
+        layout = tables.Layout.of(node, self._width())
+        rows = [*self._gap(), *self._indented(layout.table(tables.cells_of(node)), self._margins)]
+        self._table = (self._lines[:2], layout)
         self._keep([])
         return rows
 
-    def _record(self, line: str) -> list[Text] | None:
-        """The rows of one more row of a table shown as records; None when `line` is not one."""
-        nodes = self._parse([*self._record_head, line])
-        if not line.strip() or len(nodes) != 1 or len(cells := blocks.cells_of(nodes[0])) != 2:
+    def _row(self, line: str) -> tuple[tables.Layout, list[Text]] | None:
+        """One more row of the table, and its layout from now on; None when `line` is not one."""
+        if self._table is None or not line.strip():
             return None
-        return [*self._gap(), *self._indented(blocks.records(cells, self._width()), self._margins)]
+        head, layout = self._table
+        nodes = self._parse([*head, line])
+        if len(nodes) != 1 or len(cells := tables.cells_of(nodes[0])) != 2:
+            return None
+        # After a resize the old widths are no use.
+        same = layout.width == self._width()
+        layout = layout.widened(cells[1]) if same else tables.Layout.of(nodes[0], self._width())
+        return layout, self._indented(layout.row(cells[1]), self._margins)
 
     def _leave_margins(self, line: str) -> list[Text]:
         indent = len(line) - len(line.lstrip(" "))

@@ -1,6 +1,7 @@
 """What a person reads of a turn: every event as rows, and the tail of what is still growing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol, TypeVar, assert_never, cast
 
 from rich.text import Text
@@ -73,6 +74,7 @@ class Transcript:
         self._clock = clock
         self._verbose = verbose
         self._cwd = ""
+        self._obituary = ""
         self._status = Status()
         self._usage = words.Usage()
         self._part: Stream | None = None
@@ -236,6 +238,8 @@ class Transcript:
             self._begin("", None)
         output = self._part
         self._end_part()
+        if finished.note == self._obituary:
+            finished = replace(finished, note="")
         cut = isinstance(output, OutputStream) and output.cut
         self._keep(words.finished(finished, cut=cut))
 
@@ -245,6 +249,7 @@ class Transcript:
             self._status.wait(starting, self._clock())
         elif changed.state == "ready" and self._status.what == starting:
             self._status.clear()
+        self._obituary = changed.why if changed.state == "died" else ""
         self._line(words.kernel_changed(changed))
 
     def _gap(self) -> None:

@@ -43,7 +43,7 @@ _RUN = {
     "died": ("✗ the kernel died", look.BAD),
 }
 _KERNEL = {
-    "died": ("The {} kernel died; its variables are lost.", look.BAD),
+    "died": ("The {} kernel died.", look.BAD),
     "restarted": ("The {} kernel was restarted; its variables are gone.", look.WARNING),
     "interrupted": ("The {} kernel was interrupted; its variables are still there.", look.DIM),
     "stopped": ("The {} kernel was stopped.", look.DIM),
