@@ -42,7 +42,7 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
 
 
-IMPORTERS = {"import_module", "__import__", "find_spec", "run_module"}
+IMPORTERS = {"import_module", "import_slow", "__import__", "find_spec", "run_module"}
 
 
 def called(func: ast.expr) -> str:

@@ -18,6 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     finally:
+        # The process ends here: a last search for garbage would take half of its way out.
+        gc.freeze()
         gc.enable()
 
 

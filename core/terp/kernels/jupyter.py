@@ -1,7 +1,6 @@
 """A kernel of Jupyter behind terp's protocol."""
 
 import asyncio
-import importlib
 import json
 import secrets
 import time
@@ -11,6 +10,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import KernelStartFailed
+from terp.importing import import_slow
 from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
 from terp.kernels.files import FileWatch
@@ -193,7 +193,7 @@ class JupyterKernel:
         launch = self._launch(self._token)
         self._tell.changed(self._language, "starting", launch.why)
         # Importing jupyter_client takes 100 ms, in which a front end wants to draw.
-        module = await asyncio.to_thread(importlib.import_module, "terp.kernels.process")
+        module = await asyncio.to_thread(import_slow, "terp.kernels.process")
         process: KernelProcess = module.KernelProcess(launch, self._on_unclaimed)
         # This takes no longer than the kernel needs anyway to come up.
         looking = asyncio.ensure_future(asyncio.to_thread(self._look_around))

@@ -6,7 +6,6 @@ it from that.
 """
 
 import asyncio
-import importlib
 import inspect
 import logging
 import os
@@ -17,6 +16,7 @@ from typing import Any, ClassVar
 from weakref import WeakSet
 
 from terp.errors import ModelError, ToolsRejected
+from terp.importing import import_slow
 from terp.messages import Message
 from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
@@ -201,7 +201,7 @@ def _litellm() -> Any:
     with warnings.catch_warnings():
         # Deprecations inside its dependencies are nothing a person can act on.
         warnings.simplefilter("ignore")
-        litellm: Any = importlib.import_module("litellm")
+        litellm: Any = import_slow("litellm")
     litellm.suppress_debug_info = True
     litellm.disable_hf_tokenizer_download = True
     litellm.disable_streaming_logging = True

@@ -8,10 +8,10 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import ToolsRejected
+from terp.importing import import_slow
 from terp.messages import Message
 from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
@@ -39,7 +39,7 @@ def preload() -> None:
         # None makes the import fail; httpx is prepared for that.
         sys.modules[_COMMAND_LINE] = None  # type: ignore[assignment]
     try:
-        import_module("terp.models.chat_server")
+        import_slow("terp.models.chat_server")
     finally:
         if unwanted:
             sys.modules.pop(_COMMAND_LINE, None)
