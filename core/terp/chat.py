@@ -57,7 +57,7 @@ class Chat:
             self._wait(self.session.interrupt())
             raise
         if reply.stop_reason in _FAILURES:
-            raise TurnFailed(reply.error, reply=reply)
+            raise TurnFailed(reply.error, reply.remedy, reply=reply)
         return reply
 
     def close(self) -> None:

@@ -43,6 +43,7 @@ class Reply:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = 0.0
+    remedy: str = ""
 
     @property
     def outputs(self) -> tuple[Output, ...]:
@@ -71,6 +72,10 @@ class TurnFailed(TerpError):
         self.reply = reply
         self.stop_reason = reply.stop_reason
 
+    def __str__(self) -> str:
+        """Also the remedy: a caller in Python sees this alone, below a traceback."""
+        return f"{self.message} {self.remedy}".rstrip()
+
 
 @dataclass(slots=True)
 class _Gathered:
@@ -97,6 +102,7 @@ def reply_of(events: Iterable[Event]) -> Reply:
         sum(usage.input_tokens for usage in gathered.usage),
         sum(usage.output_tokens for usage in gathered.usage),
         sum(known) if len(known) == len(gathered.usage) else None,
+        gathered.finished.remedy,
     )
 
 
