@@ -117,7 +117,8 @@ class _Reader:
     def _value(self, name: str, row: Setting, text: str | None) -> Any:
         if text is None:
             if not self._left or self._left[0] == "--" or _name(self._left[0]) in self._flags:
-                raise SettingsError([f"{name} needs a value: {row.rule}."])
+                wanted = row.metavar if row.kind == "text" and row.metavar else row.rule
+                raise SettingsError([f"{name} needs a value: {wanted}."])
             text = self._left.pop(0)
         # A file name may hold a comma, so attachments are one each.
         return (text,) if row.name == "file" else _parsed(name, row, text)

@@ -72,7 +72,11 @@ def report(patient: Patient) -> int:
             if finding.remedy:
                 patient.out.write(f"  {'':<9} → {one_line(finding.remedy)}\n")
             patient.out.flush()
-    patient.out.write(f"\n{wrong} to repair, marked !\n" if wrong else "\nNothing is wrong.\n")
+    patient.out.write(
+        f"\n{wrong} to repair, marked !\n"
+        if wrong
+        else "\nNothing to repair. What is marked - is worth knowing.\n"
+    )
     return 1 if wrong else 0
 
 

@@ -14,7 +14,7 @@ from terp_cli.collect import collect
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.stopping import Stopping
 
-TIME_IS_OVER = "the time of --timeout is over."
+TIME_IS_OVER = "the time given with --timeout is over."
 
 
 class Front(Protocol):

@@ -15,6 +15,7 @@ from terp.models.routing import doubt
 from terp.opening import build_session, new_folder
 from terp.person import AutoRun, Nobody, Person
 from terp.places import make_private
+from terp.profile_file import short_path
 from terp.profiles import Profiles
 from terp.settings import Settings
 from terp_cli import streams
@@ -57,7 +58,9 @@ def _converse(call: Call) -> int:
     folder = _folder(call)
     prompt, piped = _asked(call, folder)
     attachments = attach(call.options.file, cwd)
-    asked = bool(prompt.strip() or attachments or call.line.words)
+    asked = bool(prompt.strip() or attachments or piped)
+    if call.line.words and not asked:
+        raise SettingsError(["the prompt is empty."])
     if not (asked or call.talks):
         raise SettingsError(["there is no prompt: write it after terp, or pipe it in."])
     question = Question(
@@ -202,8 +205,9 @@ def _profiles(call: Call) -> int:
     entries = list(Profiles(call.places.profiles).listed())
     width = max(len(entry.name) for entry in entries)
     for entry in entries:
-        where = "shipped" if entry.shipped else str(entry.path)
-        call.out.write(f"{one_line(entry.name):{width}}  {one_line(entry.description)} [{one_line(where)}]\n")
+        where = f"[{'shipped' if entry.shipped else short_path(entry.path)}]"
+        about = f"{entry.description} {where}".lstrip()
+        call.out.write(f"{one_line(entry.name):{width}}  {one_line(about)}\n")
         call.out.writelines(f"{'':{width}}  {readable(problem)}\n" for problem in entry.problems)
     return 0
 

@@ -59,6 +59,6 @@ def _banner(call: Call, settings: Settings, session: Session) -> tuple[str, ...]
     if call.options.quiet:
         return ()
     kernel = session.kernels.get(session.kernels.languages[0])
-    confined = "nothing confines the code" if kernel.tier == "none" else f"confined by {kernel.tier}"
-    asks = "it runs without being asked about" if settings.auto_run else "you are asked before it runs"
-    return (f"terp {__version__} · {session.model.name} · {confined}, {asks} · /help",)
+    confined = "nothing confines it" if kernel.tier == "none" else f"confined by {kernel.tier}"
+    asks = "Code runs without being asked about" if settings.auto_run else "You are asked before code runs"
+    return (f"terp {__version__} · {session.model.name} · /help", f"{asks}; {confined}.")

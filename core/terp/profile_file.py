@@ -35,13 +35,15 @@ class ProfileFile:
     """What a file sets (`given`), what it says about itself, and what is wrong with it.
 
     `description` is its first comment line. `base` is the profile that it names: what a profile
-    `extends`, or the `profile` that a person's configuration uses unless another is asked for.
+    `extends`, or the `profile` that a person's configuration uses unless another is asked for;
+    `base_at` is the place where it does.
     """
 
     path: Path
     given: dict[str, Given] = field(default_factory=dict)
     description: str = ""
     base: str = ""
+    base_at: str = ""
     problems: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
@@ -122,7 +124,7 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
             )
             return
         if name == base_key:
-            profile.base = value
+            profile.base, profile.base_at = value, where
         else:
             profile.given[name] = Given(value, where)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.places import Places
-from terp.profile_file import ProfileFile, read_profile, short_path
+from terp.profile_file import ProfileFile, read_profile
 from terp.settings import Layer, Settings, combine, from_environment
 
 PROFILE_VARIABLE = "TERP_PROFILE"
@@ -43,21 +43,28 @@ class Profiles:
             shipped = path.parent == self.shipped
             yield ProfileEntry(name, path, shipped, file.description, tuple(file.problems))
 
-    def chain(self, name: str) -> list[ProfileFile]:
+    def chain(self, name: str, asked_at: str = "") -> list[ProfileFile]:
         """The profile `name` (or the file, if it is a path) and those it extends, the strongest first.
 
+        `asked_at` is the line of a file that names it.
+
         Raises:
-            SettingsError: one of them does not exist, or they extend one another in a circle.
+            SettingsError: one of them does not exist, or they extend one another in a circle; with the
+                problems of those that were read.
         """
         chain: list[ProfileFile] = []
-        folder, asked_by = Path(), ""
+        folder = Path()
         while name:
-            path = self._find(name, folder, [file.path for file in chain], asked_by)
+            try:
+                path = self._find(name, folder, [file.path for file in chain])
+            except SettingsError as error:
+                told = [f"{asked_at}: {line}" if asked_at else line for line in error.problems]
+                raise SettingsError([*(one for file in chain for one in file.problems), *told]) from error
             chain.append(read_profile(path))
-            name, folder, asked_by = chain[-1].base, path.parent, f"{short_path(path)}: "
+            name, folder, asked_at = chain[-1].base, path.parent, chain[-1].base_at
         return chain
 
-    def _find(self, name: str, folder: Path, before: list[Path], asked_by: str) -> Path:
+    def _find(self, name: str, folder: Path, before: list[Path]) -> Path:
         candidates = self._candidates(name, folder)
         present = [path for path in candidates if path.is_file()]
         for path in present:
@@ -66,8 +73,8 @@ class Profiles:
                 return path
         if present:
             circle = " → ".join(path.stem for path in [*before, present[0]])
-            raise SettingsError([f"{asked_by}profiles extend one another in a circle: {circle}."])
-        raise SettingsError([asked_by + self._missing(name, candidates)])
+            raise SettingsError([f"profiles extend one another in a circle: {circle}."])
+        raise SettingsError([self._missing(name, candidates)])
 
     def _candidates(self, name: str, folder: Path) -> list[Path]:
         if "/" in name or name.endswith(_SUFFIXES):
@@ -101,9 +108,11 @@ def load_settings(
     except SettingsError as error:
         problems += error.problems
     files = _config(places)
-    named = profile or environ.get(PROFILE_VARIABLE, "") or next((file.base for file in files), "")
+    asked, asked_at = profile or environ.get(PROFILE_VARIABLE, ""), ""
+    if not asked and files:
+        asked, asked_at = files[0].base, files[0].base_at
     try:
-        chosen = profiles.chain(named) if named else []
+        chosen = profiles.chain(asked, asked_at) if asked else []
         files = [*chosen, *files, *Profiles(profiles.shipped, profiles.shipped).chain("default")]
     except SettingsError as error:
         problems += error.problems

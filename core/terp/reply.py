@@ -72,6 +72,10 @@ class TurnFailed(TerpError):
         self.reply = reply
         self.stop_reason = reply.stop_reason
 
+    def __str__(self) -> str:
+        """Also the remedy: a caller in Python sees this alone, below a traceback."""
+        return f"{self.message} {self.remedy}".rstrip()
+
 
 @dataclass(slots=True)
 class _Gathered:

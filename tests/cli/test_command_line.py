@@ -122,16 +122,19 @@ def test_run_is_a_command_when_a_file_follows(tmp_path: Path) -> None:
         (("--modle", "x"), "unknown flag --modle. Did you mean --model?"),
         (("--zzzzzz",), "unknown flag --zzzzzz. terp --help lists them."),
         (("--max-steps", "x"), '--max-steps is "x", must be a whole number, 0 or more.'),
-        (("--model",), "--model needs a value: text."),
-        (("-m", "-y"), "-m needs a value: text."),
-        (("-m", "--max_steps=3"), "-m needs a value: text."),
+        (("--model",), "--model needs a value: NAME."),
+        (("-m", "-y"), "-m needs a value: NAME."),
+        (("-m", "--max_steps=3"), "-m needs a value: NAME."),
         (("-yz",), "unknown flag -yz. Did you mean -y?"),
         (("-nh",), "unknown flag -nh. Did you mean -h?"),
         (("--no-auto-run=off",), "--no-auto-run takes no value."),
         (("--fast=local",), "--fast takes no value."),
         (("--output-format", "xml"), '--output-format is "xml", must be one of text, json, stream-json.'),
         (("--server",), "--server: there is no server in this version."),
-        (("--safe_mode", "ask"), "--safe_mode: code is always shown and asked about, unless -y is given."),
+        (
+            ("--safe_mode", "ask"),
+            "--safe_mode: code is always shown and asked about unless -y is given; leave it out.",
+        ),
     ],
 )
 def test_a_mistake_is_one_line(arguments: tuple[str, ...], problem: str) -> None:

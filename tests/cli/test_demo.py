@@ -77,7 +77,7 @@ async def test_a_refusal_is_the_end_of_the_tour(tmp_path: Path) -> None:
     code, seen, said, _ = await played(tmp_path, person)
     assert (code, seen.reply.stop_reason) == (3, "declined")
     assert len([event for event in seen.events if isinstance(event, CodeFinished)]) == 1
-    assert "picture" not in said
+    assert said.endswith(f"{demo.PROMPT}\n\n{demo.FAREWELL}\n")
 
 
 async def test_edited_code_is_shown_again_before_it_runs(tmp_path: Path) -> None:

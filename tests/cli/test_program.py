@@ -34,6 +34,11 @@ def test_two_dependent_runs_end_in_an_answer_alone_on_stdout(terp: Terp) -> None
     assert said(result.requests[2])[-1] == ("tool", "42")
 
 
+@pytest.mark.parametrize("words", [("",), (" ", "")])
+def test_words_that_are_empty_are_a_mistake_of_the_caller(terp: Terp, words: tuple[str, ...]) -> None:
+    assert terp(*words) == Result(2, "", "terp: the prompt is empty.\n")
+
+
 def test_files_that_terp_writes_are_not_results_of_the_code(terp: Terp) -> None:
     notes = terp.cwd / "notes.txt"
     script: list[Scripted] = [Call(code="open('a.txt', 'w').close()"), Call(code="2"), "done"]
@@ -184,7 +189,7 @@ def test_endless_data_ends_with_the_time_of_the_call(terp: Terp) -> None:
         process = terp.start(*to(server), "--timeout", "1", "sum it", stdin=endless.stdout.fileno())
         out, notes = process.communicate(timeout=TIMEOUT_S)
         endless.kill()
-    assert (process.returncode, out, notes) == (124, "", "terp: the time of --timeout is over.\n")
+    assert (process.returncode, out, notes) == (124, "", "terp: the time given with --timeout is over.\n")
     assert [path for path in terp.home.rglob("*") if path.is_file()] == []
 
 
@@ -326,7 +331,7 @@ def test_profiles_are_listed(terp: Terp) -> None:
     assert [line.split()[0] for line in result.out.splitlines()] == [
         "default", "demo", "fast", "local", "mine",
     ]  # fmt: skip
-    assert f"mine     My own. [{terp.home}/profiles/mine.yaml]" in result.out
+    assert "mine     My own. [~/home/profiles/mine.yaml]\n" in result.out
 
 
 def test_the_doctor_finds_nothing_wrong_where_nothing_is(terp: Terp) -> None:
@@ -334,7 +339,7 @@ def test_the_doctor_finds_nothing_wrong_where_nothing_is(terp: Terp) -> None:
     assert (result.code, result.notes) == (0, "")
     assert "OPENAI_API_KEY" in result.out
     assert "sk-secret" not in result.out
-    assert result.out.endswith("\nNothing is wrong.\n")
+    assert result.out.endswith("\nNothing to repair. What is marked - is worth knowing.\n")
 
 
 def test_the_doctor_names_what_is_wrong_and_the_remedy(terp: Terp) -> None:

@@ -46,8 +46,8 @@ def test_a_callback_sees_every_event(tmp_path: Path) -> None:
 
 
 def test_a_turn_without_an_answer_raises_and_the_chat_goes_on(tmp_path: Path) -> None:
-    with talk(tmp_path, ScriptedModel(AuthFailed("No key."), "fine")) as chat:
-        with pytest.raises(TurnFailed, match=r"No key\.") as failed:
+    with talk(tmp_path, ScriptedModel(AuthFailed("No key.", "Set one."), "fine")) as chat:
+        with pytest.raises(TurnFailed, match=r"No key\. Set one\.") as failed:
             chat("go")
         assert failed.value.stop_reason == "auth"
         assert chat("go").text == "fine"

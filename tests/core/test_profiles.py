@@ -141,6 +141,23 @@ def test_an_unknown_profile_is_an_error_with_a_suggestion(home: Path, shipped: P
         load(home, shipped, "wrok")
 
 
+def test_an_unknown_base_is_named_with_its_line_and_hides_no_other_mistake(home: Path, shipped: Path) -> None:
+    path = home / "mine.yaml"
+    path.write_text("modle: a\nextends: nobody\n")
+    with pytest.raises(SettingsError) as wrong:
+        load(home, shipped, str(path))
+    assert [problem.replace(str(path), "mine.yaml") for problem in wrong.value.problems] == [
+        "mine.yaml:1: unknown setting 'modle'. Did you mean 'model'?",
+        "mine.yaml:2: there is no profile 'nobody'. There are: default.",
+    ]
+
+
+def test_an_unknown_profile_of_the_configuration_is_named_with_its_line(home: Path, shipped: Path) -> None:
+    (home / "config.yaml").write_text("# Mine.\nprofile: nobody\n")
+    with pytest.raises(SettingsError, match=r"config.yaml:2: there is no profile 'nobody'\."):
+        load(home, shipped)
+
+
 def test_a_profile_can_be_a_path_and_extends_is_relative_to_it(home: Path, shipped: Path) -> None:
     (home / "base.yaml").write_text("max_steps: 5\n")
     (home / "mine.yaml").write_text("extends: ./base.yaml\n")

@@ -13,7 +13,7 @@ from terp.models.recording import ReplayModel
 from terp.person import Consent, Decline, Person, Run
 from terp.reply import reply_of
 from terp.session import Session
-from terp_cli.demo import INTRODUCTION, PROMPT, RECORDING, picture
+from terp_cli.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, picture
 from terp_cli.oneshot import Front, Question, one_shot
 from terp_cli.stopping import Stopping
 
@@ -58,7 +58,7 @@ class OneTrack:
 
 
 class WithPicture:
-    """A front end that ends by saying where the picture is."""
+    """A front end that ends by saying where the picture is, or why there is none."""
 
     def __init__(self, front: Front, folder: Path, says: TextIO) -> None:
         self._front, self._folder, self._says = front, folder, says
@@ -70,6 +70,9 @@ class WithPicture:
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """End the turn, then name the picture."""
         self._front.finish(events, collected)
-        if path := picture(reply_of(events).files, self._folder):
+        reply = reply_of(events)
+        if reply.stop_reason == "declined":
+            self._says.write(f"\n{FAREWELL}\n")
+        elif path := picture(reply.files, self._folder):
             self._says.write(f"\nThe picture: {path}\n")
-            self._says.flush()
+        self._says.flush()

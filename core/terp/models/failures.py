@@ -47,6 +47,8 @@ _NO_SUCH_MODEL = re.compile(
     r"model.{0,120}(not (be )?found|not exist)|(unknown|invalid) model|model_not_found",
     re.IGNORECASE | re.DOTALL,
 )
+# What litellm says, at length, of a name whose first part it does not know.
+_NO_PROVIDER = "LLM Provider NOT provided"
 _ANYTHING = re.compile("")
 
 # The first that fits. Status 0 is an error that came without one: in a stream, or from litellm.
@@ -107,6 +109,12 @@ def classify(
     `streaming` says that the answer had begun: an error of no known kind is then a broken stream.
     """
     said = message_in(body)
+    if _NO_PROVIDER in body:
+        return RequestRejected(
+            f"{target.model}: no provider of that name is known.",
+            "Write the model as PROVIDER/NAME, such as openai/gpt-5.6, or look for a misspelling.",
+            status=status,
+        )
     if not said:
         said = f"the provider answered with status {status}" if status else "the provider sent an empty error"
     kind = _kind(status, body, streaming=streaming)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.errors import RateLimited, ToolsRejected, Unavailable
+from terp.errors import RateLimited, RequestRejected, ToolsRejected, Unavailable
 from terp.messages import Message, System, User
 from terp.models.adapters import open_adapter
 from terp.models.litellm_adapter import preload
@@ -61,6 +61,14 @@ def test_litellm_looks_up_nobody_else_reads_no_env_file_and_says_nothing(tmp_pat
             check=False,
         )
     assert (ran.stdout, ran.stderr, ran.returncode) == ("['127.0.0.1'] None\n", "", 0)
+
+
+async def test_a_provider_that_nobody_knows_is_one_readable_sentence() -> None:
+    model = open_adapter(ModelOptions("opnai/gpt-x"), environ={})
+    with pytest.raises(RequestRejected) as error:
+        await collect(model.stream(ASKED))
+    await model.aclose()
+    assert error.value.message == "opnai/gpt-x: no provider of that name is known."
 
 
 async def test_claude_is_given_a_length_and_told_what_to_cache() -> None:
