@@ -76,8 +76,12 @@ class Turn:
             self._answer = reply.text
             if not reply.calls:
                 break
+            failed = False
             for call_id, call in reply.calls:
-                await self._serve(call_id, call, failures)
+                if failed:
+                    self._skip(call_id, call)
+                else:
+                    failed = await self._serve(call_id, call, failures)
         return self._answer
 
     def _check_limits(self, step: int) -> None:
@@ -103,21 +107,30 @@ class Turn:
                 "Raise --max-budget to go on.",
             )
 
-    async def _serve(self, call_id: str, asked: ToolCall, failures: Failures) -> None:
-        """Answer one call of the model with one result, or raise what ends the turn."""
+    async def _serve(self, call_id: str, asked: ToolCall, failures: Failures) -> bool:
+        """Answer one call of the model with one result, or raise what ends the turn.
+
+        Whether its code ran and failed.
+        """
         call = tool.understand(asked, self.kernels.languages, call_id=call_id)
         if isinstance(call, tool.Misunderstood):
             self.log.append(CodeRejected(call_id, call.reason))
             self._result(asked, call.reason)
             failures.malformed()
             self._check_failures(failures, "The model's calls could not be understood")
-            return
+            return False
         kernel = self.kernels.get(call.language)
         decision = await self.interrupts.guard(self.proposals.decide(call, kernel))
         if isinstance(decision, Decline):
             self._decline(asked, call_id, decision)
-            return
-        await self._run(asked, tool.Call(call_id, call.language, decision.code), kernel, failures)
+            return False
+        return await self._run(asked, tool.Call(call_id, call.language, decision.code), kernel, failures)
+
+    def _skip(self, call_id: str, asked: ToolCall) -> None:
+        """Answer a call whose forerunner in the same reply failed: it was written for another outcome."""
+        reason = "Not run: an earlier call of the same reply failed."
+        self.log.append(CodeRejected(call_id, reason))
+        self._result(asked, reason)
 
     def _decline(self, asked: ToolCall, call_id: str, decision: Decline) -> None:
         self.log.append(CodeDeclined(call_id, decision.reason))
@@ -126,7 +139,7 @@ class Turn:
         if decision.stop:
             raise _Stop("declined")
 
-    async def _run(self, asked: ToolCall, call: tool.Call, kernel: Kernel, failures: Failures) -> None:
+    async def _run(self, asked: ToolCall, call: tool.Call, kernel: Kernel, failures: Failures) -> bool:
         await self.interrupts.guard(kernel.start())
         self.running = kernel
         try:
@@ -144,6 +157,7 @@ class Turn:
         if self.interrupts.requested:
             raise Interrupted
         self._check_failures(failures, "The same code failed")
+        return observed.failed
 
     def _result(self, asked: ToolCall, text: str, images: Sequence[Image] = ()) -> None:
         self.conversation.messages.append(Result(asked.id, text, tuple(images)))
