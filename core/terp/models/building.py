@@ -24,7 +24,7 @@ async def build_model(
         NoModel: none is named, and none is found.
     """
     scrubber = Scrubber(
-        secrets=(*secrets_in(environ), *([api_key] if api_key else [])),
+        secrets=secrets_in(environ, api_key, environ.get(settings.api_key_env, "")),
         cwd=cwd,
         home=environ.get("HOME", ""),
         temporary=tempfile.gettempdir(),

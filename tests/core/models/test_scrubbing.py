@@ -59,10 +59,22 @@ SECRETS = [
     "xoxb-1234567890-abcdef",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
     "Bearer abcdefgh12345678",
+    "xai-abcdefghijklmnopqrst1234",
     "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
     'pass"word\nvalue',
 ]
 KEYS = secrets_in({"MY_API_KEY": SECRETS[-1], "HOME": "/home/someone", "X_TOKEN": "short"})
+
+
+@pytest.mark.parametrize(
+    "name", ["OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GH_TOKEN", "KEY", "PGPASSWORD", "DB_PASSWORD"]
+)
+def test_a_variable_is_secret_by_its_name(name: str) -> None:
+    assert secrets_in({name: "12345678", "PATH": "/usr/bin:/bin", "KEYBOARD": "qwertz-de"}) == ("12345678",)
+
+
+def test_a_key_that_is_none_hides_nothing_else() -> None:
+    assert secrets_in({"MY_TOKEN": "none"}, "x", "a-real-key-of-mine") == ("a-real-key-of-mine",)
 
 
 @pytest.mark.parametrize("secret", SECRETS)
