@@ -44,7 +44,7 @@ async def build_model(
     from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
 
     scrubber = Scrubber(
-        secrets=(*secrets_in(environ), *filter(None, [api_key, environ.get(settings.api_key_env)])),
+        secrets=secrets_in(environ, api_key, environ.get(settings.api_key_env, "")),
         cwd=cwd,
         home=environ.get("HOME", ""),
         temporary=tempfile.gettempdir(),

@@ -11,8 +11,8 @@ REDACTED = "[redacted]"
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))"
 _SECRET = re.compile(
     rf"""
-      {_START} (?: sk-[\w-]{{16,}} | (?:xai|nvapi|pplx|csk)-[\w-]{{20,}} | gh[opsur]_\w{{20,}}
-                 | github_pat_\w{{20,}} | (?:AKIA|ASIA)[A-Z0-9]{{16}}
+      {_START} (?: sk-[\w-]{{16,}} | (?:xai|nvapi|pplx|csk)-[\w-]{{20,}}
+                 | gh[opsur]_\w{{20,}} | github_pat_\w{{20,}} | (?:AKIA|ASIA)[A-Z0-9]{{16}}
                  | xox[a-z]-[\w-]{{10,}} | AIza[\w-]{{35}} | (?:hf|gsk)_\w{{20,}}
                  | eyJ[\w-]{{8,}}\.[\w-]{{8,}}\.[\w-]* | (?i:bearer)\s+[\w.~+/=-]{{8,}} )
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
@@ -37,13 +37,13 @@ _TIMES = (
 )
 
 
-def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of the variables whose names say that they are secret; short ones would match anything."""
-    values = {
-        value
-        for name, value in environment.items()
-        if _SECRET_NAME.search(name.upper()) and len(value) >= _SHORTEST_SECRET
-    }
+def secrets_in(environment: Mapping[str, str], *others: str) -> tuple[str, ...]:
+    """The values of the variables whose names say that they are secret, and `others`.
+
+    Short ones are left out: they would match anything.
+    """
+    named = [value for name, value in environment.items() if _SECRET_NAME.search(name.upper())]
+    values = {value for value in (*named, *others) if len(value) >= _SHORTEST_SECRET}
     return tuple(sorted(values, key=lambda value: (-len(value), value)))
 
 

@@ -45,6 +45,10 @@ def test_a_variable_is_secret_by_its_name(name: str) -> None:
     assert secrets_in({name: "12345678", "PATH": "/usr/bin:/bin", "KEYBOARD": "qwertz-de"}) == ("12345678",)
 
 
+def test_a_key_that_is_none_hides_nothing_else() -> None:
+    assert secrets_in({"MY_TOKEN": "none"}, "x", "a-real-key-of-mine") == ("a-real-key-of-mine",)
+
+
 @pytest.mark.parametrize("secret", SECRETS)
 async def test_no_secret_reaches_the_file(path: Path, secret: str) -> None:
     arguments = json.dumps({"code": f"k = '''\n{secret}'''"})
