@@ -1,7 +1,7 @@
 """The front end for a person at a terminal.
 
     front = TerminalFront.on(sys.stdout, keyboard=0, environ=os.environ)
-    person = TerminalPerson(front)                      # terp_cli.approval
+    person = TerminalPerson(front, lambda: keyboard)    # terp_cli.approval, terp_cli.keyboard
     session = Session(model, kernels, person, …)
     async with aclosing(session.turn(prompt)) as events:
         await front.show(events)                        # draws until the turn is over

@@ -1,9 +1,7 @@
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from terp.events import (
     Answered,
@@ -29,45 +27,9 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
-from terp.outputs import Clear, Display, DisplayUpdate, Error, FileChange, InputRequest, Omitted, Output, Text
-from terp_cli.terminal import TerminalFront
-from tests.cli.screens import Terminal, cut
-
-
-class Clock:
-    """Time that passes when a test says so."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def front_on(terminal: Terminal, clock: Clock | None = None) -> TerminalFront:
-    return TerminalFront(terminal.screen, clock=clock or Clock())
-
-
-def drawn(events: Sequence[Event], *, columns: int = 80) -> list[str]:
-    terminal = Terminal(columns)
-    front = front_on(terminal)
-    for event in events:
-        front.draw(event)
-    front.draw(TurnFinished("done", ""))
-    return terminal.shown()[1:]
-
-
-def proposed(code: str, language: str = "python") -> CodeProposed:
-    return CodeProposed("c1", language, code, "digest", "/tmp", 0, "none")
-
-
-def printed(*outputs: Output) -> list[Event]:
-    return [
-        CodeStarted("c1", 1),
-        *(Printed("c1", output) for output in outputs),
-        CodeFinished("c1", "ok", 0.5),
-    ]
-
+from terp.outputs import Display, DisplayUpdate, Error, FileChange, InputRequest, Text
+from tests.cli.drawing import Clock, drawn, front_on, printed, proposed
+from tests.cli.screens import Terminal
 
 TURN: list[Event] = [
     TurnStarted("count them", ("iris.csv",)),
@@ -202,84 +164,6 @@ def test_code_in_another_language_than_was_streamed_is_shown_again() -> None:
     assert shown == ["── code", "ls", "", "── shell", "ls"]
 
 
-def test_a_flood_shows_its_head_a_count_and_its_tail() -> None:
-    lines = "".join(f"{at}\n" for at in range(1_000))
-    shown = drawn(
-        [*printed(Text("stdout", lines))[:-1], CodeFinished("c1", "ok", 0.5, output_path="/tmp/out.txt")]
-    )
-    assert shown == [
-        *(str(at) for at in range(40)),
-        "… 948 lines …",
-        *(str(at) for at in range(988, 1_000)),
-        "✓ ran · 500 ms",
-        "  all output: /tmp/out.txt",
-    ]
-
-
-def test_what_was_left_out_before_is_counted_too() -> None:
-    shown = drawn(printed(Text("stdout", "a\n"), Omitted(900, 90, spooled=True), Text("stdout", "z\n")))
-    assert shown == ["a", "… 90 lines …", "z", "✓ ran · 500 ms"]
-
-
-def test_output_that_is_cleared_shows_what_came_last() -> None:
-    steps: list[Output] = []
-    for at in range(5):
-        steps += [Clear(wait=True), Text("stdout", f"step {at}\n")]
-    assert drawn(printed(*steps)) == ["step 4", "✓ ran · 500 ms"]
-
-
-def test_a_display_that_is_updated_shows_its_last_content() -> None:
-    updates = [DisplayUpdate("d", {"text/plain": f"{at} %"}) for at in (10, 50, 100)]
-    assert drawn(printed(Display({"text/plain": "0 %"}, display_id="d"), *updates)) == [
-        "0 %",
-        "100 %",
-        "✓ ran · 500 ms",
-    ]
-
-
-FAILED = Error(
-    "KeyError",
-    "'nope'",
-    (
-        "\x1b[31m-------\x1b[39m",
-        "\x1b[31mKeyError\x1b[39m   Traceback (most recent call last)",
-        "Cell \x1b[92mIn[2]\x1b[39m, line 2\n      1 import pandas\n\x1b[32m----> 2 frame['nope']\x1b[39m",
-        "File /usr/lib/python3/dist-packages/pandas/frame.py:9\n      8 def get():\n----> 9     raise",
-        "File /tmp/mine.py:3, in mine\n----> 3 get()",
-        "\x1b[31mKeyError\x1b[39m: 'nope'",
-    ),
-)
-
-
-def test_a_traceback_shows_the_own_frames_and_counts_those_of_libraries() -> None:
-    path = "/s/c1.txt"
-    ended = CodeFinished("c1", "error", 0.5, output_path=path)
-    assert drawn([proposed("1"), CodeStarted("c1", 1), Printed("c1", FAILED), ended])[3:] == [
-        "KeyError   Traceback (most recent call last)",
-        "Cell In[2], line 2",
-        "      1 import pandas",
-        "----> 2 frame['nope']",
-        "  [1 library frame]",
-        "File /tmp/mine.py:3, in mine",
-        "----> 3 get()",
-        "KeyError: 'nope'",
-        "✗ failed · 500 ms",
-        f"  all output: {path}",
-    ]
-
-
-def test_a_traceback_is_whole_when_more_is_asked_for() -> None:
-    terminal = Terminal(120, 40)
-    front = TerminalFront(terminal.screen, clock=Clock(), verbose=True)
-    for event in [*printed(FAILED), TurnFinished("done", "")]:
-        front.draw(event)
-    assert "File /usr/lib/python3/dist-packages/pandas/frame.py:9" in terminal.shown()
-
-
-def test_markdown_that_code_displays_is_drawn_as_such() -> None:
-    assert drawn(printed(Display({"text/markdown": "**so**", "text/plain": "<Markdown>"})))[0] == "so"
-
-
 HOSTILE = (
     "\x1b]0;owned\x07\x1b]52;c;eA==\x1b\\\x1b[2J\x1b[8m\x9b31m\x90q\x9c"
     "\u202e\u2066\x7f\x00\r\x1b[1A[red]x[/red]"
@@ -338,19 +222,6 @@ def test_nothing_hostile_reaches_the_terminal(event: Event) -> None:
     front.tick()
     front.draw(TurnFinished("done", ""))
     assert UNSAFE.findall(OURS.sub("", terminal.getvalue())) == []
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(20, 120))
-def test_output_looks_the_same_however_it_was_cut(sizes: list[int], columns: int) -> None:
-    text = (
-        "start\n"
-        + "".join(f"\r{at:3}% \x1b[32m{'#' * at}\x1b[0m" for at in range(0, 20, 3))
-        + "\nend"
-        + "\nx" * 70
-    )
-    pieces = [Text("stdout", piece) for piece in cut(text, sizes)]
-    assert drawn(printed(*pieces), columns=columns) == drawn(printed(Text("stdout", text)), columns=columns)
 
 
 def test_waiting_is_shown_with_its_time_and_leaves_nothing_behind() -> None:

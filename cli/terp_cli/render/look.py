@@ -26,7 +26,6 @@ RULE = DIM
 GOOD = Style(color="green")
 BAD = Style(color="red")
 WARNING = Style(color="yellow")
-QUESTION = Style(bold=True, color="cyan")
 
 # Pygments' token types by name; the nearest ancestor that is listed decides.
 _CODE = {

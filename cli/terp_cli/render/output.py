@@ -18,6 +18,8 @@ from terp_cli.sanitise import one_line
 _HEAD, _TAIL = 40, 12
 """Lines of a flood that are shown from its start while it runs, and from its end when it is over."""
 _LONGEST_TRACEBACK = 60
+_MOST_RESULTS = 200
+"""Results of one run that are shown; pictures and pages always are."""
 
 
 class OutputStream:
@@ -39,6 +41,7 @@ class OutputStream:
         self._live = False
         self._void = False
         self._updates: dict[str, list[Styled]] = {}
+        self._results = 0
         self.cut = False
 
     def add(self, output: Output) -> list[Styled]:
@@ -54,7 +57,7 @@ class OutputStream:
             case Omitted():
                 rows = self._leave_out(output)
             case Display():
-                rows = self.settle() + self._display(output.data, output.path)
+                rows = self._result(output)
             case DisplayUpdate(display_id=name):
                 self._updates[name] = self._display(output.data, output.path)
             case Error():
@@ -77,9 +80,10 @@ class OutputStream:
     def finish(self) -> list[Styled]:
         """The rows that are left when the run is over."""
         rows = self.settle()
-        for update in self._updates.values():
-            rows += update
-        self._updates = {}
+        rows += _folded([row for update in self._updates.values() for row in update])
+        if self._results > _MOST_RESULTS:
+            rows.append(Styled(f"… {grouped(self._results - _MOST_RESULTS)} more results …", look.DIM))
+        self._updates, self._results = {}, 0
         return rows
 
     def tail(self, limit: int) -> list[Styled]:
@@ -129,6 +133,13 @@ class OutputStream:
         self._left_out = self._left_out_chars = 0
         self._updates = {}
         self._void = False
+
+    def _result(self, display: Display) -> list[Styled]:
+        if not display.path:
+            self._results += 1
+            if self._results > _MOST_RESULTS:
+                return []
+        return self.settle() + self._display(display.data, display.path)
 
     def _display(self, data: Mapping[str, Any], path: str) -> list[Styled]:
         rows: list[Styled] = []

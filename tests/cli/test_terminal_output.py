@@ -1,0 +1,112 @@
+"""What code puts out, as a person sees it."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from terp.events import CodeFinished, CodeStarted, Printed, TurnFinished
+from terp.outputs import Clear, Display, DisplayUpdate, Error, Omitted, Output, Text
+from terp_cli.terminal import TerminalFront
+from tests.cli.drawing import Clock, drawn, printed, proposed
+from tests.cli.screens import Terminal, cut
+
+
+def test_a_flood_shows_its_head_a_count_and_its_tail() -> None:
+    lines = "".join(f"{at}\n" for at in range(1_000))
+    shown = drawn(
+        [*printed(Text("stdout", lines))[:-1], CodeFinished("c1", "ok", 0.5, output_path="/tmp/out.txt")]
+    )
+    assert shown == [
+        *(str(at) for at in range(40)),
+        "… 948 lines …",
+        *(str(at) for at in range(988, 1_000)),
+        "✓ ran · 500 ms",
+        "  all output: /tmp/out.txt",
+    ]
+
+
+def test_a_flood_of_results_is_counted_and_its_pictures_are_shown() -> None:
+    picture = Display({"image/png": "x"}, path="/s/last.png")
+    flood: list[Output] = [Display({"text/plain": str(at)}) for at in range(1_000)]
+    assert drawn(printed(*flood, picture))[199:] == [
+        "199",
+        "png /s/last.png",
+        "… 800 more results …",
+        "✓ ran · 500 ms",
+    ]
+
+
+def test_what_was_left_out_before_is_counted_too() -> None:
+    shown = drawn(printed(Text("stdout", "a\n"), Omitted(900, 90, spooled=True), Text("stdout", "z\n")))
+    assert shown == ["a", "… 90 lines …", "z", "✓ ran · 500 ms"]
+
+
+def test_output_that_is_cleared_shows_what_came_last() -> None:
+    steps: list[Output] = []
+    for at in range(5):
+        steps += [Clear(wait=True), Text("stdout", f"step {at}\n")]
+    assert drawn(printed(*steps)) == ["step 4", "✓ ran · 500 ms"]
+
+
+def test_a_display_that_is_updated_shows_its_last_content() -> None:
+    updates = [DisplayUpdate("d", {"text/plain": f"{at} %"}) for at in (10, 50, 100)]
+    assert drawn(printed(Display({"text/plain": "0 %"}, display_id="d"), *updates)) == [
+        "0 %",
+        "100 %",
+        "✓ ran · 500 ms",
+    ]
+
+
+FAILED = Error(
+    "KeyError",
+    "'nope'",
+    (
+        "\x1b[31m-------\x1b[39m",
+        "\x1b[31mKeyError\x1b[39m   Traceback (most recent call last)",
+        "Cell \x1b[92mIn[2]\x1b[39m, line 2\n      1 import pandas\n\x1b[32m----> 2 frame['nope']\x1b[39m",
+        "File /usr/lib/python3/dist-packages/pandas/frame.py:9\n      8 def get():\n----> 9     raise",
+        "File /tmp/mine.py:3, in mine\n----> 3 get()",
+        "\x1b[31mKeyError\x1b[39m: 'nope'",
+    ),
+)
+
+
+def test_a_traceback_shows_the_own_frames_and_counts_those_of_libraries() -> None:
+    path = "/s/c1.txt"
+    ended = CodeFinished("c1", "error", 0.5, output_path=path)
+    assert drawn([proposed("1"), CodeStarted("c1", 1), Printed("c1", FAILED), ended])[3:] == [
+        "KeyError   Traceback (most recent call last)",
+        "Cell In[2], line 2",
+        "      1 import pandas",
+        "----> 2 frame['nope']",
+        "  [1 library frame]",
+        "File /tmp/mine.py:3, in mine",
+        "----> 3 get()",
+        "KeyError: 'nope'",
+        "✗ failed · 500 ms",
+        f"  all output: {path}",
+    ]
+
+
+def test_a_traceback_is_whole_when_more_is_asked_for() -> None:
+    terminal = Terminal(120, 40)
+    front = TerminalFront(terminal.screen, clock=Clock(), verbose=True)
+    for event in [*printed(FAILED), TurnFinished("done", "")]:
+        front.draw(event)
+    assert "File /usr/lib/python3/dist-packages/pandas/frame.py:9" in terminal.shown()
+
+
+def test_markdown_that_code_displays_is_drawn_as_such() -> None:
+    assert drawn(printed(Display({"text/markdown": "**so**", "text/plain": "<Markdown>"})))[0] == "so"
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(20, 120))
+def test_output_looks_the_same_however_it_was_cut(sizes: list[int], columns: int) -> None:
+    text = (
+        "start\n"
+        + "".join(f"\r{at:3}% \x1b[32m{'#' * at}\x1b[0m" for at in range(0, 20, 3))
+        + "\nend"
+        + "\nx" * 70
+    )
+    pieces = [Text("stdout", piece) for piece in cut(text, sizes)]
+    assert drawn(printed(*pieces), columns=columns) == drawn(printed(Text("stdout", text)), columns=columns)
