@@ -10,16 +10,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from terp.opening import open  # noqa: A004
     from terp.person import AutoRun, Consent, Decline, Nobody, Person, Run
-    from terp.reply import Reply
+    from terp.reply import Reply, TurnFailed
     from terp.session import Session
 
 __version__ = "0.1.0"
-__all__ = ["AutoRun", "Consent", "Decline", "Nobody", "Person", "Reply", "Run", "Session", "open"]
+__all__ = [
+    "AutoRun",
+    "Consent",
+    "Decline",
+    "Nobody",
+    "Person",
+    "Reply",
+    "Run",
+    "Session",
+    "TurnFailed",
+    "open",
+]
 
 _HOMES = {
     "open": "terp.opening",
     "Reply": "terp.reply",
     "Session": "terp.session",
+    "TurnFailed": "terp.reply",
 }
 
 
