@@ -151,7 +151,7 @@ def _is_of_interest(path: str, directories: set[str]) -> bool:
 def _file(path: str) -> _File | None:
     try:
         found = os.lstat(path)
-    except OSError:
+    except (OSError, ValueError):
         return None
     return _of(found) if stat.S_ISREG(found.st_mode) else None
 
@@ -172,7 +172,7 @@ def _look(roots: Sequence[str], most_files: int) -> _Look:
             with os.scandir(directory) as entries:
                 waiting.extend(_read(entries, look))
             look.directories.add(directory)
-        except OSError:
+        except (OSError, ValueError):
             continue
     return look
 

@@ -267,12 +267,14 @@ class JupyterKernel:
         elif process.gone.done():
             await asyncio.sleep(_LAST_OUTPUT_S)
         run.finish_output()
-        files = await asyncio.to_thread(
-            self._files.changes, run.sent_ns, run.report.get("touched") or {}, run.report.get("cwd") or ""
-        )
-        process.forget(run.message_id)
-        run.backlog.put(self._ending(process, run, files))
-        run.over.set()
+        files: tuple[FileChange, ...] = ()
+        try:
+            files = await asyncio.to_thread(self._files.changes, run.sent_ns, run.touched, run.cwd)
+        finally:
+            # Whatever happens, a run ends: everybody waits for that, also who interrupts it.
+            process.forget(run.message_id)
+            run.backlog.put(self._ending(process, run, files))
+            run.over.set()
 
     async def _until_ended(self, process: "KernelProcess", run: Run) -> None:
         """Wait for the reply, or for the end without one.

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from terp.kernels.backlog import Backlog
@@ -45,6 +46,18 @@ class Run:
         self._started = False
         self._held: InputRequest | BackCall | None = None
         self._markers = 0
+
+    @property
+    def touched(self) -> Mapping[str, Any]:
+        """Paths that the code wrote to, with their state before; code can forge what is reported."""
+        told = self.report.get("touched")
+        return told if isinstance(told, Mapping) else {}
+
+    @property
+    def cwd(self) -> str:
+        """Where the code has taken the kernel; "" when it is where it was."""
+        told = self.report.get("cwd")
+        return told if isinstance(told, str) else ""
 
     def stop(self, status: RunStatus) -> None:
         """Note that the run is being stopped from outside; the first reason stays."""

@@ -153,3 +153,14 @@ async def test_runs_wait_for_each_other(kernel: JupyterKernel) -> None:
         ran(kernel, "import time\ntime.sleep(0.1)\nprint(1)"), ran(kernel, "print(2)")
     )
     assert (first.stdout, second.stdout) == ("1\n", "2\n")
+
+
+@pytest.mark.parametrize(
+    "facts", ["'touched': [1]", r"'touched': {'a\0b': None}", "'cwd': 7", "'omitted': 7"]
+)
+async def test_a_report_that_code_forges_does_not_keep_its_run_from_ending(
+    kernel: JupyterKernel, facts: str
+) -> None:
+    forged = f"display({{'application/vnd.terp.report+json': {{{facts}}}}}, raw=True)"
+    assert (await ran(kernel, forged)).ended.status == "ok"
+    assert (await ran(kernel, "print(1)")).stdout == "1\n"
