@@ -124,8 +124,7 @@ class _Reader:
     def _value(self, name: str, row: Setting, text: str | None) -> Any:
         if text is None:
             if not self._left or self._left[0] == "--" or self._left[0] in self._flags:
-                wanted = row.metavar if row.kind == "text" and row.metavar else row.rule
-                raise SettingsError([f"{name} needs a value: {wanted}."])
+                raise SettingsError([f"{name} needs a value: {row.rule}."])
             text = self._left.pop(0)
         # A file name may hold a comma, so attachments are one each.
         return (text,) if row.name == "file" else self._parsed(name, row, text)

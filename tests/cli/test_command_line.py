@@ -111,8 +111,8 @@ def test_run_is_a_command_when_a_file_follows(tmp_path: Path) -> None:
         (("--modle", "x"), "unknown flag --modle. Did you mean --model?"),
         (("--zzzzzz",), "unknown flag --zzzzzz. terp --help lists them."),
         (("--max-steps", "x"), '--max-steps is "x", must be a whole number, 0 or more.'),
-        (("--model",), "--model needs a value: NAME."),
-        (("-m", "-y"), "-m needs a value: NAME."),
+        (("--model",), "--model needs a value: text."),
+        (("-m", "-y"), "-m needs a value: text."),
         (("--output-format", "xml"), '--output-format is "xml", must be one of text, json, stream-json.'),
         (("--server",), "--server: there is no server in this version."),
         (
