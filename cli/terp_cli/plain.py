@@ -47,13 +47,13 @@ class PlainFront:
         self._answer = answer
         self._notes = notes
         self._detail = detail
+        # What follows a run must not read as its output.
+        self._after_run = False
         # Only the end of a reply tells whether its text is the answer or a remark beside code.
         self._reply: list[str] = []
         self._lines: dict[tuple[str, str], Lines] = {}
         self._printing = ""
         self._cwd = ""
-        # What follows a run must not read as its output.
-        self._after_run = False
 
     async def show(self, events: AsyncIterable[on.Event]) -> None:
         """Show one turn to its end."""
