@@ -20,6 +20,7 @@ from terp.events import (
     UsageReported,
 )
 from terp.outputs import FileChange
+from terp_cli.plain import with_remedy
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
 from terp_cli.sanitise import one_line, readable
@@ -103,7 +104,8 @@ def told(event: Told) -> list[Text]:  # one sentence for each
 
 def retrying(event: ModelRetrying) -> list[Text]:
     """Why a request is sent again; what came of it until now does not count."""
-    return _said(f"{event.reason} The request is sent again (attempt {event.attempt}).", look.WARNING)
+    again = f"The request is sent again (attempt {event.attempt})."
+    return _said(with_remedy(event.reason, again), look.WARNING)
 
 
 def finished(event: CodeFinished, *, cut: bool) -> list[Text]:
