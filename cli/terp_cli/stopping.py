@@ -73,15 +73,16 @@ class Stopping:
         """
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
+        before = {number: signal.getsignal(number) for number in _CODES}
         for number in _CODES:
             loop.add_signal_handler(number, self._stop, number, (interrupt, kill), task)
         try:
             yield
         finally:
-            for number in _CODES:
+            for number, handler in before.items():
                 loop.remove_signal_handler(number)
                 # Removing resets to the default, which for SIGALRM and SIGTERM is death on the spot.
-                signal.signal(number, self._raise)
+                signal.signal(number, handler)
 
     def _stop(self, number: int, endings: tuple[Ending, Ending], task: asyncio.Task[object]) -> None:
         if self.code is not None:
