@@ -34,14 +34,10 @@ def _repl(call: Call, settings: Settings, session: Session) -> ReplSettings:
     kernel = session.kernels.get(session.kernels.languages[0])
 
     async def use_model(name: str) -> None:
-        wanted = replace(settings, model=name)
         before = session.model
+        wanted, api_key = settings_for(name, before.name, settings, call.options.api_key)
         session.model = await build_model(
-            wanted,
-            session.kernels.languages,
-            cwd=kernel.cwd,
-            environ=call.environ,
-            api_key=call.options.api_key,
+            wanted, session.kernels.languages, cwd=kernel.cwd, environ=call.environ, api_key=api_key
         )
         await before.aclose()
         await preload_adapters()
@@ -53,6 +49,13 @@ def _repl(call: Call, settings: Settings, session: Session) -> ReplSettings:
         kill=session.kernels.aclose,
         use_model=use_model,
     )
+
+
+def settings_for(name: str, present: str, settings: Settings, api_key: str) -> tuple[Settings, str]:
+    """The settings and the key for another model; those of one provider never go to the next."""
+    if name.partition("/")[0] == present.partition("/")[0]:
+        return replace(settings, model=name), api_key
+    return replace(settings, model=name, api_base="", api_key_env="", api_version=""), ""
 
 
 def _banner(call: Call, settings: Settings, session: Session) -> tuple[str, ...]:

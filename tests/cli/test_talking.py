@@ -1,0 +1,15 @@
+"""What goes along when the model is changed in a conversation."""
+
+from terp.settings import Settings
+from terp_cli.talking import settings_for
+
+HERE = Settings(model="openai/a", api_base="http://127.0.0.1:1/v1", api_key_env="MY_KEY")
+
+
+def test_another_model_of_the_provider_is_reached_as_the_first_one() -> None:
+    wanted = Settings(model="openai/b", api_base="http://127.0.0.1:1/v1", api_key_env="MY_KEY")
+    assert settings_for("openai/b", "openai/a", HERE, "secret") == (wanted, "secret")
+
+
+def test_the_key_and_the_address_of_one_provider_never_go_to_another() -> None:
+    assert settings_for("groq/b", "openai/a", HERE, "secret") == (Settings(model="groq/b"), "")
