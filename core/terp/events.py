@@ -69,7 +69,7 @@ class CodeDelta:
 class CodeProposed:
     """A complete call, as it would run. Comes before its question, and again after an edit.
 
-    `digest` is the SHA-256 of `code` in UTF-8, hexadecimal. `kernel_generation` counts the starts
+    `digest` is the SHA-256 of `code` in UTF-8, hexadecimal. `kernel_generation` counts the lives
     of the language's kernel (0: not started yet). `tier` names the confinement of the run.
     """
 

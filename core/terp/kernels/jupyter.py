@@ -87,7 +87,7 @@ class JupyterKernel:
 
     @property
     def generation(self) -> int:
-        """How often the kernel was started."""
+        """Which life of the kernel this is."""
         return self._generation
 
     @property
@@ -142,6 +142,7 @@ class JupyterKernel:
         """Replace the kernel by a fresh one."""
         process, self._process = self._process, None
         if process is not None:
+            self._generation += 1
             if self._run is not None:
                 self._run.stop("died")
             await process.kill()
@@ -207,8 +208,8 @@ class JupyterKernel:
         finally:
             await asyncio.wait({looking})
         looking.result()
-        self._generation += 1
-        self._tell.changed(self._language, "ready" if self._generation == 1 else "restarted", "")
+        self._generation = max(1, self._generation)
+        self._tell.changed(self._language, "restarted" if self._generation > 1 else "ready", "")
         self._background(self._mourn(process))
         return process
 
@@ -234,6 +235,7 @@ class JupyterKernel:
         why = process.obituary(_LOST)
         if self._process is process:
             self._process = None
+            self._generation += 1
             self._tell.changed(self._language, "died", why)
         if self._settling is not None:
             # Its last output is still on the way, and its note quotes the log.
@@ -314,6 +316,7 @@ class JupyterKernel:
         """End a kernel that its own code has told to end."""
         if self._process is process:
             self._process = None
+            self._generation += 1
             self._tell.changed(self._language, "died", f"The code ended the session. {_LOST}")
         await process.kill()
 

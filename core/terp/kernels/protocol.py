@@ -37,7 +37,11 @@ class Kernel(Protocol):
 
     @property
     def generation(self) -> int:
-        """How often the kernel was started; 0 before the first start."""
+        """Which life of the kernel this is: 0 before the first start, one more with each death or restart.
+
+        It changes when the variables are lost, not when the next start is over: what was decided with
+        them in mind can tell that they are gone.
+        """
 
     @property
     def cwd(self) -> str:

@@ -58,10 +58,10 @@ class ChatServer:
 
     def _reason(self, error: httpx.RequestError) -> str:
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-            return f"no connection to {self._route.api_base} ({error or 'timeout'})"
+            return f"no connection to {self._route.api_base} ({str(error) or 'timeout'})"
         if isinstance(error, httpx.TimeoutException):
             return f"nothing came for {self._timeout_s or 0:g} s (timeout_s)"
-        return f"the connection broke off ({error or type(error).__name__})"
+        return f"the connection broke off ({str(error) or type(error).__name__})"
 
 
 def _client(route: Route, timeout_s: float | None) -> httpx.AsyncClient:

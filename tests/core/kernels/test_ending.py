@@ -1,4 +1,6 @@
 import asyncio
+import os
+import signal
 from contextlib import aclosing
 
 import pytest
@@ -164,3 +166,15 @@ async def test_a_report_that_code_forges_does_not_keep_its_run_from_ending(
     forged = f"display({{'application/vnd.terp.report+json': {{{facts}}}}}, raw=True)"
     assert (await ran(kernel, forged)).ended.status == "ok"
     assert (await ran(kernel, "print(1)")).stdout == "1\n"
+
+
+async def test_a_kernel_that_dies_between_runs_is_another_one_at_once(
+    kernel: JupyterKernel, heard: Listener
+) -> None:
+    pid = int((await ran(kernel, "import os; print(os.getpid())")).stdout)
+    generation = kernel.generation
+    os.kill(pid, signal.SIGKILL)
+    await heard.until_state("died")
+    assert kernel.generation == generation + 1
+    assert (await ran(kernel, "print('alive')")).stdout == "alive\n"
+    assert kernel.generation == generation + 1
