@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import functools
 import os
+import select
 import selectors
 import threading
 import time
@@ -199,6 +200,8 @@ class Pipes(threading.Thread):
         self.home = home
         self.lock = threading.RLock()
         self.selector = selectors.DefaultSelector()
+        # Asks whether there is anything to read for a seventh of what a read that finds nothing takes.
+        self.poll = select.poll()
         self.current: list[selectors.SelectorKey] = []
         self.spawned = True
 
@@ -221,6 +224,7 @@ class Pipes(threading.Thread):
         os.dup2(writing, number)
         os.close(writing)
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.poll.register(reading, select.POLLIN)
         data = {"stream": stream, "header": self.home.header, "decoder": decoder}
         return self.selector.register(reading, selectors.EVENT_READ, data)
 
@@ -235,8 +239,9 @@ class Pipes(threading.Thread):
         """Take over what is in the current pipes, so that text written afterwards comes after it."""
         if getattr(self.home.local, "header", None) is None:
             with self.lock:
-                for key in list(self.current):
-                    self.pump(key)
+                if self.poll.poll(0):
+                    for key in list(self.current):
+                        self.pump(key)
 
     def drain_all(self) -> None:
         """As `drain`, until the current pipes are empty; gives up on a child that never pauses."""
@@ -255,6 +260,7 @@ class Pipes(threading.Thread):
         if not data:
             # Nobody can write there any more.
             self.selector.unregister(key.fd)
+            self.poll.unregister(key.fd)
             os.close(key.fd)
             if key in self.current:
                 self.current.remove(key)
