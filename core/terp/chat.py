@@ -1,7 +1,6 @@
 """A session without `async`: a thread runs its loop."""
 
 import asyncio
-import concurrent.futures
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
@@ -51,13 +50,11 @@ class Chat:
             TurnFailed: there is no answer. A turn that stopped at a limit, or that the person ended,
                 returns what it came to.
         """
-        turn = self._begin(_gathered(self.session.turn(prompt, attachments), on_event))
         try:
-            reply = turn.result()
+            reply = self._wait(_gathered(self.session.turn(prompt, attachments), on_event))
         except KeyboardInterrupt:
-            self._wait(self.session.interrupt())
-            # Until it is over there can be no other turn.
-            concurrent.futures.wait([turn])
+            # Wherever it fell, the loop takes this after the turn; until that is over there can be no other.
+            self._wait(self._interrupted())
             raise
         if reply.stop_reason in _FAILURES:
             raise TurnFailed(reply.error, reply.remedy, reply=reply)
@@ -79,11 +76,12 @@ class Chat:
     ) -> None:
         self.close()
 
-    def _begin(self, work: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+    async def _interrupted(self) -> None:
+        await self.session.interrupt()
+        await self.session.idle()
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._begin(work).result()
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -136,6 +136,7 @@ class Session:
                 await turn.stop()
                 await asyncio.wait({task})
             self._turn = None
+            self.log.wake()
             # Whoever waits for this turn to be drawn waits no more.
             self.log.wake()
 
@@ -146,6 +147,11 @@ class Session:
         """
         if self._turn is not None:
             await self._turn.stop()
+
+    async def idle(self) -> None:
+        """Return when no turn is going on."""
+        while self._turn is not None:
+            await self.log.changed()
 
     def answer(self, question_id: str, answer: Answer, by: str = "another front end") -> bool:
         """Answer an open question in place of the person; False when it is not open any more.
