@@ -136,8 +136,7 @@ class Session:
                 await turn.stop()
                 await asyncio.wait({task})
             self._turn = None
-            self.log.wake()
-            # Whoever waits for this turn to be drawn waits no more.
+            # Whoever waits for this turn, to be drawn or to be over, waits no more.
             self.log.wake()
 
     async def interrupt(self) -> None:
