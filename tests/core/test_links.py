@@ -14,7 +14,7 @@ from terp.outputs import FileChange, RunEnded
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session
 
-FILES = {"x.csv": "/work/x.csv", "a b.png": "/work/a b.png"}
+FILES = {"x.csv": "/proj/x.csv", "a b.png": "/proj/a b.png"}
 
 
 def shown(*pieces: str) -> str:
@@ -25,8 +25,8 @@ def shown(*pieces: str) -> str:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("See [the table](sandbox:/mnt/data/x.csv).", "See [the table](/work/x.csv)."),
-        ("![plot](attachment:a%20b.png)", "![plot](</work/a b.png>)"),
+        ("See [the table](sandbox:/mnt/data/x.csv).", "See [the table](/proj/x.csv)."),
+        ("![plot](attachment:a%20b.png)", "![plot](</proj/a b.png>)"),
         ("Get it [here](sandbox:/gone.csv)!", "Get it here!"),
         ("![plot](sandbox:/image-1.png)", "plot"),
         ("[a](https://x.org) a[0](1) [b] ![c](/d.png)", "[a](https://x.org) a[0](1) [b] ![c](/d.png)"),
@@ -50,11 +50,11 @@ def test_the_same_is_shown_however_the_text_is_cut(parts: Sequence[str], size: i
 
 
 async def test_an_answer_links_to_what_a_run_has_made(tmp_path: Path) -> None:
-    made = RunEnded("ok", files=(FileChange("/work/x.csv", "created"), FileChange("/work/y.csv", "deleted")))
+    made = RunEnded("ok", files=(FileChange("/proj/x.csv", "created"), FileChange("/proj/y.csv", "deleted")))
     written = "Here: [x](sandbox:/x.csv), [y](sandbox:/y.csv)"
     session = open_session(tmp_path, ScriptedModel(call("go"), written), EchoKernel({"go": [made]}))
     events = await collect(session, "make it")
-    assert events[-1] == TurnFinished("done", "Here: [x](/work/x.csv), y")
-    assert "".join(delta.text for delta in of(TextDelta, events)) == "Here: [x](/work/x.csv), y"
+    assert events[-1] == TurnFinished("done", "Here: [x](/proj/x.csv), y")
+    assert "".join(delta.text for delta in of(TextDelta, events)) == "Here: [x](/proj/x.csv), y"
     assert session.history[-1] == Assistant(written)
     await session.aclose()

@@ -70,7 +70,7 @@ def test_only_variables_named_as_secrets_hold_them() -> None:
 
 
 def request(*messages: Message) -> dict[str, Any]:
-    return request_as_json("m", messages, [], {}, Scrubber(cwd="/work/a", home="/home/u"))
+    return request_as_json("m", messages, [], {}, Scrubber(cwd="/proj/a", home="/home/u"))
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_what_differs_from_run_to_run_does_not_count_in_a_result(one: str, other
 
 
 def test_the_directories_of_the_machine_do_not_count() -> None:
-    here = request(User("/work/a/data.csv and /home/u/x"))
+    here = request(User("/proj/a/data.csv and /home/u/x"))
     scrubber = Scrubber(cwd="/home/v/project", home="/home/v")
     there = request_as_json("m", [User("/home/v/project/data.csv and /home/v/x")], [], {}, scrubber)
     assert here == there
-    assert request(User("/work/ab")) != request(User("<cwd>b"))
+    assert request(User("/proj/ab")) != request(User("<cwd>b"))
 
 
 def test_the_ids_of_calls_do_not_count() -> None:
