@@ -1,15 +1,21 @@
-"""Markdown to a terminal of 120 × 40 in chunks of four characters, the tail painted at every tenth.
+"""Markdown to a terminal of 120 × 40 in chunks of four characters.
 
-Ten chunks a frame are 200 chunks a second at 20 frames a second.
+Drawn alone, the tail is painted at every tenth chunk: ten chunks a frame are 200 chunks a second at 20 frames
+a second. From the socket to the screen it is the whole program, less the same program with a short answer.
 """
 
 import io
+import os
+import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from rich.color import ColorSystem
+from tests.loopback import Loopback
 
-from bench.measure import Row, medians, show
+from bench.measure import TERP, Row, environment, medians, show
+from bench.prompt import Terminal
 from terp_cli.render.ansi import Palette
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.screen import TerminalScreen
@@ -64,16 +70,35 @@ def fence(size: int) -> str:
     return f"```python\n{repeated(FENCED, size)}```\n"
 
 
+def program(text: str) -> float:
+    """Seconds of CPU time of a one-shot on a terminal, of which the model's answer is `text`."""
+    with tempfile.TemporaryDirectory() as folder, Loopback([text], chunk=4) as server:
+        env = environment(TERP_HOME=folder, OPENAI_API_KEY="unused", NO_PROXY="127.0.0.1")
+        command = [*TERP, "-y", "-m", "openai/scripted", "--api_base", server.url, "hello"]
+        terminal = Terminal(command, Path(folder), env)
+        terminal.to_its_end()
+        _, status, used = os.wait4(terminal.process.pid, 0)
+        terminal.process.returncode = os.waitstatus_to_exitcode(status)
+        terminal.close()
+    if terminal.process.returncode:
+        raise SystemExit(f"terp ended with {terminal.process.returncode}: {terminal.seen!r}")
+    return used.ru_utime + used.ru_stime
+
+
 def rows(rounds: int = 5) -> Iterator[Row]:
     text = repeated(SAMPLE, 32_000)
     cases = {
         "mixed": lambda: draw(text)[0],
         "small": lambda: draw(fence(10_000))[0],
         "large": lambda: draw(fence(100_000))[0],
+        "long": lambda: program(text),
+        "short": lambda: program("Yes."),
     }
     taken = medians(rounds, cases)
     written = len(draw(text)[1].encode()) / len(text)
-    yield Row("32 kB of markdown", taken["mixed"], "s CPU", 0.7)
+    yield Row("32 kB of markdown, drawn", taken["mixed"], "s CPU", 0.7)
+    detail = f"{taken['long']:.2f} s to {taken['short']:.2f} s for a short answer"
+    yield Row("from the socket to the screen", taken["long"] - taken["short"], "s CPU", 0.7, detail)
     yield Row("written for a character", written, "bytes", 8)
     detail = f"{taken['large'] * 1e3:.0f} ms"
     yield Row("100 kB in a fence", taken["large"] / taken["small"], "× 10 kB", 12, detail)

@@ -40,14 +40,25 @@ class Terminal:
             left = self.began + timeout_s - time.perf_counter()
             if left <= 0 or not select.select([self._ours], [], [], left)[0]:
                 raise SystemExit(f"no {mark!r} within {timeout_s:g} s, but {self.seen!r}")
-            try:
-                piece = os.read(self._ours, 65536)
-            except OSError:  # Linux says so when the program has left
-                raise SystemExit(f"no {mark!r}, and the program has ended: {self.seen!r}") from None
-            self.seen += piece
-            if CURSOR_ASKED in piece:
-                os.write(self._ours, CURSOR_IS)
+            if not self._read():
+                raise SystemExit(f"no {mark!r}, and the program has ended: {self.seen!r}")
         return time.perf_counter() - self.began
+
+    def to_its_end(self) -> None:
+        """Return when the program has left the terminal."""
+        while self._read():
+            pass
+
+    def _read(self) -> bool:
+        """Take what the program has written; False when it has left."""
+        try:
+            piece = os.read(self._ours, 65536)
+        except OSError:  # so says Linux
+            return False
+        self.seen += piece
+        if CURSOR_ASKED in piece:
+            os.write(self._ours, CURSOR_IS)
+        return bool(piece)
 
     def peak_mb(self) -> float:
         """The most memory the program had at once, in MB."""
