@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from itertools import count, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bench.measure import Row, medians, show
 from terp.messages import Assistant, Message, Result, User
@@ -33,15 +34,16 @@ def conversation(messages: int) -> list[Message]:
 async def turn(messages: int) -> float:
     """Seconds of CPU time for a turn with a run and an answer."""
     model = with_text_fallback(ScriptedModel(call("1 + 1"), "The answer is 42. " * 60), ["python"])
-    session = Session(
-        model, EchoKernel(), AutoRun(Nobody()), folder=Path("never-written"), history=conversation(messages)
-    )
-    began = time.process_time()
-    async with aclosing(session.turn("go on")) as events:
-        async for _ in events:
-            pass
-    seconds = time.process_time() - began
-    await session.aclose()
+    with TemporaryDirectory() as folder:
+        session = Session(
+            model, EchoKernel(), AutoRun(Nobody()), folder=Path(folder), history=conversation(messages)
+        )
+        began = time.process_time()
+        async with aclosing(session.turn("go on")) as events:
+            async for _ in events:
+                pass
+        seconds = time.process_time() - began
+        await session.aclose()
     return seconds
 
 
