@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from terp_cli.sanitise import one_line
 
@@ -43,6 +42,8 @@ class Commands:
         if command is not None:
             await command.run(argument.strip())
             return ""
+        from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
+
         near = get_close_matches(name, self._table, n=1, cutoff=0.5)
         hint = f" Did you mean /{near[0]}?" if near else " /help lists all commands."
         return f"There is no command '/{one_line(name)}'.{hint}"

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from terp.events import Event, TurnFinished
 from terp.messages import Attachment
-from terp.reply import reply_of
 from terp.session import Session
 from terp_cli.collect import collect
 from terp_cli.exit_codes import EXIT_CODES
@@ -50,6 +49,9 @@ async def one_turn(session: Session, question: Question, front: Front, stopping:
     seen: list[Event] = []
     async with aclosing(_turn(session, question, stopping, seen)) as events:
         await front.show(events)
+    # Not before the prompt, or the request, is out.
+    from terp.reply import reply_of  # noqa: PLC0415
+
     reply = reply_of(seen)
     front.finish(seen, collect(reply.files, question.out) if question.out else [])
     return EXIT_CODES[reply.stop_reason] if stopping.code is None else stopping.code

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from terp.chat import Chat
 from terp.errors import SettingsError
 from terp.kernels.environment import Interpreter, find_python
 from terp.kernels.local import LocalKernels
@@ -21,6 +20,9 @@ from terp.profiles import load_settings
 from terp.prompt import Facts, system_prompt
 from terp.session import Session
 from terp.settings import Given, Settings, table
+
+if TYPE_CHECKING:
+    from terp.chat import Chat
 
 
 def open(  # noqa: A001  # reads as `terp.open(…)`
@@ -68,7 +70,9 @@ class Opening:
         self._chat: Chat | None = None
         self._session: Session | None = None
 
-    def __enter__(self) -> Chat:
+    def __enter__(self) -> "Chat":
+        from terp.chat import Chat  # noqa: PLC0415  (who awaits does without)
+
         self._chat = Chat(self._build)
         return self._chat
 

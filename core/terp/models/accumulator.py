@@ -5,7 +5,7 @@ recorded streams of 32 providers.
 """
 
 import json
-import uuid
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,7 +47,7 @@ class _Call:
         raw = "".join(self.pieces)
         usable = _is_object(raw)
         return ToolCall(
-            id=self.id or f"call_{uuid.uuid4().hex}",
+            id=self.id or f"call_{secrets.token_hex(16)}",
             name=self.name or "unnamed",
             arguments=raw if usable else "{}",
             raw="" if usable else raw,
