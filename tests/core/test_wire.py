@@ -10,6 +10,8 @@ from terp.events import CodeFinished, Event, Printed, TurnFinished
 from terp.log import Record
 from terp.outputs import Display, DisplayUpdate, FileChange
 
+# nan is unequal to itself, so no comparison would show that it came back.
+st.register_type_strategy(float, st.floats(allow_nan=False))
 events: st.SearchStrategy[Any] = st.one_of(*(st.from_type(kind) for kind in get_args(Event)))
 bundles = st.dictionaries(st.sampled_from(["text/plain", "image/png"]), st.text())
 for kind in (Display, DisplayUpdate):
