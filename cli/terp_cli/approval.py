@@ -15,7 +15,8 @@ from terp_cli.terminal import TerminalFront
 
 if TYPE_CHECKING:
     # Many a call asks nothing, and prompt_toolkit is half of a quick start.
-    from terp_cli.keyboard import Keyboard, Typed
+    from terp_cli.desk import Desk
+    from terp_cli.question import Typed
 
 _HELP = (
     "y  run it",
@@ -47,7 +48,7 @@ class TerminalPerson:
     def __init__(
         self,
         front: TerminalFront,
-        keyboard: "Callable[[], Keyboard]",
+        desk: "Callable[[], Desk]",
         *,
         interrupted: Callable[[], None] = _send_interrupt,
         once: bool = False,
@@ -55,8 +56,8 @@ class TerminalPerson:
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._front = front
-        self._make_keyboard = keyboard
-        self._keyboard: Keyboard | None = None
+        self._make_desk = desk
+        self._desk: Desk | None = None
         self._once = once
         self._draws = draws
         self._environ = environ
@@ -130,8 +131,7 @@ class TerminalPerson:
         """The edited code, which is proposed again; None when it is as it was."""
         editor = self._environ.get("VISUAL") or self._environ.get("EDITOR")
         if editor:
-            edit = asyncio.to_thread(self._typing.edited_with, editor, proposed.code, proposed.language)
-            code = await edit
+            code = await self._typing.edited_with(editor, proposed.code, proposed.language)
         elif visible(proposed.code) != proposed.code:
             self._tell("The code has invisible characters. Set EDITOR to a program that shows them.")
             return None
@@ -166,7 +166,7 @@ class TerminalPerson:
         self._typing.say("".join(f"{line}\n" for line in lines))
 
     @property
-    def _typing(self) -> "Keyboard":
-        if self._keyboard is None:
-            self._keyboard = self._make_keyboard()
-        return self._keyboard
+    def _typing(self) -> "Desk":
+        if self._desk is None:
+            self._desk = self._make_desk()
+        return self._desk
