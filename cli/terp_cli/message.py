@@ -16,10 +16,13 @@ from prompt_toolkit.key_binding import (
     KeyPressEvent,
     merge_key_bindings,
 )
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, ConditionalContainer, Dimension, HSplit, Window
 from prompt_toolkit.layout.menus import CompletionsMenuControl
 from prompt_toolkit.layout.processors import AppendAutoSuggestion, HighlightIncrementalSearchProcessor
 from prompt_toolkit.widgets import SearchToolbar
+
+from terp_cli.mentions import as_mentions
 
 _CONTINUED = re.compile(r"(?<!\\)\\\n")
 _MENU_ROWS = 8
@@ -137,6 +140,11 @@ class MessageLine:
         @bindings.add("c-j", filter=typing)
         def _newline(event: KeyPressEvent) -> None:
             event.current_buffer.insert_text("\n")
+
+        @bindings.add(Keys.BracketedPaste, filter=typing)
+        def _paste(event: KeyPressEvent) -> None:
+            text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+            event.current_buffer.insert_text(as_mentions(text) or text)
 
         @bindings.add("c-x", "c-e", filter=typing)
         def _editor(event: KeyPressEvent) -> None:

@@ -18,10 +18,13 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, Protocol
 
+from prompt_toolkit.completion import Completer, DummyCompleter
+
 from terp.errors import TerpError
 from terp.events import Event, TurnFinished, TurnStarted
-from terp.messages import Message
+from terp.messages import Attachment, Message
 from terp_cli.commands import Command, Commands
+from terp_cli.completing import LineCompleter, Sources
 from terp_cli.desk import Desk
 from terp_cli.history import LockedHistory
 from terp_cli.message import Talk
@@ -47,7 +50,7 @@ class Conversation(Protocol):
     def model(self) -> Named:
         """The model that is asked."""
 
-    def turn(self, prompt: str) -> AsyncGenerator[Event, None]:
+    def turn(self, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
         """Everything that happens until the model has answered."""
 
     def events(self, after: int = 0) -> AsyncGenerator[Any, None]:
@@ -64,7 +67,8 @@ class ReplSettings:
     `background` is begun when the first prompt is on the screen: starting the kernel, importing what
     the model needs. `first` is the turn that was asked for on the command line. `kill` ends the kernels
     on the spot, whatever their code is doing. `use_model` changes the session's model by name, and
-    raises `TerpError` when it cannot; without it `/model` only tells the name.
+    raises `TerpError` when it cannot; without it `/model` only tells the name. `attached` is what a
+    message names with an `@`.
     """
 
     history: Path
@@ -73,6 +77,8 @@ class ReplSettings:
     first: Callable[[], Awaitable[object]] | None = None
     kill: Callable[[], Awaitable[object]] | None = None
     use_model: Callable[[str], Awaitable[None]] | None = None
+    attached: Callable[[str], Awaitable[Sequence[Attachment]]] | None = None
+    sources: Sources | None = None
     tier: Callable[[], str] = lambda: "none"
     unasked: Callable[[], bool] = lambda: False
     vi_mode: bool = False
@@ -185,8 +191,12 @@ class Repl:
             busy=lambda: self._in_turn,
             interrupt=self.interrupt,
             rewind=lambda: None,
+            completer=self._completer(),
             vi_mode=self._settings.vi_mode,
         )
+
+    def _completer(self) -> Completer:
+        return LineCompleter(self._settings.sources) if self._settings.sources else DummyCompleter()
 
     async def _guarded(self, doing: Awaitable[object]) -> None:
         """Do something for the person; what goes wrong is told, and the talk goes on."""
@@ -203,7 +213,8 @@ class Repl:
     async def _answer(self, line: str) -> None:
         """Do what a line says: a command, or a message to the model."""
         if not Commands.are_in(line):
-            await self._turn(self._shown(line))
+            attached = await self._settings.attached(line) if self._settings.attached else ()
+            await self._turn(self._shown(line, attached))
         elif unknown := await self.commands.run(line):
             self.front.say(unknown)
 
@@ -214,8 +225,8 @@ class Repl:
         finally:
             self._in_turn = False
 
-    async def _shown(self, prompt: str) -> None:
-        async with aclosing(self.session.turn(prompt)) as events:
+    async def _shown(self, prompt: str, attached: Sequence[Attachment]) -> None:
+        async with aclosing(self.session.turn(prompt, attached)) as events:
             await self.front.show(events)
 
     def _table(self, settings: ReplSettings) -> list[Command]:

@@ -1,15 +1,19 @@
 """A person at a terminal: turns are drawn, questions asked there, and the talk goes on."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from terp import __version__
+from terp.attachments import attach
+from terp.messages import Attachment
 from terp.models.building import build_model
 from terp.session import Session
 from terp.settings import Settings
 from terp_cli.ahead import preload_adapters
 from terp_cli.call import Call
+from terp_cli.mentions import described, mentions
 from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.seat import Seat
@@ -41,11 +45,18 @@ def _repl(
         await before.aclose()
         await preload_adapters()
 
+    async def attached(message: str) -> Sequence[Attachment]:
+        named = mentions(message, Path(kernel.cwd))
+        files = attach(named.files, Path(kernel.cwd))
+        variables = await kernel.variables() if named.names else ()
+        return (*files, *(described(variable) for variable in variables if variable.name in named.names))
+
     return ReplSettings(
         history=call.places.history,
         banner=_banner(call, settings, session),
         background=(preload_adapters, kernel.start),
         first=first,
+        attached=attached,
         tier=lambda: kernel.tier,
         unasked=lambda: settings.auto_run,
         kill=session.kernels.aclose,

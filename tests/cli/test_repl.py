@@ -15,7 +15,7 @@ from prompt_toolkit.input.base import PipeInput
 
 from terp.errors import Unavailable
 from terp.events import Event, KernelChanged, TextDelta, TurnFinished, TurnStarted
-from terp.messages import Message, User
+from terp.messages import Attachment, Message, User
 from terp_cli.desk import Desk
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.terminal import TerminalFront
@@ -43,8 +43,8 @@ class Parrot:
         self.outside: asyncio.Queue[Event] = asyncio.Queue()
         self._stop = asyncio.Event()
 
-    async def turn(self, prompt: str) -> AsyncGenerator[Event, None]:
-        self.said.append(prompt)
+    async def turn(self, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
+        self.said += [prompt, *(attachment.name for attachment in attachments)]
         if prompt == "fail":
             raise Unavailable("Nobody answers.", "Start a server.")
         if prompt == "bug":
