@@ -25,6 +25,7 @@ from prompt_toolkit.widgets import SearchToolbar
 from terp_cli.mentions import as_mentions
 
 _CONTINUED = re.compile(r"(?<!\\)\\\n")
+_PROMPTED = re.compile(r"^(>>>|\.\.\.) ?")
 _MENU_ROWS = 8
 
 
@@ -196,6 +197,16 @@ class MessageLine:
 def goes_on(text: str) -> bool:
     '''Whether a message is not complete: an open """ block, or a backslash at its end.'''
     return text.count('"""') % 2 == 1 or _CONTINUED.search(text + "\n", len(text) - 1) is not None
+
+
+def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None:
+    """The language and the code of a message that is code: `!command` or `>>> code`; else None."""
+    if message.startswith(">>>"):
+        return "python", "\n".join(_PROMPTED.sub("", line) for line in message.split("\n"))
+    if message.startswith("!") and message[1:].strip():
+        # Without a shell, IPython starts one for the line.
+        return ("shell", message[1:].strip()) if "shell" in languages else ("python", message)
+    return None
 
 
 def unmarked(text: str) -> str:

@@ -21,13 +21,15 @@ from typing import Any, Protocol
 from prompt_toolkit.completion import Completer, DummyCompleter
 
 from terp.errors import TerpError
-from terp.events import Event, TurnFinished, TurnStarted
+from terp.events import CodeFinished, CodeRejected, CodeTyped, Event, TurnFinished, TurnStarted
+from terp.kernels.protocol import Kernels
 from terp.messages import Attachment, Message
+from terp.typed_run import TYPED
 from terp_cli.commands import Command, Commands
 from terp_cli.completing import LineCompleter, Sources
 from terp_cli.desk import Desk
 from terp_cli.history import LockedHistory
-from terp_cli.message import Talk
+from terp_cli.message import Talk, typed_code
 from terp_cli.sanitise import one_line, readable
 from terp_cli.terminal import TerminalFront
 from terp_cli.toolbar import Toolbar
@@ -45,6 +47,7 @@ class Conversation(Protocol):
     """What the REPL needs of a session."""
 
     history: Sequence[Message]
+    kernels: Kernels
 
     @property
     def model(self) -> Named:
@@ -52,6 +55,9 @@ class Conversation(Protocol):
 
     def turn(self, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
         """Everything that happens until the model has answered."""
+
+    def run(self, language: str, code: str) -> AsyncGenerator[Event, None]:
+        """Everything that happens until the person's own code has run."""
 
     def events(self, after: int = 0) -> AsyncGenerator[Any, None]:
         """Numbered records of all events, also of those between turns."""
@@ -212,9 +218,11 @@ class Repl:
 
     async def _answer(self, line: str) -> None:
         """Do what a line says: a command, or a message to the model."""
-        if not Commands.are_in(line):
+        if code := typed_code(line, self.session.kernels.languages):
+            await self._turn(self._drawn(self.session.run(*code)))
+        elif not Commands.are_in(line):
             attached = await self._settings.attached(line) if self._settings.attached else ()
-            await self._turn(self._shown(line, attached))
+            await self._turn(self._drawn(self.session.turn(line, attached)))
         elif unknown := await self.commands.run(line):
             self.front.say(unknown)
 
@@ -225,8 +233,8 @@ class Repl:
         finally:
             self._in_turn = False
 
-    async def _shown(self, prompt: str, attached: Sequence[Attachment]) -> None:
-        async with aclosing(self.session.turn(prompt, attached)) as events:
+    async def _drawn(self, turn: AsyncGenerator[Event, None]) -> None:
+        async with aclosing(turn) as events:
             await self.front.show(events)
 
     def _table(self, settings: ReplSettings) -> list[Command]:
@@ -261,20 +269,27 @@ class Repl:
 
     async def _watch(self) -> None:
         """Show what happens between turns, and count."""
-        in_turn = False
+        drawn_elsewhere = False
         async with aclosing(self.session.events()) as records:
             async for record in records:
                 event: Event = record.event
                 if self._toolbar.note(event):
                     self._desk.refresh()
-                if isinstance(event, TurnStarted | TurnFinished):
-                    in_turn = isinstance(event, TurnStarted)
-                elif not in_turn:
+                if isinstance(event, TurnStarted | CodeTyped):
+                    drawn_elsewhere = True
+                elif not drawn_elsewhere:
                     self.front.aside(event)
+                elif isinstance(event, TurnFinished) or _ends_typed(event):
+                    drawn_elsewhere = False
+
+
+def _ends_typed(event: Event) -> bool:
+    return isinstance(event, CodeFinished | CodeRejected) and event.call_id.startswith(TYPED)
 
 
 _KEYS = (
     'Alt+Enter, Ctrl+J, a trailing \\ or a """ block: another line of the same message',
+    "!command or >>> code: runs without the model, which is told · @file, @variable: goes with the message",
     "Ctrl+R: search what was typed before · Ctrl+X Ctrl+E: write in your editor",
     "While a turn runs: what you type is next; Up on an empty line takes it back",
     "Ctrl+C or Esc: interrupt, keeping everything; at the prompt Ctrl+C clears the line, twice leaves",

@@ -14,8 +14,10 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
 from terp.errors import Unavailable
-from terp.events import Event, KernelChanged, TextDelta, TurnFinished, TurnStarted
+from terp.events import CodeTyped, Event, KernelChanged, TextDelta, TurnFinished, TurnStarted
+from terp.kernels.protocol import Kernels
 from terp.messages import Attachment, Message, User
+from terp.testing import EchoKernel
 from terp_cli.desk import Desk
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.terminal import TerminalFront
@@ -40,6 +42,7 @@ class Parrot:
         self.history: Sequence[Message] = (User("before"),)
         self.said: list[str] = []
         self.model = Model()
+        self.kernels: Kernels = EchoKernel()
         self.outside: asyncio.Queue[Event] = asyncio.Queue()
         self._stop = asyncio.Event()
 
@@ -57,6 +60,10 @@ class Parrot:
             yield TurnFinished("interrupted", "")
             return
         yield TurnFinished("done", "")
+
+    async def run(self, language: str, code: str) -> AsyncGenerator[Event, None]:
+        self.said.append(f"{language}: {code}")
+        yield CodeTyped("typed1", language, code)
 
     async def events(self, after: int = 0) -> AsyncGenerator[Any, None]:
         while True:
@@ -105,6 +112,15 @@ async def test_each_line_is_a_turn_until_the_person_leaves(seat: Callable[..., S
     await here.types("hello\r", "\r", "again\r", "\x04")
     assert (await here.left(), here.session.said) == (0, ["hello", "again"])
     assert [row for row in here.screen.shown() if "You said" in row] == ["You said hello.", "You said again."]
+
+
+async def test_code_that_is_typed_runs_without_the_model(seat: Callable[..., Seat]) -> None:
+    here = seat()
+    await here.types("!ls\r", ">>> x = 1\r", '"""\r>>> for i in x:\r...     i\r"""\r', "\x04")
+    assert (await here.left(), here.session.said) == (
+        0,
+        ["python: !ls", "python: x = 1", "python: for i in x:\n    i"],
+    )
 
 
 async def test_a_banner_is_broken_between_words(seat: Callable[..., Seat]) -> None:
