@@ -207,11 +207,12 @@ class Painter:
     ) -> None:
         """Row `at`, of which the screen shows `before`, as `after`; `erase` takes away what is too much."""
         column, gone, rest = difference(before, after)
+        gone = gone or (erase == "\x1b[J" and len(self._shown) > at + 1)
         if column >= self.width:
             # A cursor cannot be sent behind the last column.
             column, gone, rest = 0, True, after
         pen.to(at, column)
-        pen.put(erase if gone or erase == "\x1b[J" else "")
+        pen.put(erase if gone else "")
         pen.draw(encode(rest) if final else _drawn(rest), self._end(after))
 
     def _end(self, row: Row) -> int:
