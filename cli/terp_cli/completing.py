@@ -5,9 +5,8 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +16,7 @@ from prompt_toolkit.document import Document
 
 from terp_cli.mentions import mention
 from terp_cli.sanitise import one_line
+from terp_cli.talk import Sources, Word
 
 _MOST = 60
 # A completion that comes later than this is in the way of the keys.
@@ -26,23 +26,6 @@ _FRESH_S = 3.0
 _LEFT_OUT = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", ".mypy_cache"})
 
 T = TypeVar("T")
-Word = tuple[str, str]
-"""What can be inserted, and a word about it."""
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Where completions come from.
-
-    `commands` lists them by name; `arguments` those of a command line so far. `names` are the variables
-    of the kernel with their types, `code` completes Python at its end.
-    """
-
-    commands: Callable[[], Iterable[Word]]
-    arguments: Callable[[str, str], Iterable[Word]]
-    names: Callable[[], Awaitable[Sequence[Word]]]
-    code: Callable[[str], Awaitable[Sequence[str]]]
-    cwd: Path
 
 
 class LineCompleter(Completer):

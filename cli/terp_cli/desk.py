@@ -10,13 +10,9 @@ Lines entered while nobody waits for one are queued, shown, and can be taken bac
 
 import asyncio
 import os
-import shlex
-import subprocess
-import tempfile
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import IO, TypeVar
 
 from prompt_toolkit.application import Application, run_in_terminal
@@ -39,17 +35,17 @@ from prompt_toolkit.styles import Style
 
 from terp_cli import tty
 from terp_cli.bottom import Bottom, Measured
-from terp_cli.message import MessageLine, Talk, unmarked
+from terp_cli.editor import run_editor
+from terp_cli.message import MessageLine
 from terp_cli.painter import Painter
-from terp_cli.question import Question, Typed
+from terp_cli.question import Question
 from terp_cli.render.rows import Row
 from terp_cli.sanitise import one_line, readable
+from terp_cli.talk import LEAVING, Talk, Typed, unmarked
 
 T = TypeVar("T")
 
-_SUFFIXES = {"python": ".py", "shell": ".sh", "bash": ".sh", "javascript": ".js", "r": ".R", "html": ".html"}
 _MARK = "› "
-_LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
 _ENDING = "Leaving when this turn is over; Ctrl-C ends it now."
 _EDITING = "Alt+Enter or Esc, Enter: done · Ctrl-C: leave it as it was"
 # Whoever is in the middle of a message has not read the question yet.
@@ -82,7 +78,7 @@ class Desk:
         opened: Sequence[IO[str]] = (),
     ) -> None:
         """`descriptor` is that of the terminal, or None in a test; `opened` are files that `close` closes."""
-        self.painter = painter
+        self._painter = painter
         self._source = source
         self._descriptor = descriptor
         self._opened = opened
@@ -105,6 +101,11 @@ class Desk:
         self._app.renderer = Bottom(self._app.renderer.style, painter, colours=colours)
         self._app.layout = Layout(self._layout())
         self._app.ttimeoutlen, self._app.timeoutlen = 0.1, 0.4
+
+    @property
+    def width(self) -> int:
+        """Cells of a row."""
+        return self._painter.width
 
     @classmethod
     def on(cls, descriptor: int, painter: Painter, *, colours: bool = True) -> "Desk":
@@ -160,7 +161,7 @@ class Desk:
 
     async def edited_with(self, editor: str, text: str, language: str) -> str | None:
         """`text` as the program `editor` leaves it; None when it fails."""
-        return await self.away(lambda: self._run_editor(editor, text, language))
+        return await self.away(lambda: run_editor(editor, text, language, self._descriptor))
 
     async def away(self, do: Callable[[], T]) -> T:
         """What `do` returns, which has the terminal to itself; it runs in a thread."""
@@ -171,7 +172,7 @@ class Desk:
 
     def say(self, text: str) -> None:
         """Write plain lines of terp's own above the bottom."""
-        self.painter.update([((line, ""),) if line else () for line in text.rstrip("\n").split("\n")])
+        self._painter.update([((line, ""),) if line else () for line in text.rstrip("\n").split("\n")])
 
     def prefill(self, text: str) -> None:
         """Put `text` on the input line, for the person to go on with."""
@@ -181,6 +182,9 @@ class Desk:
     def refresh(self) -> None:
         """Show the toolbar as it is now."""
         self._app.invalidate()
+
+    def interrupted(self) -> None:
+        """Nothing: here Ctrl-C is a key, and who sends the signal means a turn."""
 
     def take_back(self) -> None:
         """Put what was queued back on the input line: the person wants to think again."""
@@ -244,8 +248,8 @@ class Desk:
                 self._app.exit()
             with suppress(EOFError, OSError):
                 await task
-            self.painter.place((), None)
-            self.painter.resume()
+            self._painter.place((), None)
+            self._painter.resume()
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         """The application is over: asked to be, or because the terminal is gone."""
@@ -295,7 +299,7 @@ class Desk:
         leaving = self._message is not None and self._message.leaving
         if self._left:
             return [("class:quiet", _ENDING)]
-        return [("class:quiet", _LEAVING if leaving else self._talk.toolbar())]
+        return [("class:quiet", LEAVING if leaving else self._talk.toolbar())]
 
     def _entered(self, line: str) -> None:
         self.send(line)
@@ -316,20 +320,4 @@ class Desk:
         rows: list[Row] = [()]
         for number, part in enumerate(readable(line).split("\n")):
             rows.append(((_MARK if number == 0 else " " * len(_MARK), self._bold), (part, "")))
-        self.painter.update(rows)
-
-    def _run_editor(self, editor: str, text: str, language: str) -> str | None:
-        with tempfile.TemporaryDirectory(prefix="terp-") as folder:
-            path = Path(folder, "code" + _SUFFIXES.get(language, ".txt"))
-            path.write_text(text, encoding="utf-8", newline="")
-            terminal = self._descriptor
-            try:
-                ended = subprocess.run(
-                    [*shlex.split(editor), str(path)], stdin=terminal, stdout=terminal, check=False
-                )
-                if ended.returncode:
-                    return None
-                with path.open(encoding="utf-8", newline="") as file:
-                    return file.read()
-            except (OSError, ValueError):
-                return None
+        self._painter.update(rows)

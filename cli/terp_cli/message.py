@@ -2,14 +2,11 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import Completer, DummyCompleter
 from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import (
     KeyBindings,
     KeyBindingsBase,
@@ -22,28 +19,12 @@ from prompt_toolkit.layout.menus import CompletionsMenuControl
 from prompt_toolkit.layout.processors import AppendAutoSuggestion, HighlightIncrementalSearchProcessor
 from prompt_toolkit.widgets import SearchToolbar
 
+from terp_cli.completing import LineCompleter
+from terp_cli.history import LockedHistory
 from terp_cli.mentions import as_mentions
+from terp_cli.talk import Talk, goes_on
 
-_CONTINUED = re.compile(r"(?<!\\)\\\n")
-_PROMPTED = re.compile(r"^(>>>|\.\.\.) ?")
 _MENU_ROWS = 8
-
-
-@dataclass(frozen=True)
-class Talk:
-    """What the line needs to know of the conversation it is for.
-
-    `busy` tells whether a turn is going on, which `interrupt` then stops; `rewind` is what Esc Esc does
-    on an empty line.
-    """
-
-    history: History
-    toolbar: Callable[[], str]
-    busy: Callable[[], bool]
-    interrupt: Callable[[], None]
-    rewind: Callable[[], None]
-    completer: Completer = field(default_factory=DummyCompleter)
-    vi_mode: bool = False
 
 
 class MessageLine:
@@ -59,9 +40,9 @@ class MessageLine:
         mark: str,
     ) -> None:
         self.buffer = Buffer(
-            history=talk.history,
+            history=LockedHistory(talk.history),
             auto_suggest=AutoSuggestFromHistory(),
-            completer=talk.completer,
+            completer=LineCompleter(talk.sources) if talk.sources else None,
             complete_while_typing=Condition(self._names_something),
             multiline=True,
             accept_handler=self._accept,
@@ -192,26 +173,3 @@ class MessageLine:
             self._talk.rewind()
 
         return bindings
-
-
-def goes_on(text: str) -> bool:
-    '''Whether a message is not complete: an open """ block, or a backslash at its end.'''
-    return text.count('"""') % 2 == 1 or _CONTINUED.search(text + "\n", len(text) - 1) is not None
-
-
-def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None:
-    """The language and the code of a message that is code: `!command` or `>>> code`; else None."""
-    if message.startswith(">>>"):
-        return "python", "\n".join(_PROMPTED.sub("", line) for line in message.split("\n"))
-    if message.startswith("!") and message[1:].strip():
-        # Without a shell, IPython starts one for the line.
-        return ("shell", message[1:].strip()) if "shell" in languages else ("python", message)
-    return None
-
-
-def unmarked(text: str) -> str:
-    '''A message without the backslashes at its line ends and the """ around it.'''
-    text = text.strip()
-    if len(text) >= 6 and text.startswith('"""') and text.endswith('"""'):
-        return text[3:-3].strip("\n")
-    return _CONTINUED.sub("\n", text)

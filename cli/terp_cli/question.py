@@ -1,7 +1,6 @@
 """A question on the bottom lines: its words, the line it is answered on, and how it ends."""
 
 import asyncio
-from dataclasses import dataclass
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
@@ -12,13 +11,7 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Window
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 
-
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """A line as it was entered; `pasted` when any of it did not come from the keys."""
-
-    text: str
-    pasted: bool
+from terp_cli.talk import Typed
 
 
 class Question:

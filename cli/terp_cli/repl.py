@@ -18,19 +18,15 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, Protocol
 
-from prompt_toolkit.completion import Completer, DummyCompleter
-
 from terp.errors import TerpError
 from terp.events import CodeFinished, CodeRejected, CodeTyped, Event, TurnFinished, TurnStarted
 from terp.kernels.protocol import Kernels
 from terp.messages import Attachment, Message
 from terp.typed_run import TYPED
 from terp_cli.commands import Command, Commands
-from terp_cli.completing import LineCompleter, Sources
-from terp_cli.desk import Desk
-from terp_cli.history import LockedHistory
-from terp_cli.message import Talk, typed_code
+from terp_cli.reader import Reader
 from terp_cli.sanitise import one_line, readable
+from terp_cli.talk import Sources, Talk, typed_code
 from terp_cli.terminal import TerminalFront
 from terp_cli.toolbar import Toolbar
 
@@ -90,7 +86,7 @@ class ReplSettings:
     vi_mode: bool = False
 
 
-async def run_repl(session: Conversation, front: TerminalFront, desk: Desk, settings: ReplSettings) -> int:
+async def run_repl(session: Conversation, front: TerminalFront, desk: Reader, settings: ReplSettings) -> int:
     """Talk until the person leaves; the exit code. The session is not closed.
 
     Ctrl-C interrupts a turn; SIGTERM and SIGHUP leave with 143 and 129.
@@ -131,7 +127,7 @@ class Repl:
     """One conversation at a terminal."""
 
     def __init__(
-        self, session: Conversation, front: TerminalFront, desk: Desk, settings: ReplSettings
+        self, session: Conversation, front: TerminalFront, desk: Reader, settings: ReplSettings
     ) -> None:
         self.session = session
         self.front = front
@@ -146,7 +142,7 @@ class Repl:
     async def run(self) -> None:
         """Read and answer until the person leaves."""
         # Not through the front end, which would import rich before there is a prompt.
-        width = self._desk.painter.width
+        width = self._desk.width
         for line in self._settings.banner:
             self._desk.say(fill(readable(line), width))
         async with self._desk.talking(self._talk()):
@@ -172,6 +168,8 @@ class Repl:
         if self._in_turn:
             self._desk.take_back()
             self.begin(self.session.interrupt)
+        else:
+            self._desk.interrupted()
 
     def stop(self) -> None:
         """Take back what was begun in the background."""
@@ -192,17 +190,13 @@ class Repl:
 
     def _talk(self) -> Talk:
         return Talk(
-            history=LockedHistory(self._settings.history),
+            history=self._settings.history,
             toolbar=self._toolbar.text,
             busy=lambda: self._in_turn,
             interrupt=self.interrupt,
-            rewind=lambda: None,
-            completer=self._completer(),
+            sources=self._settings.sources,
             vi_mode=self._settings.vi_mode,
         )
-
-    def _completer(self) -> Completer:
-        return LineCompleter(self._settings.sources) if self._settings.sources else DummyCompleter()
 
     async def _guarded(self, doing: Awaitable[object]) -> None:
         """Do something for the person; what goes wrong is told, and the talk goes on."""

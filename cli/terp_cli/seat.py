@@ -3,17 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TextIO
 
 from terp.person import Person
 from terp_cli import tty
 from terp_cli.approval import TerminalPerson
 from terp_cli.call import STDIN, Call
+from terp_cli.line_desk import LineDesk
 from terp_cli.painter import Painter
 from terp_cli.terminal import TerminalFront
 
 if TYPE_CHECKING:
-    from terp_cli.desk import Desk
+    from terp_cli.reader import Reader
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Seat:
 
     front: TerminalFront
     person: Person | None
-    desk: "Callable[[], Desk] | None"
+    desk: "Callable[[], Reader] | None"
 
     @classmethod
     def of(cls, call: Call, *, once: bool) -> Self:
@@ -40,7 +41,7 @@ class Seat:
         )
         if descriptor is None:
             return cls(front, None, None)
-        desk = _desk(descriptor, painter, call)
+        desk = _desk(descriptor, painter, call.out, call)
         return cls(front, TerminalPerson(front, desk, once=once, environ=call.environ), desk)
 
 
@@ -53,13 +54,15 @@ def person_beside(call: Call) -> Person | None:
     painter = tty.painter_on(out, call.environ)
     front = TerminalFront.on(painter, keyboard=None, environ=call.environ)
     seen = call.notes_code and tty.is_controlling(call.notes)
-    desk = _desk(descriptor, painter, call)
+    desk = _desk(descriptor, painter, out, call)
     return TerminalPerson(front, desk, once=True, draws=not seen, environ=call.environ)
 
 
-def _desk(descriptor: int, painter: Painter, call: Call) -> "Callable[[], Desk]":
+def _desk(descriptor: int, painter: Painter, out: TextIO, call: Call) -> "Callable[[], Reader]":
     @cache
-    def opened() -> "Desk":
+    def opened() -> "Reader":
+        if not painter.live:
+            return LineDesk(descriptor, out)
         from terp_cli.desk import Desk  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
 
         return Desk.on(descriptor, painter, colours=not call.environ.get("NO_COLOR"))

@@ -1,30 +1,30 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
-from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
 from terp_cli.desk import Desk
-from terp_cli.message import Talk, goes_on, unmarked
+from terp_cli.history import LockedHistory
+from terp_cli.talk import Talk, goes_on, unmarked
 from tests.cli.screens import Watched
 
 
 class Seat:
     """An input line, its keys, and its screen; `busy` as during a turn."""
 
-    def __init__(self, keys: PipeInput, history: list[str]) -> None:
+    def __init__(self, keys: PipeInput, history: Path) -> None:
         self.keys = keys
         self.screen = Watched()
         self.desk = Desk(keys, self.screen.painter())
         self.busy = False
         self.interrupts = 0
         self.rewinds = 0
-        self.talk = Talk(
-            InMemoryHistory(history), lambda: "toolbar", lambda: self.busy, self._interrupt, self._rewind
-        )
+        self.talk = Talk(history, lambda: "toolbar", lambda: self.busy, self._interrupt, self._rewind)
 
     def _interrupt(self) -> None:
         self.interrupts += 1
@@ -43,8 +43,11 @@ class Seat:
 
 @asynccontextmanager
 async def seat(*history: str) -> AsyncIterator[Seat]:
-    with create_pipe_input() as keys:
-        here = Seat(keys, list(history))
+    with create_pipe_input() as keys, TemporaryDirectory() as folder:
+        before = LockedHistory(Path(folder, "history"))
+        for line in history:
+            before.store_string(line)
+        here = Seat(keys, Path(folder, "history"))
         async with here.desk.talking(here.talk):
             yield here
 
