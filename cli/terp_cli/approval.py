@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Mapping
+from textwrap import fill
 
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
@@ -21,7 +22,7 @@ _HELP = (
     "a  run this and everything else in this session without asking",
     "Anything longer does not run it, and is told to the model.",
 )
-_CHOICES = "[y]es · [n]o · [e]dit · [a]lways · [?] or what to do instead › "
+_CHOICES = "[y]es · [n]o · [e]dit · [a]lways · [?] or what to do instead ›"
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
 _PASTED = "A paste cannot approve. Type the letter."
@@ -80,7 +81,7 @@ class TerminalPerson:
         why = f"\n{readable(request.why)}" if request.why else ""
         with self._front.asking():
             while True:
-                typed = await self._line(f"{readable(request.what)}{why}\n[y]es · [n]o › ")
+                typed = await self._line(f"{self._broken(readable(request.what) + why)}\n[y]es · [n]o › ")
                 if typed is None:
                     return False
                 answer = typed.text.strip().lower()
@@ -141,7 +142,12 @@ class TerminalPerson:
     def _question(self, proposed: CodeProposed) -> str:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
-        return f"\n{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}.\n{_CHOICES}"
+        asked = f"{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}."
+        return f"\n{self._broken(asked)}\n{self._broken(_CHOICES)} "
+
+    def _broken(self, text: str) -> str:
+        """Lines of terp's own, broken between words."""
+        return "\n".join(fill(line, self._typing.width - 2) for line in text.split("\n"))
 
     async def _line(self, question: str) -> Typed | None:
         """What is typed; None when there is no answer: Ctrl-C, Ctrl-D, or no terminal any more."""
