@@ -1,8 +1,8 @@
 """What a person reads of a turn: every event as rows, and the tail of what is still growing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar, assert_never, cast
+from typing import Any, Protocol, TypeVar, assert_never, cast
 
 from rich.text import Text
 
@@ -32,6 +32,7 @@ from terp.events import (
 )
 from terp_cli.render import look, words
 from terp_cli.render.code import CodeStream
+from terp_cli.render.display import Draw, Drawn
 from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
@@ -44,7 +45,7 @@ from terp_cli.sanitise import one_line
 class Stream(Protocol):
     """A part of the transcript that grows."""
 
-    def finish(self) -> list[Text]:
+    def finish(self) -> Sequence[Drawn]:
         """The rows that were waiting for more."""
 
     def tail(self, limit: int) -> list[Text]:
@@ -58,7 +59,8 @@ class Transcript:
     """Draws the events of a session, one turn after the other.
 
     One part grows at a time: reasoning, text, the code of a call, the output of a run. When another
-    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback.
+    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback. `draw`
+    draws pictures; without it there is no `Graphic` among the rows.
     """
 
     def __init__(
@@ -68,11 +70,13 @@ class Transcript:
         clock: Callable[[], float],
         *,
         verbose: bool = False,
+        draw: Draw | None = None,
     ) -> None:
         self._width = width
         self._tail_rows = tail_rows
         self._clock = clock
         self._verbose = verbose
+        self._drawing = draw
         self._cwd = ""
         self._obituary = ""
         self._status = Status()
@@ -81,11 +85,11 @@ class Transcript:
         self._name = ""
         self._code: dict[str, Pieces] = {}
         self._code_language: str | None = None
-        self._rows: list[Text] = []
+        self._rows: list[Drawn] = []
         self._spaced = False
 
-    def show(self, event: Event) -> list[Text]:
-        """The rows that are finished with `event`."""
+    def show(self, event: Event) -> list[Any]:
+        """The rows that are finished with `event`: `Text`, and a `Graphic` where a picture was drawn."""
         self._draw(event)
         return self._taken()
 
@@ -100,7 +104,7 @@ class Transcript:
         gap = [Text()] if not self._spaced or rows else []
         return [*rows, *gap, status][-limit:]
 
-    def rest(self) -> list[Text]:
+    def rest(self) -> list[Any]:
         """The rows of all that waits: something else is about to be drawn, or the turn is over."""
         self._end_part()
         return self._taken()
@@ -185,7 +189,7 @@ class Transcript:
         return MarkdownStream(self._width, self._tail_rows)
 
     def _output(self) -> OutputStream:
-        return OutputStream(self._width, self._cwd, whole=self._verbose)
+        return OutputStream(self._width, self._cwd, whole=self._verbose, draw=self._drawing)
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
         """The part of this name if it is the one that grows; else a new one."""
@@ -256,11 +260,11 @@ class Transcript:
         if not self._spaced:
             self._keep([Text()])
 
-    def _keep(self, rows: list[Text]) -> None:
+    def _keep(self, rows: Sequence[Drawn]) -> None:
         if rows:
             self._rows += rows
-            self._spaced = not rows[-1].plain.strip()
+            self._spaced = isinstance(rows[-1], Text) and not rows[-1].plain.strip()
 
-    def _taken(self) -> list[Text]:
+    def _taken(self) -> list[Drawn]:
         rows, self._rows = self._rows, []
         return rows
