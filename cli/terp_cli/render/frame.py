@@ -108,7 +108,7 @@ class Frame:
         """The rows of `drawn` without the size."""
         head, tail = self._folded()
         layout = _Layout.of(self, [*self.header, *head, *tail], width)
-        if not layout.columns:
+        if layout.width < 1:
             return []
         rows = [layout.row(cells, above, look.BOLD) for above, cells in _with_above(self.header)]
         if self.header:

@@ -161,8 +161,7 @@ class _Reader(HTMLParser):
         return self._blocks
 
     def _begin_table(self, classes: str) -> None:
-        if not self._tables:
-            self._break()
+        self._break()
         self._tables.append(_Rows(classes))
 
     def _begin_part(self, rows: _Rows, tag: str, given: dict[str, str]) -> None:
@@ -192,7 +191,8 @@ class _Reader(HTMLParser):
             return
         if self._tables:
             # A table in a cell of another is told as words.
-            self._write(" ".join(cell.text for row in grid.rows for cell in row if not cell.spans))
+            words = (cell.text for row in grid.rows for cell in row if not cell.spans)
+            self._write(f" {' '.join(words)} ")
         else:
             self._blocks.append(grid)
 
