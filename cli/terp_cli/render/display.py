@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from rich.text import Text
 
+from terp.outputs import Display, DisplayUpdate
 from terp_cli.pictures.graphic import Graphic
 from terp_cli.program_text import ProgramText
 from terp_cli.render import look
@@ -21,11 +22,19 @@ Draw = Callable[[Mapping[str, Any]], Sequence[Drawn]]
 Row = TypeVar("Row")
 
 MOST_ROWS = 52
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 _RESOURCE = "application/vnd.dataresource+json"
 _SERIES_END = re.compile(r"(?:Freq: [^,]+, )?(?:Name: .*?, )?(?:Length: (\d+), )?dtype: .+")
 _SERIES_GAP = re.compile(r"\s*\.\.\.?\s*")
 # What Python says of an object that has no other words for itself.
 _NO_WORDS = re.compile(r"\s*<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>\s*")
+
+
+def saved_to(display: Display | DisplayUpdate) -> str:
+    """The picture that the code itself has saved of what it displays; "" where it has not."""
+    told = display.metadata.get("terp")
+    path = told.get("saved") if isinstance(told, Mapping) else ""
+    return path if isinstance(path, str) and path.lower().endswith(_PICTURES) else ""
 
 
 def display_rows(

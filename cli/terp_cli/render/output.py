@@ -11,7 +11,7 @@ from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omi
 from terp_cli.program_text import Line, ProgramText
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
-from terp_cli.render.display import MOST_ROWS, Draw, Drawn, display_rows, folded, lines_of
+from terp_cli.render.display import MOST_ROWS, Draw, Drawn, display_rows, folded, lines_of, saved_to
 from terp_cli.render.words import grouped
 
 _HEAD, _TAIL = 40, MOST_ROWS - 40
@@ -26,7 +26,8 @@ class OutputStream:
 
     Of a traceback the frames of the cell and of files below `cwd` are shown and those of libraries
     counted, or all of them with `whole`. `cut` tells whether anything was left out so far. Pictures are
-    drawn by `draw`, and without it only their files are named.
+    drawn by `draw`, and without it only their files are named; `saved` are those that the code itself
+    has made of what it also displayed.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class OutputStream:
         self._still: dict[str, list[Styled]] = {}
         self._results = 0
         self.cut = False
+        self.saved: set[str] = set()
 
     def add(self, output: Output) -> list[Drawn]:
         """The rows that `output` finished."""
@@ -153,7 +155,10 @@ class OutputStream:
         return [*self.settle(), *self._display(display, self._draw)]
 
     def _display(self, display: Display | DisplayUpdate, draw: Draw | None) -> list[Drawn]:
-        return display_rows(display.data, display.path, self._width, draw)
+        saved = saved_to(display) if display.path else ""
+        if saved:
+            self.saved.add(saved)
+        return display_rows(display.data, saved or display.path, self._width, draw)
 
     def _error(self, error: Error) -> list[Styled]:
         if self._whole:

@@ -30,9 +30,11 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
+from terp.outputs import Display, DisplayUpdate
 from terp_cli.render import look, words
+from terp_cli.render.answer import AnswerStream, same_file
 from terp_cli.render.code import CodeStream
-from terp_cli.render.display import Draw, Drawn
+from terp_cli.render.display import Draw, Drawn, saved_to
 from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
@@ -79,6 +81,8 @@ class Transcript:
         self._drawing = draw
         self._cwd = ""
         self._obituary = ""
+        # The files that this turn has told of.
+        self._named: set[str] = set()
         self._status = Status()
         self._usage = words.Usage()
         self._part: Stream | None = None
@@ -128,6 +132,7 @@ class Transcript:
                 self._end_part()
                 self._line(words.ended(event, self._usage))
                 self._usage = words.Usage()
+                self._named.clear()
             case _:
                 assert_never(event)
 
@@ -152,6 +157,8 @@ class Transcript:
                 self._status.wait("running", self._clock(), after_s=0.5)
                 self._begin("output " + call_id, self._output())
             case Printed(call_id=call_id, output=output):
+                if isinstance(output, Display | DisplayUpdate) and output.path:
+                    self._named |= {output.path, saved_to(output)}
                 self._keep(self._growing("output " + call_id, self._output).add(output))
             case LateOutput(call_id=call_id, output=output):
                 begun = self._name == "late " + call_id
@@ -185,8 +192,11 @@ class Transcript:
     def _reasoning(self) -> PlainStream:
         return PlainStream(self._width, look.DIM)
 
-    def _markdown(self) -> MarkdownStream:
-        return MarkdownStream(self._width, self._tail_rows)
+    def _markdown(self) -> AnswerStream:
+        markdown = MarkdownStream(self._width, self._tail_rows)
+        return AnswerStream(
+            markdown, lambda address: bool(path := same_file(address, self._cwd)) and path in self._named
+        )
 
     def _output(self) -> OutputStream:
         return OutputStream(self._width, self._cwd, whole=self._verbose, draw=self._drawing)
@@ -245,7 +255,11 @@ class Transcript:
         if finished.note == self._obituary:
             finished = replace(finished, note="")
         cut = isinstance(output, OutputStream) and output.cut
-        self._keep(words.finished(finished, cut=cut))
+        told = output.saved if isinstance(output, OutputStream) else set()
+        # A picture that was drawn and saved is one: its file was named below it.
+        news = tuple(one for one in finished.files if one.action != "created" or one.path not in told)
+        self._keep(words.finished(replace(finished, files=news), cut=cut))
+        self._named |= {change.path for change in finished.files if change.action != "deleted"}
 
     def _kernel_changed(self, changed: KernelChanged) -> None:
         starting = f"starting {one_line(changed.language)}"

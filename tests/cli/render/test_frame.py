@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,10 +9,13 @@ from rich.text import Text
 
 from terp_cli.render.display import display_rows
 
+np = pytest.importorskip("numpy")
+pd = pytest.importorskip("pandas")
+
 CITIES = ["Berlin", "São Paulo", "東京", "New York City"]
 
 
-def frame(rows: int = 10_000, columns: int = 6) -> pd.DataFrame:
+def frame(rows: int = 10_000, columns: int = 6) -> Any:
     numbers = np.arange(rows)
     measured = {f"m{at}": (numbers % 97 - 48) * 10.0**at / 7 for at in range(columns)}
     cities = [CITIES[at % 4] for at in range(rows)]
