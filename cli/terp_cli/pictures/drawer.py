@@ -31,6 +31,8 @@ _MOST_BYTES = 4_000_000
 _MOST_SIDE = 10_000
 # So much of what was said before stays in sight.
 _ROWS_LEFT = 6
+# Half cells are large pixels: what is higher is not seen at a glance.
+_MOST_BLOCKS = 30
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -77,7 +79,7 @@ class Drawer:
                 return [sixel(image, self._extent(image.size))]
             case "blocks":
                 columns, rows = self._room()
-                return list(blocks(raster.opened(data), columns, rows))
+                return list(blocks(raster.opened(data), columns, min(rows, _MOST_BLOCKS)))
             case "off":
                 return []
             case _:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from rich.text import Text
 
 from terp.outputs import Display, DisplayUpdate
+from terp.plain import is_wordless
 from terp_cli.pictures.graphic import Graphic
 from terp_cli.program_text import ProgramText
 from terp_cli.render import look
@@ -26,8 +27,6 @@ _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 _RESOURCE = "application/vnd.dataresource+json"
 _SERIES_END = re.compile(r"(?:Freq: [^,]+, )?(?:Name: .*?, )?(?:Length: (\d+), )?dtype: .+")
 _SERIES_GAP = re.compile(r"\s*\.\.\.?\s*")
-# What Python says of an object that has no other words for itself.
-_NO_WORDS = re.compile(r"\s*<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>\s*")
 
 
 def saved_to(display: Display | DisplayUpdate) -> str:
@@ -64,7 +63,7 @@ def _of_markdown(markdown: str, width: Callable[[], int]) -> list[Text]:
 
 def _of_words(data: Mapping[str, Any], width: int, path: str) -> list[Text]:
     plain, page = data.get("text/plain"), data.get("text/html")
-    wordless = not isinstance(plain, str) or _NO_WORDS.fullmatch(plain) is not None
+    wordless = not isinstance(plain, str) or is_wordless(plain)
     if isinstance(page, str) and (rows := _of_html(page, width, whole=wordless and "<script" not in page)):
         return rows
     if isinstance(resource := data.get(_RESOURCE), Mapping) and (rows := _of_resource(resource, width)):
