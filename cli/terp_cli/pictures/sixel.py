@@ -14,7 +14,7 @@ from terp_cli.pictures.graphic import Graphic, placed
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_COLOURS = 128
+_COLOURS = 64
 _BAND = 6
 _RUN = re.compile(rb"(.)\1{3,254}", re.DOTALL)
 _TO_CHARACTERS = bytes(min(255, bits + 63) for bits in range(256))
@@ -42,7 +42,8 @@ def _band(rows: list[bytes], masks: dict[int, bytes]) -> str:
     for index in sorted(set(b"".join(rows))):
         bits = 0
         for at, row in enumerate(rows):
-            bits |= int.from_bytes(row.translate(masks[index])) << at
+            if index in row:
+                bits |= int.from_bytes(row.translate(masks[index])) << at
         characters = bits.to_bytes(width).translate(_TO_CHARACTERS).rstrip(b"?")
         drawn.append(f"#{index}{_RUN.sub(_counted, characters).decode()}")
     return "$".join(drawn)

@@ -50,7 +50,7 @@ def test_sixels_are_the_pixels_of_the_picture() -> None:
 def test_sixels_of_many_colours_come_near() -> None:
     image = Image.linear_gradient("L").convert("RGB")
     pixels = decoded(sixel(image, extent(image.size, Cell(10, 20, True), 80, 30)).escape)
-    assert max(abs(pixels[x, y][0] - y) for x in range(256) for y in range(256)) <= 6
+    assert max(abs(pixels[x, y][0] - y) for x in range(256) for y in range(256)) <= 8
 
 
 def test_half_cells_show_two_pixels_each() -> None:
