@@ -258,6 +258,13 @@ class Settings:
         (), "variables that the code may see, besides the harmless ones", group="code", metavar="NAME,…"
     )
 
+    images: str = setting(
+        "auto",
+        "how pictures are drawn; their files are named in any case",
+        group="terminal",
+        choices=("auto", "off", "kitty", "iterm", "sixel", "blocks"),
+    )
+
     record: str = setting(
         "", "write the model's replies to a file", group="recording", metavar="FILE", in_files=False
     )

@@ -156,6 +156,8 @@ def _file(change: FileChange) -> Text:
 
 
 def _size(size: float) -> str:
+    if size == 1:
+        return "1 byte"
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
