@@ -20,7 +20,7 @@ from prompt_toolkit.application.current import set_app
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.input import Input, create_input
+from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.layout import (
     ConditionalContainer,
@@ -36,12 +36,14 @@ from prompt_toolkit.styles import Style
 from terp_cli import tty
 from terp_cli.bottom import Bottom, Measured
 from terp_cli.editor import run_editor
+from terp_cli.keys import Keys
 from terp_cli.message import MessageLine
 from terp_cli.painter import Painter
 from terp_cli.question import Question
 from terp_cli.render.rows import Row
 from terp_cli.sanitise import one_line, readable
 from terp_cli.talk import LEAVING, Talk, Typed, unmarked
+from terp_cli.terminal_query import query
 
 T = TypeVar("T")
 
@@ -76,12 +78,17 @@ class Desk:
         descriptor: int | None = None,
         colours: bool = True,
         opened: Sequence[IO[str]] = (),
+        query: str = "",
     ) -> None:
-        """`descriptor` is that of the terminal, or None in a test; `opened` are files that `close` closes."""
+        """`descriptor` is that of the terminal, or None in a test; `opened` are files that `close` closes.
+
+        `query` asks the terminal what it can do, when the first prompt of a REPL is on the screen.
+        """
         self._painter = painter
         self._source = source
         self._descriptor = descriptor
         self._opened = opened
+        self._query = query
         self._bold = "1" if colours else ""
         self._message: MessageLine | None = None
         self._talk: Talk | None = None
@@ -111,7 +118,11 @@ class Desk:
     def on(cls, descriptor: int, painter: Painter, *, colours: bool = True) -> "Desk":
         """The keyboard of the terminal behind `descriptor`, whatever stdin is."""
         reads = open(os.ttyname(descriptor), encoding="utf-8", errors="replace")  # noqa: PTH123, SIM115
-        return cls(create_input(reads), painter, descriptor=descriptor, colours=colours, opened=(reads,))
+        keys = Keys(reads)
+        keys.learned = painter.learn
+        return cls(
+            keys, painter, descriptor=descriptor, colours=colours, opened=(reads,), query=query(os.environ)
+        )
 
     @asynccontextmanager
     async def talking(self, talk: Talk) -> AsyncIterator[None]:
@@ -124,6 +135,7 @@ class Desk:
         self._app.editing_mode = EditingMode.VI if talk.vi_mode else EditingMode.EMACS
         try:
             async with self._running():
+                self._painter.send(self._query)
                 yield
         finally:
             self._talk = self._message = None

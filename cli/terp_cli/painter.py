@@ -10,9 +10,11 @@ stands costs nothing, and the bottom moves down by inserting lines above it.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TextIO
+from typing import TextIO
 
+from terp_cli.pictures.graphic import Graphic
 from terp_cli.render.rows import Row, cells, certain, common, difference, encode
+from terp_cli.terminal_query import TerminalFacts
 
 Size = Callable[[], tuple[int, int]]
 """Columns and rows of the terminal, as they are now."""
@@ -26,22 +28,13 @@ _PICTURE: Row = (("", "picture"),)
 _SYNCHRONISED = "\x1b[?2026h", "\x1b[?2026l"
 
 
-class Graphic(Protocol):
-    """A picture among finished rows."""
-
-    @property
-    def escape(self) -> str:
-        """What draws it at the cursor, and leaves the cursor at the start of the row below."""
-
-
 class Painter:
     """Draws on a terminal that moves its cursor, or with `live=False` only appends."""
 
-    def __init__(self, out: TextIO, size: Size, *, live: bool = True, synchronised: bool = False) -> None:
-        """`synchronised`: the terminal holds a frame back until it is whole (DEC mode 2026)."""
+    def __init__(self, out: TextIO, size: Size, *, live: bool = True) -> None:
         self.live = live
-        self.synchronised = synchronised
-        self._out = out
+        self.facts = TerminalFacts()
+        self.out = out
         self._size = size
         self._tail: Sequence[Row] = ()
         self._bottom: Sequence[Row] = ()
@@ -51,6 +44,10 @@ class Painter:
         self._ends_blank = False
         self._shown_width = 0
         self._held: list[Row | Graphic] | None = None
+
+    def learn(self, facts: TerminalFacts) -> None:
+        """The terminal has told what it can do."""
+        self.facts = facts
 
     @property
     def width(self) -> int:
@@ -118,7 +115,7 @@ class Painter:
         painted += pen.written()
         self._at = pen.row - len(finished), pen.column
         self._shown, self._shown_width = live, self.width
-        if painted and live and self.synchronised:
+        if painted and live and self.facts.synchronised:
             painted = painted.join(_SYNCHRONISED)
         self._write(painted)
 
@@ -134,8 +131,8 @@ class Painter:
 
     def _write(self, painted: str) -> None:
         if painted:
-            self._out.write(painted)
-            self._out.flush()
+            self.out.write(painted)
+            self.out.flush()
 
     def _erased(self) -> str:
         """The live rows gone, with the cursor where they began."""

@@ -69,7 +69,7 @@ def _converse(call: Call) -> int:
     stays = call.talks and (call.options.interactive or not asked)
 
     async def converse() -> int:
-        seat = _seat(call, once=not stays)
+        seat = _seat(call, settings, once=not stays)
         session = await build_session(
             settings,
             (seat.person if seat else _person(call, settings)) or Nobody(),
@@ -98,13 +98,13 @@ def _converse(call: Call) -> int:
             piped.path.unlink(missing_ok=True)
 
 
-def _seat(call: Call, *, once: bool) -> "Seat | None":
+def _seat(call: Call, settings: Settings, *, once: bool) -> "Seat | None":
     """What draws and asks on a terminal; None where plain text or JSON is wanted."""
     if not call.draws:
         return None
     from terp_cli.seat import Seat  # noqa: PLC0415  (a pipeline draws and asks nothing)
 
-    return Seat.of(call, once=once)
+    return Seat.of(call, settings, once=once)
 
 
 def _person(call: Call, settings: Settings) -> Person | None:
@@ -193,9 +193,10 @@ def _demo(call: Call) -> int:
 
     if lacking := demo.lacking():
         raise TerpError(lacking)
-    seat = _seat(call, once=True)
+    settings = call.settings()
+    seat = _seat(call, settings, once=True)
     # Without a person the tour goes by itself: all of its code ships with terp.
-    person = (seat.person if seat else _person(call, call.settings())) or AutoRun()
+    person = (seat.person if seat else _person(call, settings)) or AutoRun()
     front = seat.front if seat else call.front({"model": "recording"})
     folder = demo.new_folder(call.cwd)
     return asyncio.run(play(folder, _folder(call), person, front, call.stopping, says=call.notes))

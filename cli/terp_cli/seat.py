@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Self, TextIO
 
 from terp.person import Person
+from terp.settings import Settings
 from terp_cli import tty
 from terp_cli.approval import TerminalPerson
 from terp_cli.call import STDIN, Call
@@ -26,7 +27,7 @@ class Seat:
     desk: "Callable[[], Reader] | None"
 
     @classmethod
-    def of(cls, call: Call, *, once: bool) -> Self:
+    def of(cls, call: Call, settings: Settings, *, once: bool) -> Self:
         """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal.
 
         Who stays reads the keyboard all the time; a call that is answered `once` reads it for questions.
@@ -37,6 +38,7 @@ class Seat:
             painter,
             keyboard=descriptor if once else None,
             environ=call.environ,
+            images=settings.images,
             verbose=call.options.verbose,
         )
         if descriptor is None:

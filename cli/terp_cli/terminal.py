@@ -28,6 +28,8 @@ from terp_cli.sanitise import one_line, readable
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from terp_cli.pictures.graphic import Graphic
+    from terp_cli.render.display import Draw
     from terp_cli.render.screen import Screen
     from terp_cli.render.transcript import Transcript
 
@@ -42,20 +44,24 @@ class TerminalFront:
         screen: Callable[[], "Screen"],
         *,
         keyboard: int | None = None,
+        drawer: "Callable[[], Draw | None] | None" = None,
         clock: Callable[[], float] = time.monotonic,
         verbose: bool = False,
     ) -> None:
-        """`screen` makes the screen when it is first needed; `verbose` shows tracebacks whole.
+        """`screen` makes the screen when it is first needed, and `drawer` what draws pictures on it.
+
+        `verbose` shows tracebacks whole.
 
         `keyboard` is the terminal's descriptor where nobody reads it during a turn, and keys must not
         show: None where a desk does.
         """
         self._make_screen = screen
         self._keyboard = keyboard
+        self._make_drawer = drawer
         self._clock = clock
         self._verbose = verbose
         self._drawn_on: tuple[Screen, Transcript] | None = None
-        self._waiting: list[Text] = []
+        self._waiting: list[Text | Graphic] = []
         self._next_frame = 0.0
         self._questions = 0
         self._showing = False
@@ -63,9 +69,18 @@ class TerminalFront:
 
     @classmethod
     def on(
-        cls, painter: Painter, *, keyboard: int | None, environ: Mapping[str, str], verbose: bool = False
+        cls,
+        painter: Painter,
+        *,
+        keyboard: int | None,
+        environ: Mapping[str, str],
+        images: str = "off",
+        verbose: bool = False,
     ) -> "TerminalFront":
-        """A front end for a terminal with the colours that its environment tells of."""
+        """A front end for a terminal with the colours that its environment tells of.
+
+        `images` is the setting of that name.
+        """
 
         def screen() -> "Screen":
             # Importing rich takes longer than painting a prompt.
@@ -74,7 +89,12 @@ class TerminalFront:
 
             return TerminalScreen(painter, Palette(tty.colours_of(environ)))
 
-        return cls(screen, keyboard=keyboard, verbose=verbose)
+        def drawer() -> "Draw | None":
+            from terp_cli.pictures.drawer import drawer_on  # noqa: PLC0415
+
+            return drawer_on(painter.out, images, environ, lambda: painter.facts)
+
+        return cls(screen, keyboard=keyboard, drawer=drawer, verbose=verbose)
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Draw events as they come, until they end. Whoever made `events` closes it."""
@@ -158,7 +178,11 @@ class TerminalFront:
 
             screen = self._make_screen()
             transcript = Transcript(
-                lambda: screen.width, lambda: screen.tail_rows, self._clock, verbose=self._verbose
+                lambda: screen.width,
+                lambda: screen.tail_rows,
+                self._clock,
+                verbose=self._verbose,
+                draw=self._make_drawer() if self._make_drawer is not None else None,
             )
             self._drawn_on = (screen, transcript)
         return self._drawn_on

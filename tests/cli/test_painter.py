@@ -1,13 +1,13 @@
 """The painter: rows that stay, live rows below them, and the cursor in the bottom."""
 
 import re
-from dataclasses import dataclass
 
 import pyte
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terp_cli.painter import Painter
+from terp_cli.pictures.graphic import Graphic
 from terp_cli.render.rows import Row
 from tests.cli.screens import Terminal
 
@@ -20,9 +20,7 @@ fitting = st.lists(short, max_size=5)
 bottoms = st.lists(short, min_size=1, max_size=3)
 
 
-@dataclass(frozen=True)
-class Picture:
-    escape: str = "(a picture)\r\n"
+PICTURE = Graphic(1, 11, "(a picture)\r\n")
 
 
 def plain(painted: Row) -> str:
@@ -114,8 +112,8 @@ def test_a_picture_stands_between_the_rows_around_it() -> None:
     terminal = Terminal()
     painter = Painter(terminal, terminal.size)
     painter.place([(("> ", ""),)], (0, 2))
-    painter.update([(("before", ""),), Picture(), (("after", ""),)], [])
-    painter.update([Picture()], [(("tail", ""),)])
+    painter.update([(("before", ""),), PICTURE, (("after", ""),)], [])
+    painter.update([PICTURE], [(("tail", ""),)])
     assert terminal.shown() == ["before", "(a picture)", "after", "(a picture)", "tail", ">"]
 
 

@@ -5,7 +5,8 @@ from typing import Protocol
 
 from rich.text import Text
 
-from terp_cli.painter import Graphic, Painter
+from terp_cli.painter import Painter
+from terp_cli.pictures.graphic import Graphic
 from terp_cli.render.ansi import Palette
 from terp_cli.render.fold import fold
 from terp_cli.render.rows import Row

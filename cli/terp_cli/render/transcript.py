@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar, assert_never, cast
+from typing import Protocol, TypeVar, assert_never, cast
 
 from rich.text import Text
 
@@ -93,7 +93,7 @@ class Transcript:
         self._rows: list[Drawn] = []
         self._spaced = False
 
-    def show(self, event: Event) -> list[Any]:
+    def show(self, event: Event) -> list[Drawn]:
         """The rows that are finished with `event`: `Text`, and a `Graphic` where a picture was drawn."""
         self._draw(event)
         return self._taken()
@@ -109,7 +109,7 @@ class Transcript:
         gap = [Text()] if not self._spaced or rows else []
         return [*rows, *gap, status][-limit:]
 
-    def rest(self) -> list[Any]:
+    def rest(self) -> list[Drawn]:
         """The rows of all that waits: something else is about to be drawn, or the turn is over."""
         self._end_part()
         return self._taken()
