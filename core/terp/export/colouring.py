@@ -31,7 +31,11 @@ def code_style() -> str:
 
     light = HtmlFormatter(style="xcode").get_style_defs(".code")
     dark = HtmlFormatter(style="github-dark").get_style_defs(".code")
-    return f"{_colours(light)}\n@media (prefers-color-scheme: dark) {{\n{_colours(dark)}\n}}\n"
+    return f"{_in('light', _colours(light))}\n{_in('dark', _colours(dark))}\n"
+
+
+def _in(scheme: str, rules: str) -> str:
+    return f"@media (prefers-color-scheme: {scheme}) {{\n{rules}\n}}"
 
 
 def _colours(rules: str) -> str:
