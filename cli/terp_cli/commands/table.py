@@ -1,0 +1,139 @@
+"""Commands: how one is declared, how a line is told to be one, and how it is found by its name."""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from terp.errors import TerpError
+from terp_cli.commands.talk import Talk
+from terp_cli.sanitise import one_line
+
+Group = Literal["Conversation", "Code", "Session", "terp"]
+GROUPS: tuple[Group, ...] = ("Conversation", "Code", "Session", "terp")
+
+
+def _nothing(_: Talk, __: str) -> Iterable[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: what it is called, in which forms, what it does, and doing it.
+
+    `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds.
+    `complete` gives the arguments that can follow, for an argument that begins with a text.
+    """
+
+    name: str
+    argument: str
+    does: str
+    group: Group
+    run: Callable[[Talk, str], Awaitable[None]]
+    more: str = ""
+    aliases: tuple[str, ...] = ()
+    complete: Callable[[Talk, str], Iterable[str]] = _nothing
+
+    @property
+    def usage(self) -> str:
+        """The name and what may follow it: `/out [N]`."""
+        return f"/{self.name} {self.argument}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class LineForm:
+    """A line that is neither a message nor a command: its `mark` says in which language it is code."""
+
+    mark: str
+    argument: str
+    does: str
+    language: str
+
+
+LINE_FORMS = (
+    LineForm("!", "COMMAND", "run a shell command in the session's shell", "shell"),
+    LineForm("%% ", "COMMAND", "the same, as Open Interpreter writes it", "shell"),
+    LineForm(">>>", "CODE", "run Python in the session's kernel", "python"),
+)
+
+
+class Misused(TerpError):
+    """A command got what it cannot take; the remedy is how it is used."""
+
+
+def misused(command: str, why: str) -> Misused:
+    """The error for `/command`."""
+    return Misused(f"/{command}: {why}", f"/help {command} tells more.")
+
+
+class Commands:
+    """Looks commands up by what was typed."""
+
+    def __init__(self, table: Sequence[Command]) -> None:
+        self.table = tuple(table)
+        self._names = {name: command for command in table for name in (command.name, *command.aliases)}
+
+    @staticmethod
+    def are_in(line: str) -> bool:
+        """Whether a line is a command: `/name`, or `%name` as in Open Interpreter; not a path."""
+        name = line[1:].split(maxsplit=1)[0] if line[:1] in ("/", "%") and line[1:].strip() else ""
+        return name.replace("_", "").isalnum() or line.strip() in ("/", "%")
+
+    def named(self, name: str) -> Command:
+        """The command of this name, with or without its slash.
+
+        Raises:
+            Misused: there is none; the remedy names the nearest.
+        """
+        name = name.strip().lstrip("/%")
+        if command := self._names.get(name):
+            return command
+        from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
+
+        near = get_close_matches(name, self._names, n=1, cutoff=0.5)
+        hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
+        raise Misused(f"There is no command '/{one_line(name)}'.", hint)
+
+    async def run(self, talk: Talk, line: str) -> bool:
+        """Do what a line says, if it is a command or code; whether it was.
+
+        Raises:
+            TerpError: it cannot be done.
+        """
+        if (typed := typed_code(line)) is not None:
+            await talk.run_code(*typed)
+        elif self.are_in(line):
+            name, _, argument = line[1:].strip().partition(" ")
+            await self.named(name or "help").run(talk, argument.strip())
+        else:
+            return False
+        return True
+
+    def completions(self, talk: Talk, line: str) -> Iterator[tuple[str, str]]:
+        """What can stand instead of the last word of a line, each with what it is; for a prompt."""
+        mark, rest = line[:1], line[1:]
+        if mark not in ("/", "%"):
+            return
+        name, gap, argument = rest.partition(" ")
+        if not gap:
+            found = (one for one in self._names if one.startswith(name))
+            yield from ((f"{mark}{one}", self._names[one].does) for one in found)
+        elif command := self._names.get(name):
+            yield from ((one, "") for one in command.complete(talk, argument.lstrip()))
+
+
+def typed_code(line: str) -> tuple[str, str] | None:
+    """The language and the code of a line that is code; None for any other.
+
+    Lines copied from a Python prompt lose the `>>> ` and `... ` in front of each.
+    """
+    form = next((form for form in LINE_FORMS if line.startswith(form.mark)), None)
+    if form is None:
+        return None
+    code = line.removeprefix(form.mark)
+    if form.language != "python":
+        return (form.language, code.strip()) if code.strip() else None
+    first, *others = code.removeprefix(" ").split("\n")
+    if others and all(other.startswith((">>>", "...")) for other in others):
+        others = [other[3:].removeprefix(" ") for other in others]
+    joined = "\n".join([first, *others])
+    return (form.language, joined.rstrip()) if joined.strip() else None

@@ -1,0 +1,179 @@
+"""What commands act on: the talk that goes on at a terminal, as far as they need to know it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from terp.kernels.protocol import Kernels
+from terp.log import Record
+from terp.messages import Attachment, Message, User
+from terp.places import Places
+from terp.settings import Settings
+
+if TYPE_CHECKING:
+    # There is a prompt before there is rich.
+    from rich.text import Text
+
+
+class Named(Protocol):
+    """A model."""
+
+    @property
+    def name(self) -> str:
+        """The name a person would use for it."""
+
+
+class Log(Protocol):
+    """All that has happened in the session."""
+
+    def since(self, number: int) -> Sequence[Record]:
+        """The records after `number`, oldest first."""
+
+
+class Conversation(Protocol):
+    """What commands need of a session."""
+
+    history: Sequence[Message]
+    """The messages, without the system prompt. They can be replaced between turns."""
+
+    @property
+    def model(self) -> Named:
+        """The model that is asked."""
+
+    @property
+    def kernels(self) -> Kernels:
+        """Where code runs."""
+
+    @property
+    def log(self) -> Log:
+        """All that has happened."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the session's files are; its name is the session's id."""
+
+    @property
+    def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
+        """What the next request sends: messages and tools."""
+
+    @property
+    def turns(self) -> Sequence[User]:
+        """What the person has said, a message for each turn that the model remembers."""
+
+    def undo(self) -> User:
+        """Forget the last turn, all of it; what the person had said in it.
+
+        Raises:
+            TerpError: there is none.
+        """
+
+    def rewind(self, turn: int) -> User:
+        """Forget the turn with this number, from 1, and all after it; what the person had said in it.
+
+        Raises:
+            TerpError: there is none with this number.
+        """
+
+    def reset(self) -> None:
+        """Forget the whole conversation. Kernels and their variables stay."""
+
+    async def compact(self, focus: str = "") -> tuple[int, int]:
+        """Shorten the history, keeping what matters for `focus`; its characters before and after.
+
+        Raises:
+            TerpError: nothing can be shortened, or the model failed.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSession:
+    """An earlier session of this directory. `last` is its last change, in seconds since the epoch."""
+
+    id: str
+    title: str
+    turns: int
+    last: float
+
+
+class Talk(Protocol):
+    """The talk: its session, what is known around it, and the ways to the person."""
+
+    session: Conversation
+    auto_run: bool
+    """Whether code runs without being asked about. Can be set."""
+    verbose: bool
+    """Whether tracebacks and outputs are shown whole. Can be set."""
+    debug: bool
+    """Whether an error of terp's own shows its traceback. Can be set."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of this call."""
+
+    @property
+    def places(self) -> Places:
+        """Where terp keeps its files."""
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment of this call."""
+
+    @property
+    def profile(self) -> str:
+        """The profile that was named for this call; "" when none was."""
+
+    @property
+    def width(self) -> int:
+        """The cells in a row of the screen."""
+
+    def say(self, *lines: str) -> None:
+        """Write lines of terp's own; what they quote is made safe, and they are broken between words."""
+
+    def show(self, rows: "Sequence[Text]") -> None:
+        """Write rows that are coloured and safe already."""
+
+    async def page(self, lines: Iterable[str]) -> None:
+        """Show lines of any number in the person's pager, made safe; returns when it is closed."""
+
+    def prefill(self, text: str) -> None:
+        """Put text on the next input line, to be changed and entered there."""
+
+    def send(self, prompt: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Let this be the next turn, before all that is queued."""
+
+    def write(self, sequence: str) -> None:
+        """Write an escape sequence of terp's own that leaves no trace on the screen."""
+
+    async def run_code(self, language: str, code: str) -> None:
+        """Run code that the person typed in the session's kernel, and show it like any run.
+
+        Raises:
+            TerpError: there is no such kernel.
+        """
+
+    async def ask(self, question: str) -> bool:
+        """Whether the person says yes."""
+
+    async def use_model(self, name: str) -> None:
+        """Let another model answer.
+
+        Raises:
+            TerpError: it cannot.
+        """
+
+    def saved(self) -> Sequence[SavedSession]:
+        """The earlier sessions of this directory, the newest first."""
+
+    async def resume(self, session: str) -> None:
+        """Go on with a saved session, by its id or a beginning of it.
+
+        Raises:
+            TerpError: there is none, or more than one.
+        """
+
+    async def fork(self) -> str:
+        """Go on in a copy of this session; its id. The original stays as it is."""
+
+    def leave(self) -> None:
+        """Let this be the last line."""
