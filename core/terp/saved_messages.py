@@ -15,6 +15,7 @@ from typing import Any
 from terp import tool
 from terp.errors import TerpError
 from terp.messages import Assistant, Image, Message, Result, ToolCall, User
+from terp.models.scrubbing import Scrubber
 from terp.tool_arguments import ArgumentsReader, Unreadable
 
 Entry = dict[str, Any]
@@ -31,9 +32,12 @@ class MessagesUnreadable(TerpError):
     """A file holds no conversation; the message says where it stops being one."""
 
 
-def to_json(messages: Iterable[Message]) -> str:
-    """The text of the file."""
+def to_json(messages: Iterable[Message], scrubber: Scrubber | None = None) -> str:
+    """The text of the file, without the secrets that `scrubber` knows."""
     entries = [entry for number, one in enumerate(messages) for entry in _entries(one, number)]
+    if scrubber is not None:
+        # The bytes of a picture are no text.
+        entries = [one if one["type"] == "image" else scrubber.redacted_value(one) for one in entries]
     return json.dumps(entries, ensure_ascii=False, indent=2) + "\n"
 
 

@@ -2,12 +2,15 @@
 
 import asyncio
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from terp.errors import TerpError
 from terp_cli.commands.rows import counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
+
+if TYPE_CHECKING:
+    from terp.models.scrubbing import Scrubber
 
 _MESSAGES = "messages.json"
 
@@ -40,7 +43,6 @@ async def _exported(talk: Talk, format_: str, path: str) -> None:
     from terp.export.imports import distributions_of  # noqa: PLC0415
     from terp.export.writing import Format, export  # noqa: PLC0415
     from terp.kernels.environment import find_python  # noqa: PLC0415
-    from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
 
     session, environ = talk.session, talk.environ
     records = session.log.since(0)
@@ -50,7 +52,7 @@ async def _exported(talk: Talk, format_: str, path: str) -> None:
         session.folder,
         cast("Format", format_),
         _place(talk, path),
-        scrubber=Scrubber(secrets_in(environ, environ.get(talk.settings.api_key_env, ""))),
+        scrubber=_scrubber(talk),
         distributions=lambda: distributions_of(find_python(talk.settings.python, environ).path),
     )
     talk.say(f"{written} ({size_of(written.stat().st_size)})")
@@ -70,7 +72,8 @@ async def save_message(talk: Talk, path: str) -> None:
     if not messages:
         talk.say("Nothing was said yet.")
         return
-    written = write_new(_place(talk, path or _MESSAGES), to_json(messages).encode("utf-8", "replace"))
+    text = to_json(messages, _scrubber(talk))
+    written = write_new(_place(talk, path or _MESSAGES), text.encode("utf-8", "replace"))
     size = size_of(written.stat().st_size)
     talk.say(f"{written} ({counted(len(messages), 'message')}, {size})")
 
@@ -93,6 +96,14 @@ async def load_message(talk: Talk, path: str) -> None:
         f"The conversation is that of {place} now: {counted(len(messages), 'message')}. "
         "No code of it has run here; variables are as they were."
     )
+
+
+def _scrubber(talk: Talk) -> "Scrubber":
+    """What takes the secrets of this call's environment out."""
+    from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415  (see above)
+
+    environ = talk.environ
+    return Scrubber(secrets_in(environ, environ.get(talk.settings.api_key_env, "")))
 
 
 def _place(talk: Talk, path: str) -> Path:

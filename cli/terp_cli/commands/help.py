@@ -28,7 +28,7 @@ def names(_: Talk, begun: str) -> Iterable[str]:
 
 def overview(commands: Commands) -> Iterator[str]:
     """A line for each command, each form of a line, and each key."""
-    forms = [(f"{form.mark}{form.argument}", form.does) for form in LINE_FORMS]
+    forms = [(form.usage, form.does) for form in LINE_FORMS]
     groups = [
         (group, [(one.usage, one.does) for one in commands.table if one.group == group]) for group in GROUPS
     ]
@@ -59,7 +59,7 @@ def page(commands: Commands) -> str:
     for group in GROUPS:
         blocks.append(f"## {group}")
         blocks += [_entry(command) for command in commands.table if command.group == group]
-    lines = [(f"{form.mark}{form.argument}", form.does) for form in LINE_FORMS]
+    lines = [(form.usage, form.does) for form in LINE_FORMS]
     blocks += ["## Without the model", _table(lines), "## Keys", _table(KEYS)]
     return "\n\n".join(blocks) + "\n"
 
@@ -76,7 +76,7 @@ def _entry(command: Command) -> str:
 
 
 def _table(lines: Iterable[tuple[str, str]]) -> str:
-    rows = [f"| `{left.strip()}` | {right} |" for left, right in lines]
+    rows = [f"| `{left}` | {right} |" for left, right in lines]
     return "\n".join(["| | |", "|---|---|", *rows])
 
 

@@ -1,58 +1,77 @@
 """Commands: how one is declared, how a line is told to be one, and how it is found by its name."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
 
 from terp.errors import TerpError
-from terp_cli.commands.talk import Talk
 from terp_cli.sanitise import one_line
+
+if TYPE_CHECKING:
+    from terp_cli.commands.talk import Talk
 
 Group = Literal["Conversation", "Code", "Session", "terp"]
 GROUPS: tuple[Group, ...] = ("Conversation", "Code", "Session", "terp")
 
 
-def _nothing(_: Talk, __: str) -> Iterable[str]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: what it is called, in which forms, what it does, and doing it.
+    """One command: what it is called, in which forms, and what it does.
 
-    `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds.
-    `complete` gives the arguments that can follow, for an argument that begins with a text.
+    `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds. `calls` names
+    the function that does it and `completes` the one that tells which arguments begin with a text, both
+    as `module.function` of this package: they are imported when they are called, as few talks need many.
     """
 
     name: str
     argument: str
     does: str
     group: Group
-    run: Callable[[Talk, str], Awaitable[None]]
+    calls: str
     more: str = ""
     aliases: tuple[str, ...] = ()
-    complete: Callable[[Talk, str], Iterable[str]] = _nothing
+    completes: str = ""
 
     @property
     def usage(self) -> str:
         """The name and what may follow it: `/out [N]`."""
         return f"/{self.name} {self.argument}".rstrip()
 
+    async def run(self, talk: "Talk", argument: str) -> None:
+        """Do it.
+
+        Raises:
+            TerpError: it cannot be done.
+        """
+        await function(self.calls)(talk, argument)
+
+    def complete(self, talk: "Talk", begun: str) -> Iterable[str]:
+        """The arguments that begin with this text."""
+        return function(self.completes)(talk, begun) if self.completes else ()
+
+
+def function(name: str) -> Callable[..., Any]:
+    """What a row of the table names: `code.out`."""
+    module, _, called = name.partition(".")
+    found: Callable[..., Any] = getattr(import_module(f"terp_cli.commands.{module}"), called)
+    return found
+
 
 @dataclass(frozen=True, slots=True)
 class LineForm:
-    """A line that is neither a message nor a command: its `mark` says in which language it is code."""
+    """A line that is neither a message nor a command: its beginning says in which language it is code."""
 
-    mark: str
-    argument: str
+    begins: str
+    usage: str
     does: str
     language: str
 
 
 LINE_FORMS = (
-    LineForm("!", "COMMAND", "run a shell command in the session's shell", "shell"),
-    LineForm("%% ", "COMMAND", "the same, as Open Interpreter writes it", "shell"),
-    LineForm(">>>", "CODE", "run Python in the session's kernel", "python"),
+    LineForm("!", "!COMMAND", "run a shell command in the session's shell", "shell"),
+    LineForm("%% ", "%% COMMAND", "the same, as Open Interpreter writes it", "shell"),
+    LineForm(">>>", ">>> CODE", "run Python in the session's kernel", "python"),
 )
 
 
@@ -93,7 +112,7 @@ class Commands:
         hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
         raise Misused(f"There is no command '/{one_line(name)}'.", hint)
 
-    async def run(self, talk: Talk, line: str) -> bool:
+    async def run(self, talk: "Talk", line: str) -> bool:
         """Do what a line says, if it is a command or code; whether it was.
 
         Raises:
@@ -108,7 +127,7 @@ class Commands:
             return False
         return True
 
-    def completions(self, talk: Talk, line: str) -> Iterator[tuple[str, str]]:
+    def completions(self, talk: "Talk", line: str) -> Iterator[tuple[str, str]]:
         """What can stand instead of the last word of a line, each with what it is; for a prompt."""
         mark, rest = line[:1], line[1:]
         if mark not in ("/", "%"):
@@ -126,10 +145,10 @@ def typed_code(line: str) -> tuple[str, str] | None:
 
     Lines copied from a Python prompt lose the `>>> ` and `... ` in front of each.
     """
-    form = next((form for form in LINE_FORMS if line.startswith(form.mark)), None)
+    form = next((form for form in LINE_FORMS if line.startswith(form.begins)), None)
     if form is None:
         return None
-    code = line.removeprefix(form.mark)
+    code = line.removeprefix(form.begins)
     if form.language != "python":
         return (form.language, code.strip()) if code.strip() else None
     first, *others = code.removeprefix(" ").split("\n")
