@@ -26,15 +26,16 @@ async def variables(talk: Talk, name: str) -> None:
     if not found:
         talk.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
         return
-    cells = [(one.name, one.type, *_measure(one), one.value) for one in found]
+    cells = [(one.name, one.type, *_looks(one)) for one in found]
     talk.show(columns(cells, talk.width, ("bold", "cyan", "", "dim", "")))
 
 
-def _measure(variable: Any) -> tuple[str, str]:
-    """Shape and size, as far as the kernel tells them."""
+def _looks(variable: Any) -> tuple[str, str, str]:
+    """Shape, size and a short look, as far as the kernel tells them."""
     shape, size = variable.shape, getattr(variable, "size", None)
     shown = shape if isinstance(shape, str) else "×".join(map(str, shape))
-    return shown, size_of(size) if isinstance(size, int) else ""
+    head = getattr(variable, "head", "") or getattr(variable, "value", "")
+    return shown, size_of(size) if isinstance(size, int) else "", head
 
 
 async def out(talk: Talk, number: str) -> None:

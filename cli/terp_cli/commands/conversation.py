@@ -1,7 +1,6 @@
 """Commands on the conversation: what the model remembers of it."""
 
 from terp.events import ReasoningDelta, TurnStarted
-from terp.messages import Attachment, User
 from terp_cli.commands.rows import columns, counted, grouped
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
@@ -17,28 +16,33 @@ async def reset(talk: Talk, _: str) -> None:
 
 async def undo(talk: Talk, _: str) -> None:
     """The last turn forgotten; what its code changed stays changed."""
-    talk.say(f"Forgot: {_short(talk.session.undo().text)}. What its code changed stays changed.")
+    talk.say(f"Forgot: {_short(talk.session.undo().prompt)}. What its code changed stays changed.")
 
 
 async def retry(talk: Talk, _: str) -> None:
     """The last message sent again, as if for the first time."""
-    said = talk.session.undo()
-    talk.send(said.text, _attachments(said))
+    asked = talk.session.undo()
+    talk.send(asked.prompt, asked.attachments)
 
 
 async def rewind(talk: Talk, number: str) -> None:
     """Back to before a turn, whose message can be changed and sent again."""
     turns = talk.session.turns
     if not number:
-        lines = [(f"  {at}", turn.text.strip().split("\n")[0]) for at, turn in enumerate(turns, 1)]
+        lines = [(f"  {turn.number}", turn.prompt.strip().split("\n")[0]) for turn in turns]
         talk.say("/rewind N goes back to before:" if turns else "Nothing was said yet.")
         talk.show(columns(lines, talk.width, ("bold", "")) if lines else [])
         return
-    if not (number.isdecimal() and 1 <= int(number) <= len(turns)):
-        raise misused("rewind", f"'{number}' is not the number of a turn; there are {len(turns)}.")
-    said = talk.session.rewind(int(number))
-    talk.prefill(said.text)
-    talk.say(f"Back to before: {_short(said.text)}. What code changed stays changed.")
+    if not number.isdecimal():
+        raise misused("rewind", f"'{number}' is not the number of a turn.")
+    first = talk.session.rewind(int(number))[0]
+    talk.prefill(first.prompt)
+    talk.say(f"Back to before: {_short(first.prompt)}. What code changed stays changed.")
+
+
+def turn_numbers(talk: Talk, begun: str) -> list[str]:
+    """The numbers of turns that begin like this."""
+    return [number for turn in talk.session.turns if (number := str(turn.number)).startswith(begun)]
 
 
 async def compact(talk: Talk, focus: str) -> None:
@@ -63,9 +67,9 @@ async def reasoning(talk: Talk, _: str) -> None:
 
 
 async def fork(talk: Talk, _: str) -> None:
-    """Go on in a copy."""
-    before = talk.session.folder.name
-    talk.say(f"This is session {await talk.fork()} now, a copy. /resume {before} goes back to the original.")
+    """The conversation kept as another session, too."""
+    copy = talk.session.fork()
+    talk.say(f"Kept as it is now as session {copy}. This one goes on; /resume {copy} goes there.")
 
 
 async def sessions(talk: Talk, _: str) -> None:
@@ -95,10 +99,6 @@ async def resume(talk: Talk, session: str) -> None:
 def session_ids(talk: Talk, begun: str) -> list[str]:
     """The ids of earlier sessions that begin like this."""
     return [one.id for one in talk.saved() if one.id.startswith(begun)]
-
-
-def _attachments(said: User) -> tuple[Attachment, ...]:
-    return tuple(Attachment(f"picture {number}", "", image) for number, image in enumerate(said.images, 1))
 
 
 def _short(text: str) -> str:

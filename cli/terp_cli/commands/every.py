@@ -22,6 +22,7 @@ TABLE = (
         "rewind", "[N]", "go back to before a turn", "Conversation", "conversation.rewind",
         "Without N the turns are listed. With it the turn and all after it are forgotten, and its message "
         "comes back to the input line. What code did to variables and files is not undone.",
+        completes="conversation.turn_numbers",
     ),
     Command(
         "reset", "", "begin a new conversation", "Conversation", "conversation.reset",
@@ -90,8 +91,8 @@ TABLE = (
         completes="conversation.session_ids",
     ),
     Command(
-        "fork", "", "go on in a copy of this session", "Session", "conversation.fork",
-        "The original stays as it is and can be resumed.",
+        "fork", "", "keep the conversation as it is now as another session", "Session", "conversation.fork",
+        "This one goes on; the other can be resumed.",
     ),
     Command(
         "export", "FORMAT [PATH]", "write the session to a file", "Session", "files.export",

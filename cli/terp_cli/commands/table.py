@@ -127,17 +127,14 @@ class Commands:
             return False
         return True
 
-    def completions(self, talk: "Talk", line: str) -> Iterator[tuple[str, str]]:
-        """What can stand instead of the last word of a line, each with what it is; for a prompt."""
-        mark, rest = line[:1], line[1:]
-        if mark not in ("/", "%"):
-            return
-        name, gap, argument = rest.partition(" ")
-        if not gap:
-            found = (one for one in self._names if one.startswith(name))
-            yield from ((f"{mark}{one}", self._names[one].does) for one in found)
-        elif command := self._names.get(name):
-            yield from ((one, "") for one in command.complete(talk, argument.lstrip()))
+    def words(self) -> Iterator[tuple[str, str]]:
+        """Every name, without its slash, and what it does: for the prompt's completion."""
+        yield from ((name, command.does) for name, command in self._names.items())
+
+    def arguments(self, talk: "Talk", name: str, begun: str) -> Iterator[tuple[str, str]]:
+        """What can follow a name, for an argument that begins like this; each with a word about it."""
+        if command := self._names.get(name):
+            yield from ((argument, "") for argument in command.complete(talk, begun))
 
 
 def typed_code(line: str) -> tuple[str, str] | None:

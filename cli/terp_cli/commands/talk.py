@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from terp.kernels.protocol import Kernels
 from terp.log import Record
-from terp.messages import Attachment, Message, User
+from terp.messages import Attachment, Message
 from terp.places import Places
 from terp.settings import Settings
 
@@ -22,6 +22,22 @@ class Named(Protocol):
     @property
     def name(self) -> str:
         """The name a person would use for it."""
+
+
+class PastTurn(Protocol):
+    """A turn of the conversation."""
+
+    @property
+    def number(self) -> int:
+        """Its number, counted from 1."""
+
+    @property
+    def prompt(self) -> str:
+        """What was asked."""
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """What was attached."""
 
 
 class Log(Protocol):
@@ -58,25 +74,32 @@ class Conversation(Protocol):
         """What the next request sends: messages and tools."""
 
     @property
-    def turns(self) -> Sequence[User]:
-        """What the person has said, a message for each turn that the model remembers."""
+    def turns(self) -> Sequence[PastTurn]:
+        """The turns of the conversation, oldest first, without those that are part of a summary."""
 
-    def undo(self) -> User:
-        """Forget the last turn, all of it; what the person had said in it.
+    def undo(self) -> PastTurn:
+        """Take the last turn out of the conversation, whole; what was asked in it.
 
         Raises:
             TerpError: there is none.
         """
 
-    def rewind(self, turn: int) -> User:
-        """Forget the turn with this number, from 1, and all after it; what the person had said in it.
+    def rewind(self, number: int) -> Sequence[PastTurn]:
+        """Take the turn with this number and all after it out of the conversation; what was asked in them.
 
         Raises:
-            TerpError: there is none with this number.
+            TerpError: there is no such turn.
         """
 
     def reset(self) -> None:
-        """Forget the whole conversation. Kernels and their variables stay."""
+        """Begin a new conversation. Kernels and their variables stay."""
+
+    def fork(self) -> str:
+        """Keep the conversation as it is now as another session, too; its id. This one goes on.
+
+        Raises:
+            TerpError: this session is not kept.
+        """
 
     async def compact(self, focus: str = "") -> tuple[int, int]:
         """Shorten the history, keeping what matters for `focus`; its characters before and after.
@@ -171,9 +194,6 @@ class Talk(Protocol):
         Raises:
             TerpError: there is none, or more than one.
         """
-
-    async def fork(self) -> str:
-        """Go on in a copy of this session; its id. The original stays as it is."""
 
     def leave(self) -> None:
         """Let this be the last line."""

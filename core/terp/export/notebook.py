@@ -25,8 +25,8 @@ _LANGUAGES = ("python", *_MAGICS)
 def notebook(story: Story) -> Rendered:
     """The notebook: prompts and answers as text, what ran as cells with its outputs and counts.
 
-    Cells that failed are tagged `raises-exception` and cells that did not end `skip-execution`, the
-    tags by which nbclient and Jupyter run the rest all the same.
+    Cells that failed, or read a line, are tagged `raises-exception`, and cells that did not end
+    `skip-execution`: by these tags nbclient and Jupyter run the rest all the same.
     """
     # Takes longer to import than a small session to export.
     import nbformat  # noqa: PLC0415
@@ -83,9 +83,8 @@ def _run(run: Run, made: Any) -> Iterator[Any]:
         # No cell of a Python notebook can hold it.
         yield _markdown(made, "run", fenced(run.code, run.language))
         source = ""
-    tags = {"error": ["raises-exception"]}.get(run.fate, [] if run.fate == "ok" else ["skip-execution"])
     metadata: dict[str, Any] = {"terp": {"part": "typed" if run.typed else "run", "fate": run.fate}}
-    if tags:
+    if tags := _tags(run):
         metadata["tags"] = tags
     outputs = [out for output in run.outputs for out in _output(output, run, made)]
     yield made.new_code_cell(
@@ -93,6 +92,13 @@ def _run(run: Run, made: Any) -> Iterator[Any]:
     )
     if told := unfinished(run):
         yield _markdown(made, "remark", f"*{told}*")
+
+
+def _tags(run: Run) -> list[str]:
+    if unfinished(run):
+        return ["skip-execution"]
+    # Where nobody is there to type, code that reads a line fails too.
+    return ["raises-exception"] if run.fate == "error" or run.asked else []
 
 
 def _source(run: Run) -> str | None:

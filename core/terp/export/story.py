@@ -33,7 +33,7 @@ class Run:
     `count` is the kernel's execution count, 0 for code that never ran; `reason` says why it did not, or
     explains an end that is not the code's own doing. `outputs` are settled: text of one stream is in
     one piece, displays are as they were last updated, cleared output is gone. `typed` tells that the
-    person ran it, not the model.
+    person ran it, not the model; `asked` that it read a line from them.
     """
 
     language: str
@@ -44,6 +44,7 @@ class Run:
     outputs: tuple[Output, ...] = ()
     typed: bool = False
     output_path: str = ""
+    asked: bool = False
 
     @property
     def ran(self) -> bool:

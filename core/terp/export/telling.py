@@ -64,6 +64,7 @@ class _OpenRun:
             tuple(self.outputs),
             self.typed,
             self.output_path,
+            self.outputs.asked,
         )
 
 
