@@ -1,7 +1,7 @@
 """Commands on the conversation: what the model remembers of it."""
 
 from terp.events import ReasoningDelta, TurnStarted
-from terp_cli.commands.rows import columns, counted, grouped
+from terp_cli.commands.rows import columns, counted
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 
@@ -47,8 +47,10 @@ def turn_numbers(talk: Talk, begun: str) -> list[str]:
 
 async def compact(talk: Talk, focus: str) -> None:
     """A shorter history that keeps what matters."""
-    before, after = await talk.session.compact(focus)
-    talk.say(f"The conversation was {grouped(before)} characters long and is {grouped(after)} now.")
+    done = await talk.session.compact(focus)
+    talk.say(
+        "All turns before the last are one summary now." if done else "Interrupted; nothing has changed."
+    )
 
 
 async def reasoning(talk: Talk, _: str) -> None:

@@ -30,7 +30,8 @@ TABLE = (
     ),
     Command(
         "compact", "[FOCUS]", "shorten what the model has to read", "Conversation", "conversation.compact",
-        "Old outputs are cut and old turns summarised by the model; FOCUS says what must be kept.",
+        "The model writes a summary that takes the place of all turns before the last; FOCUS says what must "
+        "be kept.",
     ),
     Command(
         "reasoning", "", "show what the model thought before its last answer", "Conversation",

@@ -4,14 +4,20 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import terp_cli
-from terp_cli.commands.table import GROUPS, LINE_FORMS, Command, Commands
+from terp_cli.commands.table import GROUPS, Command, Commands
 from terp_cli.commands.talk import Talk
 
+FORMS = (
+    ("!COMMAND", "run a shell command without the model, which is told; %% COMMAND is the same"),
+    (">>> CODE", "run Python in the kernel without the model, which is told"),
+    ("@FILE, @NAME", "a file or a variable that goes with the message"),
+)
 KEYS = (
     ("Alt+Enter, Ctrl+J", 'another line of the same message; so does a trailing \\ or a """ block'),
     ("Ctrl+R", "search what was typed before"),
     ("Ctrl+X Ctrl+E", "write in your editor"),
-    ("Ctrl+C", "interrupt, keeping everything; at the prompt it clears the line, twice leaves"),
+    ("Up", "while a turn runs, on an empty line: take back what was to be sent next"),
+    ("Ctrl+C, Esc", "interrupt, keeping everything; at the prompt Ctrl+C clears the line, twice leaves"),
     ("Ctrl+D", "leave"),
 )
 
@@ -27,13 +33,12 @@ def names(_: Talk, begun: str) -> Iterable[str]:
 
 
 def overview(commands: Commands) -> Iterator[str]:
-    """A line for each command, each form of a line, and each key."""
-    forms = [(form.usage, form.does) for form in LINE_FORMS]
+    """A line for each command, what a message can hold, and each key."""
     groups = [
         (group, [(one.usage, one.does) for one in commands.table if one.group == group]) for group in GROUPS
     ]
     width = max(len(usage) for _, lines in groups for usage, _ in lines)
-    for title, lines in [*groups, ("Without the model", forms), ("Keys", list(KEYS))]:
+    for title, lines in [*groups, ("In a message", list(FORMS)), ("Keys", list(KEYS))]:
         yield title
         yield from (f"  {usage:{width}}  {does}" for usage, does in lines)
         yield ""
@@ -59,8 +64,7 @@ def page(commands: Commands) -> str:
     for group in GROUPS:
         blocks.append(f"## {group}")
         blocks += [_entry(command) for command in commands.table if command.group == group]
-    lines = [(form.usage, form.does) for form in LINE_FORMS]
-    blocks += ["## Without the model", _table(lines), "## Keys", _table(KEYS)]
+    blocks += ["## In a message", _table(FORMS), "## Keys", _table(KEYS)]
     return "\n\n".join(blocks) + "\n"
 
 

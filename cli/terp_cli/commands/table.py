@@ -58,23 +58,6 @@ def function(name: str) -> Callable[..., Any]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class LineForm:
-    """A line that is neither a message nor a command: its beginning says in which language it is code."""
-
-    begins: str
-    usage: str
-    does: str
-    language: str
-
-
-LINE_FORMS = (
-    LineForm("!", "!COMMAND", "run a shell command in the session's shell", "shell"),
-    LineForm("%% ", "%% COMMAND", "the same, as Open Interpreter writes it", "shell"),
-    LineForm(">>>", ">>> CODE", "run Python in the session's kernel", "python"),
-)
-
-
 class Misused(TerpError):
     """A command got what it cannot take; the remedy is how it is used."""
 
@@ -113,18 +96,15 @@ class Commands:
         raise Misused(f"There is no command '/{one_line(name)}'.", hint)
 
     async def run(self, talk: "Talk", line: str) -> bool:
-        """Do what a line says, if it is a command or code; whether it was.
+        """Do what a line says, if it is a command; whether it was.
 
         Raises:
             TerpError: it cannot be done.
         """
-        if (typed := typed_code(line)) is not None:
-            await talk.run_code(*typed)
-        elif self.are_in(line):
-            name, _, argument = line[1:].strip().partition(" ")
-            await self.named(name or "help").run(talk, argument.strip())
-        else:
+        if not self.are_in(line):
             return False
+        name, _, argument = line[1:].strip().partition(" ")
+        await self.named(name or "help").run(talk, argument.strip())
         return True
 
     def words(self) -> Iterator[tuple[str, str]]:
@@ -135,21 +115,3 @@ class Commands:
         """What can follow a name, for an argument that begins like this; each with a word about it."""
         if command := self._names.get(name):
             yield from ((argument, "") for argument in command.complete(talk, begun))
-
-
-def typed_code(line: str) -> tuple[str, str] | None:
-    """The language and the code of a line that is code; None for any other.
-
-    Lines copied from a Python prompt lose the `>>> ` and `... ` in front of each.
-    """
-    form = next((form for form in LINE_FORMS if line.startswith(form.begins)), None)
-    if form is None:
-        return None
-    code = line.removeprefix(form.begins)
-    if form.language != "python":
-        return (form.language, code.strip()) if code.strip() else None
-    first, *others = code.removeprefix(" ").split("\n")
-    if others and all(other.startswith((">>>", "...")) for other in others):
-        others = [other[3:].removeprefix(" ") for other in others]
-    joined = "\n".join([first, *others])
-    return (form.language, joined.rstrip()) if joined.strip() else None

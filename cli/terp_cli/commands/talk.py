@@ -101,11 +101,11 @@ class Conversation(Protocol):
             TerpError: this session is not kept.
         """
 
-    async def compact(self, focus: str = "") -> tuple[int, int]:
-        """Shorten the history, keeping what matters for `focus`; its characters before and after.
+    async def compact(self, focus: str = "") -> bool:
+        """Replace all turns before the last by a summary that keeps most of `focus`; False when interrupted.
 
         Raises:
-            TerpError: nothing can be shortened, or the model failed.
+            TerpError: there is nothing to summarise, or the model failed.
         """
 
 
@@ -122,13 +122,16 @@ class SavedSession:
 class Talk(Protocol):
     """The talk: its session, what is known around it, and the ways to the person."""
 
-    session: Conversation
     auto_run: bool
     """Whether code runs without being asked about. Can be set."""
     verbose: bool
     """Whether tracebacks and outputs are shown whole. Can be set."""
     debug: bool
     """Whether an error of terp's own shows its traceback. Can be set."""
+
+    @property
+    def session(self) -> Conversation:
+        """The session that is talked with; another one after `resume`."""
 
     @property
     def settings(self) -> Settings:
@@ -167,13 +170,6 @@ class Talk(Protocol):
 
     def write(self, sequence: str) -> None:
         """Write an escape sequence of terp's own that leaves no trace on the screen."""
-
-    async def run_code(self, language: str, code: str) -> None:
-        """Run code that the person typed in the session's kernel, and show it like any run.
-
-        Raises:
-            TerpError: there is no such kernel.
-        """
 
     async def ask(self, question: str) -> bool:
         """Whether the person says yes."""

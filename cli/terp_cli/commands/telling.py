@@ -105,7 +105,7 @@ async def tokens(talk: Talk, prompt: str) -> None:
     talk.show(columns([(f"  {label}", value) for label, value in lines], talk.width, ("dim", "")))
     talk.say(_how(count.counter, own=count.own, pictures=count.pictures))
     if (price := facts.cost_usd(count.total, 0)) is not None:
-        talk.say(f"Sending it costs about {money(price)} by the list price; the reply is not in that.")
+        talk.say(f"Sending it costs {money(price)} by the list price; the reply is not in that.")
     if last := _last_usage(talk):
         cached = f", {grouped(last.cached_tokens)} of them cached" if last.cached_tokens else ""
         sent, got = grouped(last.input_tokens), grouped(last.output_tokens)

@@ -14,6 +14,7 @@ from terp.events import (
     CodeProposed,
     CodeRejected,
     CodeStarted,
+    CodeTyped,
     Event,
     LateOutput,
     ModelCalled,
@@ -47,8 +48,8 @@ class _OpenRun:
 
     language: str
     code: str
-    typed: bool
     outputs: Settled
+    typed: bool = False
     fate: Fate = "pending"
     count: int = 0
     reason: str = ""
@@ -78,7 +79,6 @@ class _Teller:
     _text: list[str] = field(default_factory=list)
     _written: dict[str, tuple[str, str]] = field(default_factory=dict)
     _displays: Displays = field(default_factory=Displays)
-    _in_turn: bool = False
     _running: _OpenRun | None = None
     _asked: set[str] = field(default_factory=set)
 
@@ -101,7 +101,14 @@ class _Teller:
             case TurnStarted() | ModelCalled() | TurnFinished():
                 self._end_text()
                 self._turn(event)
-            case CodeProposed() | CodeDeclined() | CodeRejected() | CodeStarted() | CodeFinished():
+            case (
+                CodeTyped()
+                | CodeProposed()
+                | CodeDeclined()
+                | CodeRejected()
+                | CodeStarted()
+                | CodeFinished()
+            ):
                 self._end_text()
                 self._call(event)
             case Printed(call_id=call_id, output=output) | LateOutput(call_id=call_id, output=output):
@@ -117,19 +124,22 @@ class _Teller:
     def _turn(self, event: TurnStarted | ModelCalled | TurnFinished) -> None:
         match event:
             case TurnStarted(prompt=prompt, attachments=attachments):
-                self._in_turn = True
                 self._parts.append(Prompt(prompt, attachments))
             case ModelCalled(model=model):
                 self.model = model
                 self._written.clear()
             case TurnFinished(reason=reason, error=error, remedy=remedy):
-                self._in_turn = False
                 if reason != "done":
                     told = f"{error} {remedy}".strip() or f"The turn ended: {reason.replace('_', ' ')}."
                     self._parts.append(Remark(told))
 
-    def _call(self, event: CodeProposed | CodeDeclined | CodeRejected | CodeStarted | CodeFinished) -> None:
+    def _call(
+        self, event: CodeTyped | CodeProposed | CodeDeclined | CodeRejected | CodeStarted | CodeFinished
+    ) -> None:
         run = self._runs.get(event.call_id)
+        if isinstance(event, CodeTyped):
+            self._begin(event.call_id, event.language, event.code).typed = True
+            return
         if isinstance(event, CodeProposed):
             if run is not None and run.fate == "pending":
                 run.language, run.code = event.language, event.code
@@ -154,7 +164,7 @@ class _Teller:
                     self._note_picture(change.path)
 
     def _begin(self, call_id: str, language: str, code: str) -> _OpenRun:
-        run = _OpenRun(language, code, not self._in_turn, Settled(self._displays))
+        run = _OpenRun(language, code, Settled(self._displays))
         self._runs[call_id] = run
         self._parts.append(run)
         return run

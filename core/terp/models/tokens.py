@@ -61,12 +61,16 @@ def count_request(
     )
 
 
-def counter_for(model: str) -> tuple[Counter, str, bool]:
-    """What counts tokens, its name, and whether it is the model's own."""
+def counter_for(model: str, folder: Path | None = None) -> tuple[Counter, str, bool]:
+    """What counts tokens, its name, and whether it is the model's own.
+
+    `folder` holds the files of encodings; as a default the one that litellm brings along.
+    """
+    folder = folder or _shipped()
     provider, _, name = model.rpartition("/")
     encoding, own = _encoding_of(name) if provider in ("openai", "") else (_USUAL, False)
     for known, is_own in ((encoding, own), (_USUAL, False)):
-        if count := _tiktoken(known):
+        if count := _tiktoken(known, folder):
             return count, known, is_own
     return _by_length, "the length of the text", False
 
@@ -80,9 +84,8 @@ def _encoding_of(name: str) -> tuple[str, bool]:
         return _USUAL, False
 
 
-def _tiktoken(encoding: str) -> Counter | None:
-    """The counter of an encoding whose file is here; None where it would have to be downloaded."""
-    folder = _shipped()
+def _tiktoken(encoding: str, folder: Path | None) -> Counter | None:
+    """The counter of an encoding whose file is in `folder`; None where it would have to be downloaded."""
     # The name by which tiktoken looks for it.
     file = hashlib.sha1(_ADDRESS.format(encoding).encode(), usedforsecurity=False).hexdigest()
     if folder is None or not (folder / file).is_file():

@@ -16,6 +16,7 @@ from terp.events import (
     CodeFinished,
     CodeProposed,
     CodeStarted,
+    CodeTyped,
     Event,
     ModelCalled,
     Printed,
@@ -122,8 +123,8 @@ def session() -> list[Record]:
         TextDelta("Here it is: ```12```."),
         attachments=("sales.csv",),
     )
-    typed = ran("p1", "echo '````'", Text("stdout", "````\n"), count=4, language="shell")
-    return records([*first, *typed])
+    _, *typed = ran("typed1", "echo '````'", Text("stdout", "````\n"), count=4, language="shell")
+    return records([*first, CodeTyped("typed1", "shell", "echo '````'"), *typed])
 
 
 def story() -> Story:

@@ -5,6 +5,7 @@ from terp.events import (
     CodeDelta,
     CodeRejected,
     CodeStarted,
+    CodeTyped,
     LateOutput,
     ModelCalled,
     ModelRetrying,
@@ -74,12 +75,17 @@ def test_a_call_that_could_not_run_keeps_what_was_written() -> None:
 
 
 def test_a_call_that_was_never_decided_is_pending() -> None:
-    assert told(proposed("c1", "x")).parts == (Run("python", "x", "pending", typed=True),)
+    assert told(proposed("c1", "x")).parts == (Run("python", "x", "pending"),)
+
+
+def test_code_that_the_person_typed_is_told_as_theirs() -> None:
+    story = told(CodeTyped("typed1", "python", "x"), *ran("typed1", "x")[1:])
+    assert story.parts == (Run("python", "x", "ok", 1, typed=True),)
 
 
 def test_a_run_without_an_end_has_died() -> None:
     story = told(proposed("c1", "x"), CodeStarted("c1", 7))
-    assert story.parts == (Run("python", "x", "died", 7, typed=True),)
+    assert story.parts == (Run("python", "x", "died", 7),)
 
 
 def test_calls_that_are_counted_anew_are_other_calls() -> None:
