@@ -106,7 +106,7 @@ def _render(story: Story, format: Format, stem: str, known: Distributions) -> Re
 
 
 def _written(target: Path, render: Callable[[str], Rendered]) -> Path:
-    # The folder of what lies beside the file is named by it, so both names must be free.
+    # The folder of what lies beside a transcript is named by it, so both names must be free.
     free = next(path for path in _names(target) if not _taken(path))
     rendered = render(free.stem)
     path = write_new(free, rendered.text.encode("utf-8", "replace"))
@@ -128,7 +128,7 @@ def _write_beside(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _taken(path: Path) -> bool:
-    return path.exists() or path.with_name(f"{path.stem}_files").exists()
+    return path.exists() or (path.suffix == ".md" and path.with_name(f"{path.stem}_files").exists())
 
 
 def _names(target: Path) -> Iterator[Path]:
