@@ -63,7 +63,7 @@ class TerminalPerson:
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """The decision about code that is on the screen; `a` decides all that come later too."""
         if self.always:
-            return Run(proposed.code)
+            return Run(proposed.code, by="auto_run")
         if self._draws:
             self._front.aside(proposed)
         with self._front.asking():

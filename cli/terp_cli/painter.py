@@ -48,6 +48,7 @@ class Painter:
         self._cursor: Place | None = None
         self._shown: list[Row] = []
         self._at: Place = (0, 0)
+        self._ends_blank = False
         self._shown_width = 0
         self._held: list[Row | Graphic] | None = None
 
@@ -106,18 +107,30 @@ class Painter:
         if self._held is not None:
             self._held += finished
             return
-        live = [*self._tail, *self._bottom]
+        self._note_end(finished)
+        bottom = self._bottom[self._spared() :]
+        live = [*self._tail, *bottom]
         painted = self._erased() if self._shown and self.width != self._shown_width else ""
         pen = _Pen(self._at, fresh=not self._shown)
         rows = [*finished, *live]
         self._change(pen, rows, len(finished))
-        self._leave(pen, len(finished), len(live))
+        self._leave(pen, len(finished), len(live), len(bottom))
         painted += pen.written()
         self._at = pen.row - len(finished), pen.column
         self._shown, self._shown_width = live, self.width
         if painted and live and self.synchronised:
             painted = painted.join(_SYNCHRONISED)
         self._write(painted)
+
+    def _note_end(self, finished: Sequence[Row | Graphic]) -> None:
+        if finished:
+            last = finished[-1]
+            self._ends_blank = isinstance(last, tuple) and not any(text.strip() for text, _ in last)
+
+    def _spared(self) -> int:
+        """How many blank rows at the top of the bottom are not needed: there is one above it already."""
+        above = not any(text for text, _ in self._tail[-1]) if self._tail else self._ends_blank
+        return 1 if above and len(self._bottom) > 1 and not self._bottom[0] else 0
 
     def _write(self, painted: str) -> None:
         if painted:
@@ -221,7 +234,7 @@ class Painter:
         # Behind the last column a terminal may have gone to the next row, or not yet.
         return end if end < self.width and certain(row) else _ANYWHERE
 
-    def _leave(self, pen: "_Pen", final: int, live: int) -> None:
+    def _leave(self, pen: "_Pen", final: int, live: int, bottom: int) -> None:
         """Put the cursor where it belongs: into the bottom, else behind all that was drawn."""
         if not live:
             if final and not pen.fresh:
@@ -229,7 +242,8 @@ class Painter:
                 pen.down(1)
             return
         if self._cursor is not None:
-            pen.to(final + live - len(self._bottom) + self._cursor[0], self._cursor[1])
+            spared = len(self._bottom) - bottom
+            pen.to(final + live - bottom + self._cursor[0] - spared, self._cursor[1])
         else:
             pen.to(final + live - 1)
 

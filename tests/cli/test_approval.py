@@ -106,7 +106,7 @@ async def test_a_longer_paste_is_feedback(desk: Callable[..., Seat]) -> None:
 async def test_always_does_not_ask_again(desk: Callable[..., Seat]) -> None:
     seat = desk()
     await seat.decide("a\r")
-    assert await seat.person.approve(CODE) == Run("print(1)")
+    assert await seat.person.approve(CODE) == Run("print(1)", by="auto_run")
 
 
 async def test_code_that_nobody_else_draws_is_drawn_before_it_is_asked_about(

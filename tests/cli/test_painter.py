@@ -117,3 +117,13 @@ def test_a_picture_stands_between_the_rows_around_it() -> None:
     painter.update([(("before", ""),), Picture(), (("after", ""),)], [])
     painter.update([Picture()], [(("tail", ""),)])
     assert terminal.shown() == ["before", "(a picture)", "after", "(a picture)", "tail", ">"]
+
+
+def test_one_blank_row_is_enough_above_the_bottom() -> None:
+    terminal = Terminal()
+    painter = Painter(terminal, terminal.size)
+    painter.place([(), (("> ", ""),)], (1, 2))
+    painter.update([(("said", ""),), ()], [])
+    assert (terminal.shown(), terminal.pyte().cursor.y) == (["said", "", ">"], 2)
+    painter.update([(("more", ""),)], [])
+    assert (terminal.shown(), terminal.pyte().cursor.y) == (["said", "", "more", "", ">"], 4)
