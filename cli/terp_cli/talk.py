@@ -64,7 +64,12 @@ def goes_on(text: str) -> bool:
 
 
 def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None:
-    """The language and the code of a message that is code: `!command` or `>>> code`; else None."""
+    """The language and the code of a message that is code: `!command` or `>>> code`; else None.
+
+    `%% command` is what Open Interpreter calls `!command`.
+    """
+    if message.startswith("%% "):
+        message = f"!{message[3:].lstrip()}"
     if message.startswith(">>>"):
         return "python", "\n".join(_PROMPTED.sub("", line) for line in message.split("\n"))
     if message.startswith("!") and message[1:].strip():

@@ -1,9 +1,10 @@
 """The conversation with the model: what was said, what it costs, and how a reply comes in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import Any
 
 from terp import tool
 from terp.compaction import compacted, size
@@ -71,6 +72,11 @@ class Conversation:
         self._wants_kernel = wants_kernel
         self._call_numbers = count(1)
 
+    @property
+    def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
+        """What the next request sends: the messages, the system prompt first, and the tools."""
+        return [self._system, *self.messages], self._tools
+
     async def reply(self, step: int) -> Reply:
         """The model's next reply, which is added to the messages.
 
@@ -110,7 +116,7 @@ class Conversation:
     async def _streamed(self) -> Reply:
         incoming = _Incoming(self._links())
         try:
-            async with aclosing(self.model.stream([self._system, *self.messages], self._tools)) as chunks:
+            async with aclosing(self.model.stream(*self.request)) as chunks:
                 async for chunk in chunks:
                     self._take(chunk, incoming)
         finally:

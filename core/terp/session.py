@@ -96,6 +96,11 @@ class Session:
         self._conversation.messages[:] = messages
 
     @property
+    def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
+        """What the next request sends: the messages, the system prompt first, and the tools."""
+        return self._conversation.request
+
+    @property
     def spent_usd(self) -> float | None:
         """What the model's replies have cost; None when the price of one is not known."""
         return None if self._conversation.unpriced else self._conversation.spent_usd
