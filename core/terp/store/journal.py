@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from terp.places import make_private
@@ -55,7 +56,8 @@ class Journal:
             while left:
                 left = left[os.write(self._descriptor, left) :]
         except OSError:
-            os.ftruncate(self._descriptor, self._end)
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, self._end)
             raise
         self._end += len(lines)
 

@@ -118,13 +118,8 @@ class Keeper:
 
     def close(self) -> None:
         """Put everything on the disk and let others open the session. Harmless when called twice."""
-        journal, self._journal = self._journal, None
-        self._failed = True
-        if journal is not None:
-            try:
-                journal.close()
-            except OSError as error:
-                self._tell(error)
+        if error := self._end():
+            self._tell(error)
 
     def _begin(self, prompt: str) -> None:
         if self._begun or self._failed:
@@ -183,9 +178,21 @@ class Keeper:
 
     def _fail(self, error: OSError) -> None:
         if not self._failed:
-            self.close()
+            # That it cannot be closed either is no second piece of news.
+            self._end()
             self._waiting.clear()
             self._tell(error)
+
+    def _end(self) -> OSError | None:
+        """Write no more, and let others open the session."""
+        journal, self._journal = self._journal, None
+        self._failed = True
+        try:
+            if journal is not None:
+                journal.close()
+        except OSError as error:
+            return error
+        return None
 
     def _tell(self, error: OSError) -> None:
         why = error.strerror or str(error)
