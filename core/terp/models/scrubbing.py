@@ -113,7 +113,10 @@ class Scrubber:
         return text
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
-        found = [*_shapes(text), *(span for form in self._written for span in _every(form, text))]
+        if len(text) < _SHORTEST_SECRET:
+            return []
+        written = (form for form in self._written if form in text)
+        found = [*_shapes(text), *(span for form in written for span in _every(form, text))]
         spans: list[tuple[int, int]] = []
         for start, end in sorted(found):
             if spans and start < spans[-1][1]:
@@ -124,7 +127,7 @@ class Scrubber:
 
 
 def _shapes(text: str) -> Iterator[tuple[int, int]]:
-    for mark in _MARKS:
+    for mark in (mark for mark in _MARKS if mark in text):
         for start, _ in _every(mark, text):
             if match := _SECRET.match(text, start):
                 yield match.span()

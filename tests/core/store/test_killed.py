@@ -24,7 +24,7 @@ from terp.person import Decline, Run
 from terp.session import Session
 from terp.store.keeping import resumed
 from terp.store.reading import read
-from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, collect
+from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, collect
 from terp.testing import call as call_of
 from tests.core.sessions import of, unanswered
 from tests.core.store.keeping import again, kept, scrubber
@@ -75,9 +75,7 @@ def test_no_acknowledged_record_is_lost_when_the_writer_is_killed(tmp_path: Path
     assert unanswered(session.history) == []
 
 
-def stopped_at(
-    folder: Path, kind: type[Event], *replies: object, person: ScriptedPerson | None = None
-) -> None:
+def stopped_at(folder: Path, kind: type[Event], *replies: Scripted) -> None:
     """A session that was killed when the first event of this kind had happened, as the next one finds it."""
 
     async def scenario() -> None:
