@@ -11,6 +11,7 @@ from terp import events as on
 from terp import outputs as out
 from terp import tracebacks
 from terp.plain import Lines, without_escapes
+from terp_cli import past_words
 from terp_cli.sanitise import one_line, readable, visible
 
 Detail = Literal["quiet", "normal", "verbose"]
@@ -26,7 +27,12 @@ Other = (
     | on.UsageReported
     | on.HistoryCompacted
     | on.Noticed
+    | on.HistoryRewound
+    | on.SessionForked
+    | on.SessionResumed
+    | on.CodeCompared
 )
+OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
 _DEATHS = ("died", "restarted")
 
 
@@ -149,9 +155,25 @@ class PlainFront:
                 self._note(f"[{read:,} tokens read, {written:,} written, {price}]", "verbose")
             case on.HistoryCompacted(before=before, after=after, how=how):
                 self._note(f"[conversation shortened from {before:,} to {after:,} characters: {how}]")
+            case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
+                self._of_past(event)
             case on.TurnStarted() | on.Asked() | on.Answered():
                 # Whoever asks, shows the question; whoever called, knows the prompt.
                 return
+            case _:
+                assert_never(event)
+
+    def _of_past(self, event: OfPast) -> None:
+        match event:
+            case on.HistoryRewound():
+                self._note(f"[{past_words.rewound(event)}]")
+            case on.SessionForked():
+                self._note(f"[{past_words.forked(event)}]")
+            case on.SessionResumed():
+                self._note(f"[{readable(past_words.resumed(event))}]")
+            case on.CodeCompared(difference=difference):
+                more = f"\n{readable(difference)}" if difference else ""
+                self._note(f"[{past_words.compared(event)}]{more}")
             case _:
                 assert_never(event)
 

@@ -6,6 +6,7 @@ from typing import IO
 
 from terp import pictures
 from terp.outputs import Display, DisplayUpdate
+from terp.places import make_private
 from terp.plain import is_wordless, mended
 
 SPOOL_LIMIT = 256 * 1024 * 1024
@@ -14,10 +15,14 @@ Shown = Display | DisplayUpdate
 
 
 class Artifacts:
-    """Writes the files of one session's runs below `folder`, which is made when the first is written."""
+    """Writes the files of one session's runs below `folder`, which is made when the first is written.
 
-    def __init__(self, folder: Path) -> None:
+    `home` is what holds this folder and other files of terp's own.
+    """
+
+    def __init__(self, folder: Path, home: Path | None = None) -> None:
         self.folder = folder
+        self.home = home or folder
         self._counts: dict[str, int] = {}
 
     def save(self, call_id: str, display: Shown) -> Shown:
@@ -43,8 +48,7 @@ class Artifacts:
         return self._made() / f"{call_id}.txt"
 
     def _made(self) -> Path:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return self.folder
+        return make_private(self.folder)
 
 
 class Spool:

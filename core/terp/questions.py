@@ -20,13 +20,13 @@ class _Reply:
 
 
 class Questions:
-    """The open questions of a session."""
+    """The open questions of a session; `asked` is how many were asked before it was resumed."""
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, asked: int = 0) -> None:
         self._log = log
         self._open: dict[str, asyncio.Future[_Reply]] = {}
         self._kinds: dict[str, QuestionKind] = {}
-        self._count = 0
+        self._count = asked
 
     async def ask(
         self,

@@ -9,6 +9,7 @@ from rich.text import Text
 from terp.events import (
     Answered,
     Asked,
+    CodeCompared,
     CodeDeclined,
     CodeDelta,
     CodeFinished,
@@ -18,6 +19,7 @@ from terp.events import (
     CodeTyped,
     Event,
     HistoryCompacted,
+    HistoryRewound,
     KernelChanged,
     LateOutput,
     ModelCalled,
@@ -26,6 +28,8 @@ from terp.events import (
     Printed,
     Progress,
     ReasoningDelta,
+    SessionForked,
+    SessionResumed,
     TextDelta,
     TurnFinished,
     TurnStarted,
@@ -129,16 +133,21 @@ class Transcript:
                 TurnStarted() | Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted() | Noticed()
             ):
                 self._line(words.told(event))
+            case HistoryRewound() | SessionForked() | SessionResumed() | CodeCompared():
+                self._line(words.of_past(event))
             case UsageReported():
                 self._usage.add(event)
             case TurnFinished():
-                self._status.clear()
-                self._end_part()
-                self._line(words.ended(event, self._usage))
-                self._usage = words.Usage()
-                self._named.clear()
+                self._end(event)
             case _:
                 assert_never(event)
+
+    def _end(self, finished: TurnFinished) -> None:
+        self._status.clear()
+        self._end_part()
+        self._line(words.ended(finished, self._usage))
+        self._usage = words.Usage()
+        self._named.clear()
 
     def _write(self, event: ReasoningDelta | TextDelta | CodeDelta | CodeProposed) -> None:
         self._status.wait("waiting for more", self._clock(), after_s=2.0)
