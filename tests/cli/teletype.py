@@ -99,9 +99,9 @@ class Teletype:
             if select.select([self._hand], [], [], 0.001)[0]:
                 self._read()
 
-    def kill(self) -> None:
-        """End the program in the way that it cannot notice."""
-        os.kill(self.pid, signal.SIGKILL)
+    def kill(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """End the program, by default in the way that it cannot notice."""
+        os.kill(self.pid, number)
 
     def _read(self) -> None:
         assert select.select([self._hand], [], [], _TIMEOUT_S)[0], self._shown

@@ -1,7 +1,10 @@
 """The terminal after the death of whoever changed it, on real pseudo-terminals with real shells."""
 
 import os
+import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -104,17 +107,46 @@ def test_modes_survive_being_written(tmp_path: Path) -> None:
         assert read(written(teletype.before)) == teletype.before
 
 
-@pytest.mark.parametrize("moment", ["at the prompt", "in a turn"])
-def test_the_terminal_is_as_before_when_terp_is_killed(moment: str, tmp_path: Path) -> None:
+Talk = Callable[[str], Teletype]
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Iterator[Talk]:
+    """Starts terp, and returns when it waits at its prompt or in a turn."""
     terp = Terp(tmp_path)
-    with Loopback([Stalled()]) as server:
-        command = [sys.executable, "-m", "terp_cli", *to(server)]
-        with Teletype(command, terp.cwd, terp.environ) as teletype:
+    with Loopback([Stalled()]) as server, ExitStack() as open_ones:
+
+        def start(moment: str) -> Teletype:
+            command = [sys.executable, "-m", "terp_cli", *to(server)]
+            teletype = open_ones.enter_context(Teletype(command, terp.cwd, terp.environ))
             teletype.until("\x1b[?2004h")
             if moment == "in a turn":
                 teletype.types("hello\r")
                 teletype.until("waiting for")
             teletype.until_changed()
-            teletype.kill()
-            shown, _ = teletype.over()
-            assert (shown[-len(IN_ORDER) :], teletype.modes) == (IN_ORDER, teletype.before)
+            return teletype
+
+        yield start
+
+
+@pytest.mark.parametrize("moment", ["at the prompt", "in a turn"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_the_terminal_is_as_before_when_terp_is_killed(
+    talk: Talk, moment: str, number: signal.Signals
+) -> None:
+    teletype = talk(moment)
+    teletype.kill(number)
+    shown, _ = teletype.over()
+    assert (shown[-len(IN_ORDER) :], teletype.modes) == (IN_ORDER, teletype.before)
+
+
+@pytest.mark.parametrize("moment", ["at the prompt", "in a turn"])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_the_terminal_is_as_before_when_terp_is_told_to_end(
+    talk: Talk, moment: str, number: signal.Signals, code: int
+) -> None:
+    teletype = talk(moment)
+    teletype.kill(number)
+    shown, ended = teletype.over()
+    assert (ended, teletype.modes) == (code, teletype.before)
+    assert "\x1b[?2004h" not in shown.rpartition("\x1b[?2004l")[2]
