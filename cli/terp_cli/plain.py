@@ -14,7 +14,7 @@ from terp_cli.sanitise import one_line, readable, visible
 
 Detail = Literal["quiet", "normal", "verbose"]
 OfReply = on.TextDelta | on.ReasoningDelta | on.CodeDelta | on.ModelCalled | on.ModelRetrying
-OfCode = on.CodeProposed | on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.CodeFinished
+OfCode = on.CodeProposed | on.CodeTyped | on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.CodeFinished
 OfOutput = on.Printed | on.LateOutput
 Other = (
     on.TurnStarted
@@ -68,6 +68,7 @@ class PlainFront:
                 self._of_reply(event)
             case (
                 on.CodeProposed()
+                | on.CodeTyped()
                 | on.CodeDeclined()
                 | on.CodeRejected()
                 | on.CodeStarted()
@@ -113,6 +114,8 @@ class PlainFront:
                 self._cwd = cwd
                 self._remark()
                 self._note(f"[{one_line(language)}]\n{visible(code)}")
+            case on.CodeTyped(language=language, code=code):
+                self._note(f"[{one_line(language)}, typed]\n{visible(code)}")
             case on.CodeDeclined(reason=reason):
                 self._note(f"[not run] {one_line(reason)}".rstrip())
             case on.CodeRejected(reason=reason):

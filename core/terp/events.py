@@ -83,6 +83,18 @@ class CodeProposed:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeTyped:
+    """Code of the person's own is about to run, without the model and outside a turn.
+
+    Comes instead of `CodeProposed` and its question; `CodeStarted` and what follows it are as in a turn.
+    """
+
+    call_id: str
+    language: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A question waits for an answer: from the session's person or through `Session.answer`."""
 
@@ -226,6 +238,7 @@ Event = (
     | TextDelta
     | CodeDelta
     | CodeProposed
+    | CodeTyped
     | Asked
     | Answered
     | CodeDeclined

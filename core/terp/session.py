@@ -24,7 +24,9 @@ from terp.plain import without_escapes
 from terp.proposals import Proposals
 from terp.questions import Answer, Questions
 from terp.runs import Runner
+from terp.tool import Call
 from terp.turn import Turn
+from terp.typed_run import TYPED, TypedRun
 
 T = TypeVar("T")
 Service = Callable[[Mapping[str, Any]], Awaitable[Any]]
@@ -69,7 +71,9 @@ class Session:
         self._late = HeadTail(_LATE_CHARS)
         self._pulled = 0
         self._closed = False
-        self._turn: Turn | None = None
+        self._turn: Turn | TypedRun | None = None
+        self._typed = 0
+        self._untold: list[str] = []
         self._warming: set[asyncio.Task[None]] = set()
         self._stop_listening = kernels.listen(self)
 
@@ -108,8 +112,7 @@ class Session:
         """
         if self._turn is not None:
             raise RuntimeError("another turn of this session is going on")
-        after = self._pulled = self.log.last
-        turn = self._turn = Turn(
+        turn = Turn(
             self._conversation,
             self.kernels,
             self._proposals,
@@ -119,8 +122,38 @@ class Session:
             Interrupts(),
             self._late_text,
         )
+        after = self._pulled = self.log.last
         self.log.append(TurnStarted(prompt, tuple(attachment.name for attachment in attachments)))
-        self._conversation.messages.append(_said(prompt, attachments))
+        self._conversation.messages.append(_said(prompt, attachments, self._untold))
+        self._untold.clear()
+        async with aclosing(self._played(turn, after)) as events:
+            async for event in events:
+                yield event
+
+    async def run(self, language: str, code: str) -> AsyncGenerator[Event, None]:
+        """Everything that happens until code the person typed has run; the model hears of it next turn.
+
+        Nobody is asked: only code that comes from the person themselves belongs here. Iterate it as
+        `turn`, under `contextlib.aclosing`.
+
+        Raises:
+            RuntimeError: a turn of this session is going on.
+            UnknownLanguage: nothing here runs `language`.
+        """
+        if self._turn is not None:
+            raise RuntimeError("a turn of this session is going on")
+        self._typed += 1
+        kernel = self.kernels.get(language)
+        call = Call(f"{TYPED}{self._typed}", kernel.language, code)
+        after = self._pulled = self.log.last
+        typed = TypedRun(call, kernel, self._runner, self.limits, self.log, Interrupts(), self._untold.append)
+        async with aclosing(self._played(typed, after)) as events:
+            async for event in events:
+                yield event
+
+    async def _played(self, turn: Turn | TypedRun, after: int) -> AsyncGenerator[Event, None]:
+        """The events of what runs from here on, the log's after `after`."""
+        self._turn = turn
         task = asyncio.create_task(turn.run())
         task.add_done_callback(lambda _: self.log.wake())
         try:
@@ -281,7 +314,7 @@ class Session:
         return await self._turn.interrupts.guard(answer)
 
 
-def _said(prompt: str, attachments: Sequence[Attachment]) -> User:
+def _said(prompt: str, attachments: Sequence[Attachment], before: Sequence[str]) -> User:
     notes = [attachment.note for attachment in attachments if attachment.note]
     images = tuple(attachment.image for attachment in attachments if attachment.image)
-    return User("\n\n".join([prompt, *notes]) if notes else prompt, images)
+    return User("\n\n".join([*before, prompt, *notes]), images)

@@ -15,6 +15,7 @@ from terp.events import (
     CodeProposed,
     CodeRejected,
     CodeStarted,
+    CodeTyped,
     Event,
     HistoryCompacted,
     KernelChanged,
@@ -109,6 +110,9 @@ class Transcript:
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 self._write(event)
+            case CodeTyped():
+                # It stands on the screen as the line that was typed.
+                self._end_part()
             case CodeStarted() | Printed() | LateOutput() | CodeFinished():
                 self._run(event)
             case ModelCalled() | ModelRetrying() | Progress() | Asked() | KernelChanged():
