@@ -24,6 +24,7 @@ from terp.events import (
     CodeProposed,
     CodeRejected,
     CodeStarted,
+    CodeTyped,
     Event,
     HistoryCompacted,
     KernelChanged,
@@ -71,6 +72,7 @@ class Window:
 
     means: Means
     words: str = ""
+    typed_run: str = ""
     began: float | None = None
     question: str = ""
     asked: float | None = None
@@ -106,20 +108,22 @@ class Window:
     def saw(self, event: Event, now: float) -> tuple["Window", str]:
         """The window after an event, and what to write for it."""
         match event:
-            case TurnStarted(prompt=prompt):
+            case TurnStarted(prompt=words) | CodeTyped(code=words):
+                run = event.call_id if isinstance(event, CodeTyped) else ""
+                began = replace(self._answered(), words=_first_words(words), typed_run=run, began=now)
                 # The call of the program was typed too.
-                began = replace(self._answered(), words=_first_words(prompt), began=now)
                 return self._next(began.typed(now) if self.touched is None else began)
             case Asked(question_id=question):
                 return replace(self, question=question, asked=now), ""
             case Answered() | CodeStarted() | CodeDeclined() | CodeRejected() | ModelCalled():
                 return self._next(self._answered())
-            case TurnFinished():
-                after, sequence = self._next(replace(self._answered(), began=None))
-                return after, sequence + self._called(event, now)
+            case TurnFinished(reason=reason):
+                return self._over(reason, now)
+            case CodeFinished(call_id=call_id, status=status):
+                own = call_id == self.typed_run and self.began is not None
+                return self._over("done" if status == "ok" else status, now) if own else (self, "")
             case (
                 CodeDelta()
-                | CodeFinished()
                 | CodeProposed()
                 | HistoryCompacted()
                 | KernelChanged()
@@ -160,11 +164,12 @@ class Window:
     def _titled(self) -> str:
         return f"\x1b]2;{self.title}\x07" if self.means.title else ""
 
-    def _called(self, end: TurnFinished, now: float) -> str:
+    def _over(self, reason: str, now: float) -> tuple["Window", str]:
+        after, sequence = self._next(replace(self._answered(), began=None))
         long = self.began is not None and now - self.began > LONG_TURN_S
-        if not long or end.reason == "interrupted" or not self._away(now):
-            return ""
-        return self._call(f"{'done' if end.reason == 'done' else 'stopped'}: {self.words}")
+        if not long or reason == "interrupted" or not self._away(now):
+            return after, sequence
+        return after, sequence + self._call(f"{'done' if reason == 'done' else 'stopped'}: {self.words}")
 
     def _away(self, now: float) -> bool:
         if self.has_focus is not None:

@@ -13,7 +13,7 @@ from terp_cli.glyphs import STAND_INS, carried, stand_ins
 
 PACKAGE = Path(terp_cli.__file__).parent
 # Their characters are looked for in what others write.
-READERS = {"sanitise.py", "lookalikes.py", "early.py", "glyphs.py"}
+READERS = {"sanitise.py", "lookalikes.py", "early.py", "rows.py", "glyphs.py"}
 LIVE = "›·•─│✓✗⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 

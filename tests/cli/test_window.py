@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from terp.events import Answered, Asked, CodeStarted, Event, TextDelta, TurnFinished, TurnStarted
+from terp.events import (
+    Answered,
+    Asked,
+    CodeFinished,
+    CodeStarted,
+    CodeTyped,
+    Event,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+)
 from terp_cli.window import Means, Window, means_of
 
 ALL = Means(title=True, focus=True, call="osc9")
@@ -43,6 +53,14 @@ def test_the_title_tells_the_state() -> None:
         "\x1b]2;terp · asks\x07",
         "\x1b]2;terp · running: plot iris.csv\x07",
         "\x1b]2;terp · waiting\x07",
+    )
+
+
+def test_code_that_the_person_typed_is_told_until_it_is_over() -> None:
+    typed, other = CodeTyped("t1", "shell", "make all"), CodeFinished("c1", "ok", 1.0)
+    _, written = after([(0, typed), (1, other), (20, CodeFinished("t1", "error", 20.0))], away())
+    assert written == (
+        "\x1b]2;terp · running: make all\x07\x1b]2;terp · waiting\x07\x1b]9;terp stopped: make all\x1b\\"
     )
 
 

@@ -16,6 +16,7 @@ from terp.events import (
     CodeProposed,
     CodeRejected,
     CodeStarted,
+    CodeTyped,
     Event,
     HistoryCompacted,
     KernelChanged,
@@ -38,7 +39,17 @@ from terp_cli.render.spoken_prose import SpokenProse, code_lines, counted
 from terp_cli.render.status import elapsed
 from terp_cli.sanitise import one_line, readable
 
-Said = TurnStarted | Answered | CodeDeclined | CodeRejected | HistoryCompacted | Noticed | KernelChanged
+Said = (
+    TurnStarted
+    | Answered
+    | CodeDeclined
+    | CodeRejected
+    | HistoryCompacted
+    | Noticed
+    | KernelChanged
+    | CodeTyped
+    | UsageReported
+)
 
 _FIRST_S, _AGAIN_S = 2.0, 10.0
 """After how long waiting is told, and how long nothing more is told of it."""
@@ -87,12 +98,11 @@ class SpokenTurn:
                 | HistoryCompacted()
                 | Noticed()
                 | KernelChanged()
+                | CodeTyped()
+                | UsageReported()
             ):
                 said = self._sentence(event)
                 return [*self.rest(), *said] if said else []
-            case UsageReported():
-                self._usage.add(event)
-                return []
             case TurnFinished():
                 return self._finished(event)
             case _:
@@ -192,6 +202,12 @@ class SpokenTurn:
                 return _plain(words.kernel_changed(event))
             case Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted():
                 return _plain(words.told(event))
+            case CodeTyped():
+                # It stands on the screen as the line that was typed.
+                return []
+            case UsageReported():
+                self._usage.add(event)
+                return []
             case _:
                 assert_never(event)
 
