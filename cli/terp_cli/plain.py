@@ -9,9 +9,8 @@ from typing import Literal, TextIO, assert_never
 
 from terp import events as on
 from terp import outputs as out
-from terp import tracebacks
-from terp.plain import Lines, without_escapes
 from terp_cli import past_words
+from terp_cli.run_text import RunText
 from terp_cli.sanitise import one_line, readable, visible
 
 Detail = Literal["quiet", "normal", "verbose"]
@@ -57,7 +56,7 @@ class PlainFront:
         self._after_run = False
         # Only the end of a reply tells whether its text is the answer or a remark beside code.
         self._reply: list[str] = []
-        self._lines: dict[tuple[str, str], Lines] = {}
+        self._runs: dict[str, RunText] = {}
         self._printing = ""
         self._cwd = ""
 
@@ -178,32 +177,9 @@ class PlainFront:
                 assert_never(event)
 
     def _output(self, call_id: str, output: out.Output, label: str) -> None:
-        match output:
-            case out.Text(stream=stream, text=text):
-                lines = self._lines.setdefault((call_id, stream), Lines())
-                self._print(call_id, label, lines.feed(text))
-            case out.Display(data=data, path=path) | out.DisplayUpdate(data=data, path=path):
-                self._rest(call_id)
-                shown = f"[picture] {one_line(path)}" if path else str(data.get("text/plain", ""))
-                self._print(call_id, label, f"{without_escapes(shown)}\n")
-            case out.Error():
-                self._rest(call_id)
-                self._print(call_id, label, f"{self._traceback(output)}\n")
-            case out.Omitted(characters=characters):
-                self._rest(call_id)
-                self._print(call_id, label, f"[… {characters:,} characters left out …]\n")
-            case out.InputRequest(prompt=prompt):
-                self._rest(call_id)
-                self._print(call_id, label, f"{without_escapes(prompt)}\n")
-            case out.Clear():
-                self._rest(call_id)
-            case _:
-                assert_never(output)
-
-    def _traceback(self, error: out.Error) -> str:
-        if self._detail == "verbose" and error.traceback:
-            return without_escapes("\n".join(error.traceback))
-        return tracebacks.readable(error, self._cwd)
+        if call_id not in self._runs:
+            self._runs[call_id] = RunText(self._cwd, whole=self._detail == "verbose")
+        self._print(call_id, label, self._runs[call_id].add(output))
 
     def _print(self, call_id: str, label: str, text: str) -> None:
         """Write complete lines of output, under a heading when they are the first of their run."""
@@ -217,9 +193,8 @@ class PlainFront:
 
     def _rest(self, call_id: str) -> None:
         """Write what has no newline yet."""
-        for (owner, _), lines in self._lines.items():
-            if owner == call_id and (rest := lines.rest()):
-                self._print(call_id, "output", rest + "\n")
+        if run := self._runs.get(call_id):
+            self._print(call_id, "output", run.rest())
 
     def _remark(self) -> None:
         """The text so far belongs to a reply that also calls code, or to one that broke off."""
@@ -229,7 +204,7 @@ class PlainFront:
             self._note(readable(text.rstrip()))
 
     def _finished(self, event: on.TurnFinished) -> None:
-        self._lines.clear()
+        self._runs.clear()
         self._printing = ""
         if event.reason != "done":
             self._remark()

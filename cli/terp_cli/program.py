@@ -30,12 +30,14 @@ from terp_cli.stopping import Stopped
 if TYPE_CHECKING:
     from terp_cli.seat import Seat
 
+_SETTLED_S = 1.0
+
 
 def run(line: CommandLine) -> int:
     """Do what the command line asks; the exit code. What goes wrong becomes one line."""
     call = Call(line, os.environ)
     try:
-        with call.stopping.armed(line.options.timeout):
+        with call.stopping.armed(line.options.timeout), call.terminal():
             return _COMMANDS[line.command](call)
     except Stopped as stopped:
         return call.stopped(stopped.code)
@@ -82,12 +84,15 @@ def _converse(call: Call) -> int:
         if doubtful := doubt(session.model.name, settings.api_base):
             call.tell(doubtful)
         _keep_imports()
+        # By then the prompt is there, or the request is out.
+        asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
         front = seat.front if seat else call.front({"session": folder.name, "model": session.model.name})
         if not stays:
             return await one_shot(session, question, front, call.stopping)
         from terp_cli.talking import talk  # noqa: PLC0415  (for who stays alone)
 
         assert seat is not None, "who stays has a terminal"
+        call.typed_ahead.hand_over()
         return await talk(call, settings, session, seat, question if asked else None)
 
     try:
