@@ -14,6 +14,8 @@ from terp_cli.glyphs import STAND_INS, carried, stand_ins
 PACKAGE = Path(terp_cli.__file__).parent
 # Their characters are looked for in what others write.
 READERS = {"sanitise.py", "lookalikes.py", "early.py", "rows.py", "glyphs.py"}
+# Pictures are drawn where all of Unicode can be written, or not at all.
+READERS |= {"blocks.py", "escapes.py", "tmux.py"}
 LIVE = "›·•─│✓✗⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 

@@ -53,7 +53,6 @@ Said = (
     | KernelChanged
     | CodeTyped
     | UsageReported
-    | words.OfPast
 )
 
 _FIRST_S, _AGAIN_S = 2.0, 10.0
@@ -105,13 +104,11 @@ class SpokenTurn:
                 | KernelChanged()
                 | CodeTyped()
                 | UsageReported()
-                | HistoryRewound()
-                | SessionForked()
-                | SessionResumed()
-                | CodeCompared()
             ):
                 said = self._sentence(event)
                 return [*self.rest(), *said] if said else []
+            case HistoryRewound() | SessionForked() | SessionResumed() | CodeCompared():
+                return [*self.rest(), *_plain(words.of_past(event))]
             case TurnFinished():
                 return self._finished(event)
             case _:
@@ -211,8 +208,6 @@ class SpokenTurn:
                 return _plain(words.kernel_changed(event))
             case Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted():
                 return _plain(words.told(event))
-            case HistoryRewound() | SessionForked() | SessionResumed() | CodeCompared():
-                return _plain(words.of_past(event))
             case CodeTyped():
                 # It stands on the screen as the line that was typed.
                 return []
