@@ -119,7 +119,7 @@ def _person(call: Call, settings: Settings) -> Person | None:
         return None
     from terp_cli.seat import person_beside  # noqa: PLC0415  (see `_seat`)
 
-    return person_beside(call)
+    return person_beside(call, settings)
 
 
 def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:

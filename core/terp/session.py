@@ -265,6 +265,14 @@ class Session:
         self._forget_left_over()
         return await self._playing.alone(self._conversation.summarise(focus))
 
+    async def explain(self, language: str, code: str) -> str:
+        """What the model says about a piece of code, beside the conversation.
+
+        Raises:
+            ModelError: it cannot be reached, or says nothing.
+        """
+        return await self._conversation.explain(language, code)
+
     async def interrupt(self) -> None:
         """Stop the model or the code; its kernel and the variables stay.
 

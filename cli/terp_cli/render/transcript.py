@@ -82,7 +82,7 @@ class Transcript:
         self._width = width
         self._tail_rows = tail_rows
         self._clock = clock
-        self._verbose = verbose
+        self.verbose = verbose
         self._drawing = draw
         self._cwd = ""
         self._obituary = ""
@@ -212,7 +212,7 @@ class Transcript:
         )
 
     def _output(self) -> OutputStream:
-        return OutputStream(self._width, self._cwd, whole=self._verbose, draw=self._drawing)
+        return OutputStream(self._width, self._cwd, whole=self.verbose, draw=self._drawing)
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
         """The part of this name if it is the one that grows; else a new one."""
