@@ -14,6 +14,7 @@ BOLD = Style(bold=True)
 ITALIC = Style(italic=True)
 STRIKE = Style(strike=True)
 LINK = Style(underline=True)
+FORMULA = Style(italic=True)
 INLINE_CODE = Style(color="cyan")
 HEADINGS = (
     Style(bold=True, underline=True),

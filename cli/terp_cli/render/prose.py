@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
-from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 from rich.text import Text
 
 from terp_cli.render import blocks, tables
 from terp_cli.render.early import Margin, cut_list, cut_paragraph, item_margins
 from terp_cli.render.fold import wrapped
+from terp_cli.render.grammar import parse
 from terp_cli.render.inline import inline
 
 _MAY_START_BLOCK = re.compile(r" {0,3}([-+*>#|=_~`]|\d{1,9}[.)])|.*\||\s*\Z| {4}|\t")
@@ -21,6 +20,8 @@ _UNDECIDED = re.compile(r"\s*(`{1,2}|`{3,}.*|~{3,}.*|[-=]+\s*)\Z")
 _TABLE_RULE = re.compile(r" {0,3}(?=.*\|)[-:| \t]+")
 # A table looks best when all of it is known; most are no longer than two tails.
 _TABLE_PATIENCE = 2
+# A blank line does not end these.
+_MAY_GO_ON = ("bullet_list", "ordered_list", "code_block")
 # A block larger than this, which could not be finished in part, is parsed again only after it has
 # grown by a quarter: so the work stays in proportion to the text.
 _LARGE = 2_000
@@ -42,6 +43,7 @@ class ProseBlocks:
         self._table: tuple[list[str], tables.Layout] | None = None
         self._started = False
         self._joined = False
+        self._before = ""
 
     @property
     def in_list(self) -> bool:
@@ -105,6 +107,7 @@ class ProseBlocks:
         """The rows of all that waits, at the end of the text."""
         rows = self.finish_blocks()
         self._margins, self._table, self._started, self._joined = [], None, False, False
+        self._before = ""
         self._references = {}
         return rows
 
@@ -129,9 +132,14 @@ class ProseBlocks:
         if partial and not _UNDECIDED.fullmatch(partial):
             lines = [*lines, _dedented(partial, self._margins[-1].source if self._margins else 0)]
         rows: list[Text] = []
-        for at, node in enumerate(self._parse(lines)):
-            if at or (self._started and not self._joined and not self._carry):
+        # A link defined by half a line must not be remembered.
+        references = {"references": dict(self._references.get("references", {}))}
+        before = self._before
+        for at, node in enumerate(parse(lines, references)):
+            first = not at and (self._joined or self._carry or not self._started)
+            if not (first or blocks.follows(before, node.type)):
                 rows.append(Text())
+            before = node.type
             rows += self._drawn(node, first=at == 0)
         if not rows and self._carry:
             rows = [self._carry[0]]
@@ -170,9 +178,7 @@ class ProseBlocks:
         return (self._size + len(partial)) // self._width()
 
     def _parse(self, lines: Sequence[str]) -> list[SyntaxTreeNode]:
-        if not lines:
-            return []
-        return SyntaxTreeNode(_parser().parse("\n".join(lines), self._references)).children
+        return parse(lines, self._references)
 
     def _settle(self) -> list[Text]:
         """Finish all blocks but the last, and of that what can be finished early."""
@@ -185,7 +191,7 @@ class ProseBlocks:
         *done, last = nodes
         for node in done:
             rows += self._emit(node)
-        if ended and last.type in ("paragraph", "heading", "table", "hr", "blockquote"):
+        if ended and last.type not in _MAY_GO_ON:
             rows += self._emit(last)
             self._keep([])
         else:
@@ -281,6 +287,8 @@ class ProseBlocks:
         self._margins += [Margin(base.source + m.source, base.cells + m.cells) for m in margins]
 
     def _emit(self, node: SyntaxTreeNode) -> list[Text]:
+        self._joined = self._joined or blocks.follows(self._before, node.type)
+        self._before = node.type
         gap = [] if self._carry else self._gap()
         rows = self._drawn(node, first=True)
         self._carry = self._number = None
@@ -320,12 +328,6 @@ class ProseBlocks:
             return list(rows)
         space = Text(" " * margins[-1].cells)
         return [space + row if row.plain else row for row in rows]
-
-
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    return parser.disable(["html_block", "html_inline"])
 
 
 def _start(node: SyntaxTreeNode) -> int:

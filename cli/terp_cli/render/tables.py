@@ -57,7 +57,7 @@ class Layout:
             str(head.attrs.get("style", "")).removeprefix("text-align:")
             for head in node.children[0].children[0].children
         ]
-        natural = [max(cell_len(cell.plain) for cell in column) for column in zip(*cells, strict=False)]
+        natural = [max(_width(cell) for cell in column) for column in zip(*cells, strict=False)]
         room = width - _GAP * (len(natural) - 1)
         in_columns = sum(natural) <= room or width // len(natural) >= _LEAST_COLUMN
         return cls(cells[0], sides, _fitted(natural, room) if in_columns else natural, width, in_columns)
@@ -99,6 +99,10 @@ class Layout:
         for name, value in zip(self.header, cells, strict=False):
             rows += wrapped(Text.assemble(Text(name.plain, look.BOLD), ": ", value), self.width)
         return rows
+
+
+def _width(cell: Text) -> int:
+    return max(cell_len(line) for line in cell.plain.split("\n"))
 
 
 def _fitted(natural: Sequence[int], room: int) -> list[int]:
