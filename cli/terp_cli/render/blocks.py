@@ -36,6 +36,11 @@ def blocks(nodes: Sequence[SyntaxTreeNode], width: int) -> list[Text]:
     return rows
 
 
+def quoted(rows: Sequence[Text]) -> list[Text]:
+    """Rows with the mark of a quotation before each."""
+    return _prefixed(rows, "│ ", "│ ", look.DIM)
+
+
 def follows(before: str, after: str) -> bool:
     """Whether a block of the type `after` comes right below one of the type `before`."""
     return before == after and after in ("footnote", "definition")
@@ -51,7 +56,7 @@ def _paragraph(node: SyntaxTreeNode, width: int) -> list[Text]:
 
 
 def _quote(node: SyntaxTreeNode, width: int) -> list[Text]:
-    return _prefixed(blocks(node.children, width - 2), "│ ", "│ ", look.DIM)
+    return quoted(blocks(node.children, width - 2))
 
 
 def _code(node: SyntaxTreeNode, width: int) -> list[Text]:

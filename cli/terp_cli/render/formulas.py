@@ -22,6 +22,8 @@ _SIGNS = re.compile(r"[+<>/|*]|\d\s*-|-\s*\d")
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _WORDS = re.compile(r"[A-Za-z]{3,}.*\s|\s.*[A-Za-z]{3,}", re.DOTALL)
 _PRICE = re.compile(r"\d[\d.,]*[kKMB]?(?:\s|\Z|[-–/])")
+_TEXT = re.compile(r"\\(?:text|mbox|operatorname)[a-z]*\*?\{[^{}]*\}")
+_SENTENCE = re.compile(r"(?:(?<![\\A-Za-z])[A-Za-z]{3,}[.,;:]?\s+){3}")
 _ENDING = re.compile(r"\s*[.,;:]?\s*")
 
 
@@ -77,8 +79,15 @@ def closes(line: str, closing: str) -> int | None:
     return at if ended else None
 
 
+def is_prose(source: str) -> bool:
+    """Whether what is between two marks are sentences, which the marks only happen to surround."""
+    return _SENTENCE.search(_TEXT.sub("", source)) is not None
+
+
 def _is_formula(source: str, whole: str) -> bool:
     if not source.strip():
+        return False
+    if is_prose(source):
         return False
     if any(mark in source for mark in "\\^_={}"):
         return True

@@ -20,20 +20,29 @@ from terp_cli.render import formulas
 
 _NOTE = re.compile(r"\[\^([^\]\s]{1,60})\]:[ \t]*")
 _NOTE_MARK = re.compile(r"\[\^([^\]\s]{1,60})\]")
+_FENCE = re.compile(r"`{3}|~{3}")
 _BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
 _TAG = re.compile(rf"</?(?:{'|'.join(block_names)})(?=[\s/>]|\Z)|<!--", re.IGNORECASE)
+# Each bracket may make the parser look through all that follows.
+_MOST_LINKS = 200
 # A block that begins in the middle of a paragraph must be known to end it.
 _INTERRUPTS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
 
 
 def parse(lines: Sequence[str], references: dict[str, Any]) -> list[SyntaxTreeNode]:
     """The blocks of some lines. Links that they define are added to `references`."""
-    return SyntaxTreeNode(_parser().parse("\n".join(lines), references)).children if lines else []
+    # With an end to the last line a blank one at the end is seen.
+    if not lines:
+        return []
+    source = "\n".join(lines) + "\n"
+    parser = _parser(links=source.count("[") <= _MOST_LINKS)
+    return SyntaxTreeNode(parser.parse(source, references)).children
 
 
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+@lru_cache(maxsize=2)
+def _parser(*, links: bool) -> MarkdownIt:
+    # What is nested deeper than this is dropped, so it is not the twenty levels of CommonMark.
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 50}).enable(["table", "strikethrough"])
     parser.disable(["html_block", "html_inline"])
     parser.block.ruler.before("table", "formula_block", _formula_block, _INTERRUPTS)
     parser.block.ruler.at("reference", _definition)
@@ -42,15 +51,18 @@ def _parser() -> MarkdownIt:
     parser.inline.ruler.before("escape", "formula", _formula)
     parser.inline.ruler.before("link", "footnote_mark", _footnote_mark)
     parser.inline.ruler.before("autolink", "line_break", _line_break)
-    return parser
+    return parser if links else parser.disable(["link", "image"])
 
 
 def _line(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 
-def _goes_on(state: StateBlock, line: int, end: int) -> bool:
-    return line < end and not state.isEmpty(line) and state.sCount[line] >= state.blkIndent
+def _goes_on(state: StateBlock, start: int, line: int, end: int) -> bool:
+    """Whether a block that began at `start` may hold `line`."""
+    if line >= end or state.isEmpty(line) or _FENCE.match(_line(state, line)):
+        return False
+    return state.sCount[line] >= min(state.blkIndent, state.sCount[start])
 
 
 def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -60,16 +72,19 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
         return False
     lines = [first[len(opening.mark) :]]
     at = start + 1
-    while (closed := formulas.closes(lines[-1], opening.closing)) is None and _goes_on(state, at, end):
+    while (closed := formulas.closes(lines[-1], opening.closing)) is None and _goes_on(state, start, at, end):
         lines.append(_line(state, at))
         at += 1
     if closed is None and (at < end or opening.closing in "".join(lines)):
         # Something follows that cannot be part of it.
         return False
     if silent:
-        return True
+        # What ends a formula looks like what begins one.
+        return closed is not None or opening.mark != "$$"
     if closed is not None:
         lines[-1] = lines[-1][:closed]
+        if formulas.is_prose("\n".join(lines)):
+            return False
     token = state.push("formula_block", "", 0)
     token.info = "open" if closed is None else ""
     kept = closed is None or opening.keeps_marks
@@ -99,7 +114,7 @@ def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return True
     lines = [_line(state, start)[found.end() :]]
     at = start + 1
-    while _goes_on(state, at, end) and not _NOTE.match(_line(state, at)):
+    while _goes_on(state, start, at, end) and not _begins_block(state, at, end):
         lines.append(_line(state, at))
         at += 1
     token = state.push("footnote_open", "", 1)
@@ -114,6 +129,10 @@ def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return True
 
 
+def _begins_block(state: StateBlock, line: int, end: int) -> bool:
+    return any(rule(state, line, end, True) for rule in state.md.block.ruler.getRules("paragraph"))
+
+
 def _markup(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Lines of HTML up to a blank one, to be shown as they are."""
     if state.is_code_block(start) or not _TAG.match(_line(state, start)):
@@ -121,7 +140,7 @@ def _markup(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if silent:
         return True
     at = start + 1
-    while _goes_on(state, at, end):
+    while _goes_on(state, start, at, end):
         at += 1
     token = state.push("markup", "", 0)
     token.content = state.getLines(start, at, state.blkIndent, keepLastLF=False)

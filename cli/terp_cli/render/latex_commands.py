@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from terp_cli.render.atoms import Atom, Kind, fenced, flat, lowered, padded, raised, stacked
 from terp_cli.render.latex_reader import Cell, Command, Reader, character, plain
-from terp_cli.render.latex_symbols import symbol
+from terp_cli.render.latex_symbols import letter
 
 _TOGETHER = {("1", "2"): "½", ("1", "3"): "⅓", ("2", "3"): "⅔", ("1", "4"): "¼", ("3", "4"): "¾"}
 _ROOTS = {"": "√", "2": "√", "3": "∛", "4": "∜"}
@@ -79,7 +79,7 @@ def operator(reader: Reader, _: str) -> list[Atom]:
 def letters(reader: Reader, name: str) -> list[Atom]:
     """Letters of another alphabet, where Unicode has it."""
     atoms = reader.argument()
-    return [Atom("".join(symbol(f"{name}{{{c}}}") or c for c in atom.text), atom.kind) for atom in atoms]
+    return [Atom("".join(letter(name, c) for c in atom.text), atom.kind) for atom in atoms]
 
 
 def same(reader: Reader, _: str) -> list[Atom]:

@@ -1,17 +1,53 @@
-"""The names of LaTeX's symbols. Most of them are unicodeit's, which is imported with the first formula."""
+"""The names of LaTeX's symbols."""
 
-from functools import lru_cache
+from html.entities import html5
 
-# Where unicodeit has none, or one that terminals draw wide or wrong.
+# HTML took most of its names from LaTeX; these are missing there, or mean something else.
 _OWN = {
-    "langle": "⟨",
-    "rangle": "⟩",
-    "star": "⋆",
-    "square": "□",
+    "neq": "≠",
+    "land": "∧",
+    "lor": "∨",
+    "to": "→",
+    "gets": "←",
+    "implies": "⟹",
+    "impliedby": "⟸",
+    "leadsto": "⇝",
+    "infty": "∞",
+    "partial": "∂",
+    "exists": "∃",
+    "neg": "¬",
+    "lnot": "¬",
     "Box": "□",
+    "degree": "°",
+    "surd": "√",
+    "QED": "∎",
+    "iint": "∬",
+    "oiint": "∯",
+    "ldots": "…",
     "dots": "…",
     "dotsc": "…",
     "dotsb": "⋯",
+    "cdots": "⋯",
+    "vdots": "⋮",
+    "ddots": "⋱",
+    "coloneqq": "≔",
+    "eqqcolon": "≕",
+    "lll": "⋘",
+    "copyright": "©",
+    "S": "§",
+    "P": "¶",
+    "dashrightarrow": "⇢",
+    "varepsilon": "ε",
+    "varphi": "φ",
+    "preceq": "≼",
+    "succeq": "≽",
+    "asymp": "≍",
+    "cdot": "·",
+    "star": "⋆",
+    "circ": "∘",
+    "oslash": "⊘",
+    "triangle": "△",
+    "Diamond": "◇",
     "lVert": "‖",
     "rVert": "‖",
     "lvert": "|",
@@ -21,32 +57,17 @@ _OWN = {
     "rbrace": "}",
     "lbrack": "[",
     "rbrack": "]",
-    "cdot": "·",
+    "backslash": "∖",
     "colon": ":",
-    "lt": "<",
-    "gt": ">",
     "And": "&",
-    "degree": "°",
-    "epsilon": "ε",
-    "phi": "φ",
-    "mathbb{1}": "𝟙",
     "i": "ı",
-    "bigcup": "⋃",
-    "bigcap": "⋂",
-    "bigoplus": "⨁",
-    "bigotimes": "⨂",
-    "bigvee": "⋁",
-    "bigwedge": "⋀",
-    "{": "{",
-    "}": "}",
+    "j": "ȷ",
+    **{mark: mark for mark in "{}%$&#_"},
     "|": "‖",
-    "%": "%",
-    "$": "$",
-    "&": "&",
-    "#": "#",
-    "_": "_",
     "-": "",
 }
+
+_ALPHABETS = {"mathbb": "opf", "mathcal": "scr", "mathscr": "scr", "mathfrak": "fr"}
 
 FUNCTIONS = {
     **{
@@ -83,11 +104,9 @@ UNSEEN = frozenset(
 def symbol(name: str) -> str:
     """The character that a command without its backslash stands for; "" when there is none."""
     own = _OWN.get(name)
-    return _known().get("\\" + name, "") if own is None else own
+    return html5.get(f"{name};", "") if own is None else own
 
 
-@lru_cache(maxsize=1)
-def _known() -> dict[str, str]:
-    from unicodeit.data import REPLACEMENTS  # type: ignore[import-untyped]  # noqa: PLC0415  (see above)
-
-    return {name: text for name, text in REPLACEMENTS if name.startswith("\\")}
+def letter(alphabet: str, plain: str) -> str:
+    """A letter in another alphabet, such as mathbb; itself where there is none."""
+    return html5.get(f"{plain}{_ALPHABETS[alphabet]};", plain)

@@ -10,8 +10,10 @@ from rich.text import Text
 from terp_cli.render import blocks, tables
 from terp_cli.render.early import Margin, cut_list, cut_paragraph, item_margins
 from terp_cli.render.fold import wrapped
+from terp_cli.render.formulas import may_be_open
 from terp_cli.render.grammar import parse
 from terp_cli.render.inline import inline
+from terp_cli.sanitise import readable
 
 _MAY_START_BLOCK = re.compile(r" {0,3}([-+*>#|=_~`]|\d{1,9}[.)])|.*\||\s*\Z| {4}|\t")
 _LIST_ITEM = re.compile(r" {0,3}([-+*]|\d{1,9}[.)])(\s|\Z)")
@@ -25,6 +27,8 @@ _MAY_GO_ON = ("bullet_list", "ordered_list", "code_block")
 # A block larger than this, which could not be finished in part, is parsed again only after it has
 # grown by a quarter: so the work stays in proportion to the text.
 _LARGE = 2_000
+# And one larger than this is taken for something else than markdown, and shown as it is written.
+_HUGE = 8_000
 
 
 class ProseBlocks:
@@ -51,6 +55,16 @@ class ProseBlocks:
         return bool(self._margins) or bool(self._lines and _LIST_ITEM.match(self._lines[0]))
 
     @property
+    def in_formula(self) -> bool:
+        """Whether the next line may belong to a formula."""
+        return may_be_open("\n".join(self._lines))
+
+    def goes_on_with(self, line: str) -> bool:
+        """Whether the last block is a paragraph that `line` can only belong to."""
+        begun = bool(self._lines) and self._lines[-1].strip() != "" and not self._lines[-1].startswith("#")
+        return begun and not self._table and line[:1].isalnum() and not _MAY_START_BLOCK.match(line)
+
+    @property
     def indent(self) -> int:
         """Cells left free before a row, for what belongs to an item of a list."""
         return self._margins[-1].cells if self._margins else 0
@@ -66,6 +80,8 @@ class ProseBlocks:
                 return rows + more
             self._table = None
         self._add(line)
+        if self._size > _HUGE:
+            return rows + self._surrender()
         if self._size < self._parse_at or not (self._too_tall() or self._may_end_block(line)):
             return rows
         return rows + self._settle()
@@ -93,6 +109,9 @@ class ProseBlocks:
     def shorten(self, partial: str) -> tuple[list[Text], str]:
         """Finish rows of a long paragraph whose last line is `partial`; what is left of that line."""
         size = self._size + len(partial)
+        if size > _HUGE and not self._table:
+            self._add(partial)
+            return self._surrender(), ""
         if self._table or size < self._parse_at or self._rows_at_least(partial) <= self._limit():
             return [], partial
         nodes = self._parse([*self._lines, partial])
@@ -201,6 +220,18 @@ class ProseBlocks:
         self._parse_at = self._size * 5 // 4 if self._size > _LARGE else 0
         return rows
 
+    def _surrender(self) -> list[Text]:
+        """The rows of what waits, as it is written."""
+        rows = self._settle()
+        if self._size <= _HUGE:
+            return rows
+        rows += self._take_carry() or self._gap()
+        for line in self._lines:
+            rows += self._indented(wrapped(Text(readable(line)), self._width()), self._margins)
+        self._keep([])
+        self._parse_at, self._joined = 0, True
+        return rows
+
     def _early(self, node: SyntaxTreeNode) -> list[Text]:
         match node.type:
             case "paragraph":
@@ -209,7 +240,7 @@ class ProseBlocks:
                 return self._shorten_list()
             case "table":
                 return self._begin_table()
-            case "code_block" | "blockquote":
+            case "code_block" | "blockquote" if all(child.type != "fence" for child in node.walk()):
                 return self._shorten_at(len(self._lines) - 1)
             case _:
                 return []

@@ -64,6 +64,8 @@ class Layout:
 
     def widened(self, cells: Cells) -> Self:
         """The layout with room for each word of one more row; a wide column gives way to a narrow one."""
+        if not self.in_columns:
+            return self
         longest = [max((cell_len(word) for word in cell.plain.split()), default=0) for cell in cells]
         widths = [max(pair) for pair in zip(self.widths, longest, strict=False)]
         return replace(self, widths=_fitted(widths, self.width - _GAP * (len(widths) - 1)))
@@ -108,6 +110,7 @@ def _width(cell: Text) -> int:
 def _fitted(natural: Sequence[int], room: int) -> list[int]:
     """Widths that are at most `room` together: the widest columns give way first."""
     widths = list(natural)
+    room = max(room, len(widths))
     while (over := sum(widths) - room) > 0:
         widest = max(widths)
         wide = [at for at, width in enumerate(widths) if width == widest]
