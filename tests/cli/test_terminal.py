@@ -64,7 +64,7 @@ def test_a_turn_reads_like_this() -> None:
         "",
         "attached: iris.csv",
         "",
-        "Look at the data.",
+        "▸ thought for a moment · 17 characters",
         "",
         "I shall count the rows:",
         "",

@@ -37,6 +37,7 @@ from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.plain import PlainStream
+from terp_cli.render.reasoning import Detail, FoldedReasoning
 from terp_cli.render.status import Status
 from terp_cli.sanitise import one_line
 
@@ -58,7 +59,8 @@ class Transcript:
     """Draws the events of a session, one turn after the other.
 
     One part grows at a time: reasoning, text, the code of a call, the output of a run. When another
-    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback.
+    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback, and no
+    reasoning unless `reasoning` says so.
     """
 
     def __init__(
@@ -68,11 +70,15 @@ class Transcript:
         clock: Callable[[], float],
         *,
         verbose: bool = False,
+        reasoning: Detail | None = None,
     ) -> None:
         self._width = width
         self._tail_rows = tail_rows
         self._clock = clock
         self._verbose = verbose
+        self._detail: Detail = reasoning or ("whole" if verbose else "folded")
+        self._thoughts: list[Pieces] = []
+        self._new_turn = False
         self._cwd = ""
         self._obituary = ""
         self._status = Status()
@@ -83,6 +89,11 @@ class Transcript:
         self._code_language: str | None = None
         self._rows: list[Text] = []
         self._spaced = False
+
+    @property
+    def last_reasoning(self) -> str:
+        """The reasoning of the last turn that had any, with an empty line between its parts."""
+        return "\n\n".join(str(thought).strip() for thought in self._thoughts)
 
     def show(self, event: Event) -> list[Text]:
         """The rows that are finished with `event`."""
@@ -106,6 +117,7 @@ class Transcript:
         return self._taken()
 
     def _draw(self, event: Event) -> None:
+        self._new_turn = self._new_turn or isinstance(event, TurnStarted)
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 self._write(event)
@@ -128,10 +140,11 @@ class Transcript:
                 assert_never(event)
 
     def _write(self, event: ReasoningDelta | TextDelta | CodeDelta | CodeProposed) -> None:
-        self._status.wait("waiting for more", self._clock(), after_s=2.0)
+        if not isinstance(event, ReasoningDelta):
+            self._status.wait("waiting for more", self._clock(), after_s=2.0)
         match event:
             case ReasoningDelta(text=text):
-                self._keep(self._growing("reasoning", self._reasoning).feed(text))
+                self._think(text)
             case TextDelta(text=text):
                 self._keep(self._growing("text", self._markdown).feed(text))
             case CodeDelta():
@@ -178,8 +191,20 @@ class Transcript:
             case _:
                 assert_never(event)
 
-    def _reasoning(self) -> PlainStream:
-        return PlainStream(self._width, look.DIM)
+    def _think(self, text: str) -> None:
+        if self._new_turn:
+            self._thoughts, self._new_turn = [], False
+        if self._name != "reasoning":
+            self._status.wait("thinking", self._clock())
+            self._thoughts.append(Pieces())
+            self._begin("reasoning", self._reasoning())
+        self._thoughts[-1].add(text)
+        self._keep(cast("FoldedReasoning | PlainStream", self._part).feed(text))
+
+    def _reasoning(self) -> "FoldedReasoning | PlainStream":
+        if self._detail == "whole":
+            return PlainStream(self._width, look.DIM)
+        return FoldedReasoning(self._width, self._clock, shown=self._detail == "folded")
 
     def _markdown(self) -> MarkdownStream:
         return MarkdownStream(self._width, self._tail_rows)
