@@ -76,7 +76,7 @@ def test_a_turn_reads_like_this() -> None:
         'df = read("iris.csv")',
         "len(df)",
         "",
-        "100%",
+        "┆ 100%",
         "150",
         "png /tmp/s/plot.png",
         "✓ ran · 1.2 s",

@@ -8,7 +8,8 @@ from rich.text import Text as Styled
 
 from terp import tracebacks
 from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp_cli.program_text import Line, ProgramText
+from terp_cli.program_row import Line
+from terp_cli.program_text import ProgramText
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
 from terp_cli.render.markdown import MarkdownStream
@@ -17,6 +18,8 @@ from terp_cli.sanitise import one_line
 
 _HEAD, _TAIL = 40, 12
 """Lines of a flood that are shown from its start while it runs, and from its end when it is over."""
+_OPEN = 8
+"""Lines that a program may go up to and write again."""
 _LONGEST_TRACEBACK = 60
 _MOST_RESULTS = 200
 """Results of one run that are shown; pictures and pages always are."""
@@ -29,11 +32,19 @@ class OutputStream:
     counted, or all of them with `whole`. `cut` tells whether anything was left out so far.
     """
 
-    def __init__(self, width: Callable[[], int], cwd: str = "", *, whole: bool = False) -> None:
+    def __init__(
+        self,
+        width: Callable[[], int],
+        cwd: str = "",
+        *,
+        whole: bool = False,
+        tail_rows: Callable[[], int] = lambda: 0,
+    ) -> None:
         self._width = width
         self._cwd = cwd
         self._whole = whole
-        self._text = ProgramText()
+        # A bar, a gap and the status line stay in sight below what may still change.
+        self._text = ProgramText(window=min(_OPEN, max(0, tail_rows() - 4)))
         self._shown = 0
         self._held: deque[Line] = deque(maxlen=_TAIL)
         self._left_out = 0
@@ -50,8 +61,8 @@ class OutputStream:
             self._forget()
         rows: list[Styled] = []
         match output:
-            case Text(text=text):
-                rows = self._lines(self._text.feed(text))
+            case Text(stream=stream, text=text):
+                rows = self._lines(self._text.feed(text, is_error=stream == "stderr"))
             case Clear(wait=wait):
                 self._clear(wait=wait)
             case Omitted():
@@ -88,11 +99,12 @@ class OutputStream:
 
     def tail(self, limit: int) -> list[Styled]:
         """The last rows of what may still change."""
-        rows = self._held_rows(max(1, limit - 2))
-        rows += [row for update in self._updates.values() for row in update]
-        if line := self._text.line:
-            rows.append(text_of(line))
-        return rows[-limit:]
+        lines = [*self._held, *self._text.open_lines]
+        updates = [row for update in self._updates.values() for row in update]
+        room = max(1, limit - 1 - len(updates))
+        hidden = max(0, len(lines) - room) if self._left_out or len(self._held) else 0
+        count = self._count(self._left_out + hidden)
+        return [*count, *[*(text_of(line) for line in lines), *updates][-(limit - len(count)) :]]
 
     def _lines(self, lines: Sequence[Line]) -> list[Styled]:
         room = 0 if self._live else max(0, _HEAD - self._shown)
@@ -113,12 +125,15 @@ class OutputStream:
     def _held_rows(self, most: int) -> list[Styled]:
         held = list(self._held)
         left_out = self._left_out + max(0, len(held) - most)
-        count = ""
-        if left_out:
-            count = f"… {grouped(left_out)} lines …"
-        elif self._left_out_chars:
-            count = f"… {grouped(self._left_out_chars)} characters …"
-        return ([Styled(count, look.DIM)] if count else []) + [text_of(line) for line in held[-most:]]
+        return self._count(left_out) + [text_of(line) for line in held[-most:]]
+
+    def _count(self, lines: int) -> list[Styled]:
+        """The row that tells how much is not shown, if anything."""
+        if lines:
+            return [Styled(f"… {grouped(lines)} lines …", look.DIM)]
+        if self._left_out_chars:
+            return [Styled(f"… {grouped(self._left_out_chars)} characters …", look.DIM)]
+        return []
 
     def _clear(self, *, wait: bool) -> None:
         # What is on the screen for good stays; what comes next is shown where it can be replaced.

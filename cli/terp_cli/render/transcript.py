@@ -210,7 +210,7 @@ class Transcript:
         return MarkdownStream(self._width, self._tail_rows)
 
     def _output(self) -> OutputStream:
-        return OutputStream(self._width, self._cwd, whole=self._verbose)
+        return OutputStream(self._width, self._cwd, whole=self._verbose, tail_rows=self._tail_rows)
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
         """The part of this name if it is the one that grows; else a new one."""
