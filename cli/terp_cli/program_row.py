@@ -1,5 +1,6 @@
 """One row of what a program writes, which the program may still write over."""
 
+import re
 from functools import lru_cache
 
 from terp_cli.ink import Ink
@@ -9,6 +10,8 @@ Run = tuple[str, Ink]
 Line = tuple[Run, ...]
 
 _LONGEST = 4_000
+# One cell each: what bars, boxes and the Latin script are made of.
+_NARROW = re.compile("[\x00-\x7f\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2500-\u259f\u2801-\u28ff]*")
 _MARK: Run = ("┆ ", Ink(dim=True))
 
 
@@ -39,17 +42,18 @@ class ProgramRow:
         if not text:
             return column
         if column > self._length:
-            self._append(" " * (min(column, _LONGEST) - self._length), Ink())
+            space = min(column, _LONGEST) - self._length
+            self._append(" " * space, Ink(), space)
         width = cells(text)
         if column < self._length:
             kept = _cut(self._runs, column + width, self._length)
             self._runs = _cut(self._runs, 0, column)
             self._length = column
-            self._append(text, ink)
+            self._append(text, ink, width)
             for piece, own in kept:
-                self._append(piece, own)
+                self._append(piece, own, cells(piece))
         else:
-            self._append(text, ink)
+            self._append(text, ink, width)
         return min(column + width, self._length)
 
     def erase(self, mode: str, column: int) -> None:
@@ -63,13 +67,13 @@ class ProgramRow:
             kept = _cut(self._runs, column + 1, self._length)
             self._runs = []
             self._length = 0
-            self._append(" " * (column + 1) if kept else "", Ink())
+            if kept:
+                self._append(" " * (column + 1), Ink(), column + 1)
             for piece, own in kept:
-                self._append(piece, own)
+                self._append(piece, own, cells(piece))
         self._length = sum(cells(piece) for piece, _ in self._runs)
 
-    def _append(self, text: str, ink: Ink) -> None:
-        width = cells(text)
+    def _append(self, text: str, ink: Ink, width: int) -> None:
         if self._length + width > _LONGEST:
             room = max(0, _LONGEST - self._length)
             fitting = "".join(piece for piece, _ in _cut([(text, ink)], 0, room))
@@ -86,7 +90,9 @@ class ProgramRow:
 
 def cells(text: str) -> int:
     """How many cells a terminal that knows no joined characters gives to `text`."""
-    return len(text) if text.isascii() else sum(_cells_of(character) for character in text)
+    if text.isascii() or _NARROW.fullmatch(text):
+        return len(text)
+    return sum(map(_cells_of, text))
 
 
 @lru_cache(maxsize=4096)
@@ -111,7 +117,7 @@ def _cut(runs: list[Run], start: int, end: int) -> list[Run]:
 
 
 def _cut_text(text: str, start: int, end: int) -> str:
-    if text.isascii():
+    if text.isascii() or _NARROW.fullmatch(text):
         return text[max(0, start) : max(0, end)]
     piece = ""
     at = 0
