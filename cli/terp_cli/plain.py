@@ -54,6 +54,7 @@ class PlainFront:
         self._lines: dict[tuple[str, str], Lines] = {}
         self._printing = ""
         self._cwd = ""
+        self._obituary = ""
 
     async def show(self, events: AsyncIterable[on.Event]) -> None:
         """Show one turn to its end."""
@@ -125,7 +126,8 @@ class PlainFront:
                 self._rest(call_id)
                 for change in files:
                     self._note(f"[{change.action}] {one_line(change.path)}")
-                if status != "ok" and (status != "error" or note):
+                known = status == "died" and note == self._obituary
+                if status != "ok" and (status != "error" or note) and not known:
                     self._note(f"[{status}] {one_line(note)}".rstrip())
                 self._note(f"[{status} after {seconds:.1f} s]", "verbose")
                 self._after_run = True
@@ -137,6 +139,7 @@ class PlainFront:
             case on.Noticed(text=text, remedy=remedy):
                 self._note(f"[note] {readable(f'{text} {remedy}'.rstrip())}")
             case on.KernelChanged(language=language, state=state, why=why):
+                self._obituary = why if state == "died" else ""
                 wanted: Detail = "normal" if state in _DEATHS else "verbose"
                 self._note(f"[{one_line(language)} kernel {state}] {one_line(why)}".rstrip(), wanted)
             case on.Progress(what=what, done=done, total=total):
