@@ -55,6 +55,7 @@ class PlainFront:
         self._printing = ""
         self._cwd = ""
         self._obituary = ""
+        self._thought = ""
 
     async def show(self, events: AsyncIterable[on.Event]) -> None:
         """Show one turn to its end."""
@@ -63,6 +64,8 @@ class PlainFront:
 
     def take(self, event: on.Event) -> None:
         """Show one event."""
+        if self._thought and not isinstance(event, on.ReasoningDelta):
+            self._think("\n")
         match event:
             case (
                 on.TextDelta() | on.ReasoningDelta() | on.CodeDelta() | on.ModelCalled() | on.ModelRetrying()
@@ -97,7 +100,7 @@ class PlainFront:
                 self._reply.append(text)
             case on.ReasoningDelta(text=text):
                 if self._detail == "verbose":
-                    self._notes.write(readable(text))
+                    self._think(text)
             case on.CodeDelta():
                 self._remark()
             case on.ModelCalled(model=model, step=step):
@@ -108,6 +111,11 @@ class PlainFront:
                 self._note(f"[retry {attempt} in {delay_s:.0f} s: {one_line(reason)}]")
             case _:
                 assert_never(event)
+
+    def _think(self, text: str) -> None:
+        """Write the lines of reasoning that are whole: what is safe depends on what stands beside it."""
+        lines, end, self._thought = (self._thought + text).rpartition("\n")
+        self._notes.write(readable(lines + end))
 
     def _of_code(self, event: OfCode) -> None:
         match event:
