@@ -156,7 +156,9 @@ class PlainFront:
                 price = "cost unknown" if cost is None else f"${cost:.4f}"
                 self._note(f"[{read:,} tokens read, {written:,} written, {price}]", "verbose")
             case on.HistoryCompacted(before=before, after=after, how=how):
-                self._note(f"[conversation shortened from {before:,} to {after:,} characters: {how}]")
+                self._note(
+                    f"[conversation shortened from {before:,} to {after:,} characters: {one_line(how)}]"
+                )
             case on.TurnStarted() | on.Asked() | on.Answered():
                 # Whoever asks, shows the question; whoever called, knows the prompt.
                 return

@@ -1,5 +1,6 @@
 """What one run puts out: text with its progress bars and floods, results, pictures and errors."""
 
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, assert_never
@@ -12,15 +13,17 @@ from terp_cli.program_row import Line
 from terp_cli.program_text import ProgramText
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
+from terp_cli.render.latex import displayed
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.words import grouped
-from terp_cli.sanitise import one_line
+from terp_cli.sanitise import one_line, readable
 
 _HEAD, _TAIL = 40, 12
 """Lines of a flood that are shown from its start while it runs, and from its end when it is over."""
 _OPEN = 8
 """Lines that a program may go up to and write again."""
 _LONGEST_TRACEBACK = 60
+_FORMULA = re.compile(r"\s*\$\$?([^$]+)\$\$?\s*")
 _MOST_RESULTS = 200
 """Results of one run that are shown; pictures and pages always are."""
 
@@ -162,6 +165,8 @@ class OutputStream:
         if isinstance(markdown := data.get("text/markdown"), str):
             stream = MarkdownStream(self._width, lambda: 12)
             rows = stream.feed(markdown) + stream.finish()
+        elif not picture and (formula := _formula(data)):
+            rows = [Styled(readable(line), look.FORMULA) for line in displayed(formula)]
         elif not (picture and path) and isinstance(plain := data.get("text/plain"), str):
             rows = _folded(_drawn(plain))
         if path:
@@ -183,6 +188,13 @@ class OutputStream:
             last.stylize(look.BAD)
         self.cut = self.cut or "library frame" in told or len(rows) > _LONGEST_TRACEBACK
         return _folded(rows, _LONGEST_TRACEBACK)
+
+
+def _formula(data: Mapping[str, Any]) -> str:
+    """The source of a formula that code displays; "" for none, and for LaTeX of other kinds."""
+    latex = data.get("text/latex")
+    whole = _FORMULA.fullmatch(latex) if isinstance(latex, str) else None
+    return whole[1].removeprefix("\\displaystyle").strip() if whole else ""
 
 
 def _drawn(written: str) -> list[Styled]:
