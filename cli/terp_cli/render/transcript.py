@@ -181,8 +181,10 @@ class Transcript:
             case ModelRetrying(delay_s=delay_s):
                 self._line(words.retrying(event))
                 self._status.count_down("trying again", now, delay_s)
-            case Progress(seconds=seconds):
+            case Progress(done=done, total=total, seconds=seconds):
                 self._status.wait(words.progress(event), now - seconds)
+                if 0 < total <= done:
+                    self._status.clear()
             case Asked():
                 # Whoever asks draws the question; the person may be elsewhere.
                 self._status.clear()
