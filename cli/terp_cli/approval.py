@@ -4,18 +4,16 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from textwrap import fill
 
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
 from terp.person import Consent, Decline, Run
 from terp_cli.lookalikes import lookalikes
+from terp_cli.reader import Reader
 from terp_cli.sanitise import one_line, readable, visible
+from terp_cli.talk import Typed
 from terp_cli.terminal import TerminalFront
-
-if TYPE_CHECKING:
-    # Many a call asks nothing, and prompt_toolkit is half of a quick start.
-    from terp_cli.keyboard import Keyboard, Typed
 
 _HELP = (
     "y  run it",
@@ -24,7 +22,7 @@ _HELP = (
     "a  run this and everything else in this session without asking",
     "Anything longer does not run it, and is told to the model.",
 )
-_CHOICES = "[y]es · [n]o · [e]dit · [a]lways · [?] or what to do instead › "
+_CHOICES = "[y]es · [n]o · [e]dit · [a]lways · [?] or what to do instead ›"
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
 _PASTED = "A paste cannot approve. Type the letter."
@@ -47,7 +45,7 @@ class TerminalPerson:
     def __init__(
         self,
         front: TerminalFront,
-        keyboard: "Callable[[], Keyboard]",
+        desk: Callable[[], Reader],
         *,
         interrupted: Callable[[], None] = _send_interrupt,
         once: bool = False,
@@ -55,8 +53,8 @@ class TerminalPerson:
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._front = front
-        self._make_keyboard = keyboard
-        self._keyboard: Keyboard | None = None
+        self._make_desk = desk
+        self._desk: Reader | None = None
         self._once = once
         self._draws = draws
         self._environ = environ
@@ -66,7 +64,7 @@ class TerminalPerson:
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """The decision about code that is on the screen; `a` decides all that come later too."""
         if self.always:
-            return Run(proposed.code)
+            return Run(proposed.code, by="auto_run")
         if self._draws:
             self._front.aside(proposed)
         with self._front.asking():
@@ -83,7 +81,7 @@ class TerminalPerson:
         why = f"\n{readable(request.why)}" if request.why else ""
         with self._front.asking():
             while True:
-                typed = await self._line(f"{readable(request.what)}{why}\n[y]es · [n]o › ")
+                typed = await self._line(f"{self._broken(readable(request.what) + why)}\n[y]es · [n]o › ")
                 if typed is None:
                     return False
                 answer = typed.text.strip().lower()
@@ -107,7 +105,7 @@ class TerminalPerson:
                 raise NobodyThere("The person pressed Ctrl-C.") from None
             return typed.text
 
-    async def _decided(self, proposed: CodeProposed, typed: "Typed") -> Run | Decline | None:
+    async def _decided(self, proposed: CodeProposed, typed: Typed) -> Run | Decline | None:
         answer = typed.text.strip()
         if len(answer) > 1:
             return Decline(answer)
@@ -130,8 +128,7 @@ class TerminalPerson:
         """The edited code, which is proposed again; None when it is as it was."""
         editor = self._environ.get("VISUAL") or self._environ.get("EDITOR")
         if editor:
-            edit = asyncio.to_thread(self._typing.edited_with, editor, proposed.code, proposed.language)
-            code = await edit
+            code = await self._typing.edited_with(editor, proposed.code, proposed.language)
         elif visible(proposed.code) != proposed.code:
             self._tell("The code has invisible characters. Set EDITOR to a program that shows them.")
             return None
@@ -145,9 +142,14 @@ class TerminalPerson:
     def _question(self, proposed: CodeProposed) -> str:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
-        return f"\n{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}.\n{_CHOICES}"
+        asked = f"{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}."
+        return f"\n{self._broken(asked)}\n{self._broken(_CHOICES)} "
 
-    async def _line(self, question: str) -> "Typed | None":
+    def _broken(self, text: str) -> str:
+        """Lines of terp's own, broken between words."""
+        return "\n".join(fill(line, self._typing.width - 2) for line in text.split("\n"))
+
+    async def _line(self, question: str) -> Typed | None:
         """What is typed; None when there is no answer: Ctrl-C, Ctrl-D, or no terminal any more."""
         try:
             return await self._typing.line(question)
@@ -166,7 +168,7 @@ class TerminalPerson:
         self._typing.say("".join(f"{line}\n" for line in lines))
 
     @property
-    def _typing(self) -> "Keyboard":
-        if self._keyboard is None:
-            self._keyboard = self._make_keyboard()
-        return self._keyboard
+    def _typing(self) -> Reader:
+        if self._desk is None:
+            self._desk = self._make_desk()
+        return self._desk

@@ -9,13 +9,13 @@ from typing import Literal, TextIO, assert_never
 
 from terp import events as on
 from terp import outputs as out
-from terp import tracebacks
-from terp.plain import Lines, without_escapes
+from terp_cli import past_words
+from terp_cli.run_text import RunText
 from terp_cli.sanitise import one_line, readable, visible
 
 Detail = Literal["quiet", "normal", "verbose"]
 OfReply = on.TextDelta | on.ReasoningDelta | on.CodeDelta | on.ModelCalled | on.ModelRetrying
-OfCode = on.CodeProposed | on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.CodeFinished
+OfCode = on.CodeProposed | on.CodeTyped | on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.CodeFinished
 OfOutput = on.Printed | on.LateOutput
 Other = (
     on.TurnStarted
@@ -26,7 +26,12 @@ Other = (
     | on.UsageReported
     | on.HistoryCompacted
     | on.Noticed
+    | on.HistoryRewound
+    | on.SessionForked
+    | on.SessionResumed
+    | on.CodeCompared
 )
+OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
 _DEATHS = ("died", "restarted")
 
 
@@ -51,7 +56,7 @@ class PlainFront:
         self._after_run = False
         # Only the end of a reply tells whether its text is the answer or a remark beside code.
         self._reply: list[str] = []
-        self._lines: dict[tuple[str, str], Lines] = {}
+        self._runs: dict[str, RunText] = {}
         self._printing = ""
         self._cwd = ""
         self._obituary = ""
@@ -73,6 +78,7 @@ class PlainFront:
                 self._of_reply(event)
             case (
                 on.CodeProposed()
+                | on.CodeTyped()
                 | on.CodeDeclined()
                 | on.CodeRejected()
                 | on.CodeStarted()
@@ -123,6 +129,8 @@ class PlainFront:
                 self._cwd = cwd
                 self._remark()
                 self._note(f"[{one_line(language)}]\n{visible(code)}")
+            case on.CodeTyped(language=language, code=code):
+                self._note(f"[{one_line(language)}, typed]\n{visible(code)}")
             case on.CodeDeclined(reason=reason):
                 self._note(f"[not run] {one_line(reason)}".rstrip())
             case on.CodeRejected(reason=reason):
@@ -159,39 +167,32 @@ class PlainFront:
                 self._note(
                     f"[conversation shortened from {before:,} to {after:,} characters: {one_line(how)}]"
                 )
+            case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
+                self._of_past(event)
             case on.TurnStarted() | on.Asked() | on.Answered():
                 # Whoever asks, shows the question; whoever called, knows the prompt.
                 return
             case _:
                 assert_never(event)
 
-    def _output(self, call_id: str, output: out.Output, label: str) -> None:
-        match output:
-            case out.Text(stream=stream, text=text):
-                lines = self._lines.setdefault((call_id, stream), Lines())
-                self._print(call_id, label, lines.feed(text))
-            case out.Display(data=data, path=path) | out.DisplayUpdate(data=data, path=path):
-                self._rest(call_id)
-                shown = f"[picture] {one_line(path)}" if path else str(data.get("text/plain", ""))
-                self._print(call_id, label, f"{without_escapes(shown)}\n")
-            case out.Error():
-                self._rest(call_id)
-                self._print(call_id, label, f"{self._traceback(output)}\n")
-            case out.Omitted(characters=characters):
-                self._rest(call_id)
-                self._print(call_id, label, f"[… {characters:,} characters left out …]\n")
-            case out.InputRequest(prompt=prompt):
-                self._rest(call_id)
-                self._print(call_id, label, f"{without_escapes(prompt)}\n")
-            case out.Clear():
-                self._rest(call_id)
+    def _of_past(self, event: OfPast) -> None:
+        match event:
+            case on.HistoryRewound():
+                self._note(f"[{readable(past_words.rewound(event))}]")
+            case on.SessionForked():
+                self._note(f"[{readable(past_words.forked(event))}]")
+            case on.SessionResumed():
+                self._note(f"[{readable(past_words.resumed(event))}]")
+            case on.CodeCompared(difference=difference):
+                more = f"\n{readable(difference)}" if difference else ""
+                self._note(f"[{readable(past_words.compared(event))}]{more}")
             case _:
-                assert_never(output)
+                assert_never(event)
 
-    def _traceback(self, error: out.Error) -> str:
-        if self._detail == "verbose" and error.traceback:
-            return without_escapes("\n".join(error.traceback))
-        return tracebacks.readable(error, self._cwd)
+    def _output(self, call_id: str, output: out.Output, label: str) -> None:
+        if call_id not in self._runs:
+            self._runs[call_id] = RunText(self._cwd, whole=self._detail == "verbose")
+        self._print(call_id, label, self._runs[call_id].add(output))
 
     def _print(self, call_id: str, label: str, text: str) -> None:
         """Write complete lines of output, under a heading when they are the first of their run."""
@@ -205,9 +206,8 @@ class PlainFront:
 
     def _rest(self, call_id: str) -> None:
         """Write what has no newline yet."""
-        for (owner, _), lines in self._lines.items():
-            if owner == call_id and (rest := lines.rest()):
-                self._print(call_id, "output", rest + "\n")
+        if run := self._runs.get(call_id):
+            self._print(call_id, "output", run.rest())
 
     def _remark(self) -> None:
         """The text so far belongs to a reply that also calls code, or to one that broke off."""
@@ -217,7 +217,7 @@ class PlainFront:
             self._note(readable(text.rstrip()))
 
     def _finished(self, event: on.TurnFinished) -> None:
-        self._lines.clear()
+        self._runs.clear()
         self._printing = ""
         if event.reason != "done":
             self._remark()

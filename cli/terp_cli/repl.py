@@ -1,9 +1,10 @@
 """The REPL: a line is read, its turn is drawn, and so on until the person leaves.
 
-front = TerminalFront.on(sys.stdout, keyboard=0, environ=os.environ)
-keyboard = Keyboard.on(0)
-session = Session(model, kernels, TerminalPerson(front, lambda: keyboard), …)
-code = await run_repl(session, front, keyboard, ReplSettings(history=places.state / "history"))
+painter = Painter(sys.stdout, size)
+front = TerminalFront.on(painter, keyboard=None, environ=os.environ)
+desk = Desk.on(0, painter)
+session = Session(model, kernels, TerminalPerson(front, lambda: desk), …)
+code = await run_repl(session, front, desk, ReplSettings(history=places.state / "history"))
 """
 
 import asyncio
@@ -18,14 +19,16 @@ from textwrap import fill
 from typing import Any, Protocol
 
 from terp.errors import TerpError
-from terp.events import Event, TurnFinished, TurnStarted, UsageReported
-from terp.messages import Message
+from terp.events import CodeFinished, CodeRejected, CodeTyped, Event, TurnFinished, TurnStarted
+from terp.kernels.protocol import Kernels
+from terp.messages import Attachment, Message
+from terp.typed_run import TYPED
 from terp_cli.commands import Command, Commands
-from terp_cli.history import LockedHistory
-from terp_cli.keyboard import Keyboard
-from terp_cli.prompt import Prompt
+from terp_cli.reader import Reader
 from terp_cli.sanitise import one_line, readable
+from terp_cli.talk import Sources, Talk, typed_code
 from terp_cli.terminal import TerminalFront
+from terp_cli.toolbar import Toolbar
 
 
 class Named(Protocol):
@@ -40,13 +43,17 @@ class Conversation(Protocol):
     """What the REPL needs of a session."""
 
     history: Sequence[Message]
+    kernels: Kernels
 
     @property
     def model(self) -> Named:
         """The model that is asked."""
 
-    def turn(self, prompt: str) -> AsyncGenerator[Event, None]:
+    def turn(self, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
         """Everything that happens until the model has answered."""
+
+    def run(self, language: str, code: str) -> AsyncGenerator[Event, None]:
+        """Everything that happens until the person's own code has run."""
 
     def events(self, after: int = 0) -> AsyncGenerator[Any, None]:
         """Numbered records of all events, also of those between turns."""
@@ -60,26 +67,31 @@ class ReplSettings:
     """What a REPL is told by who starts it.
 
     `background` is begun when the first prompt is on the screen: starting the kernel, importing what
-    the model needs. `kill` ends the kernels on the spot, whatever their code is doing. `use_model`
-    changes the session's model by name, and raises `TerpError` when it cannot; without it `/model` only
-    tells the name.
+    the model needs. `first` is the turn that was asked for on the command line. `kill` ends the kernels
+    on the spot, whatever their code is doing. `use_model` changes the session's model by name, and
+    raises `TerpError` when it cannot; without it `/model` only tells the name. `attached` is what a
+    message names with an `@`.
     """
 
     history: Path
     banner: Sequence[str] = ()
     background: Sequence[Callable[[], Awaitable[object]]] = ()
+    first: Callable[[], Awaitable[object]] | None = None
     kill: Callable[[], Awaitable[object]] | None = None
     use_model: Callable[[str], Awaitable[None]] | None = None
+    attached: Callable[[str], Awaitable[Sequence[Attachment]]] | None = None
+    sources: Sources | None = None
+    tier: Callable[[], str] = lambda: "none"
+    unasked: Callable[[], bool] = lambda: False
+    vi_mode: bool = False
 
 
-async def run_repl(
-    session: Conversation, front: TerminalFront, keyboard: Keyboard, settings: ReplSettings
-) -> int:
+async def run_repl(session: Conversation, front: TerminalFront, desk: Reader, settings: ReplSettings) -> int:
     """Talk until the person leaves; the exit code. The session is not closed.
 
     Ctrl-C interrupts a turn; SIGTERM and SIGHUP leave with 143 and 129.
     """
-    repl = Repl(session, front, keyboard, settings)
+    repl = Repl(session, front, desk, settings)
     running = asyncio.current_task()
     loop = asyncio.get_running_loop()
     ended_by: list[int] = []
@@ -115,49 +127,81 @@ class Repl:
     """One conversation at a terminal."""
 
     def __init__(
-        self, session: Conversation, front: TerminalFront, keyboard: Keyboard, settings: ReplSettings
+        self, session: Conversation, front: TerminalFront, desk: Reader, settings: ReplSettings
     ) -> None:
         self.session = session
         self.front = front
         self.commands = Commands(self._table(settings))
         self._settings = settings
-        self._keyboard = keyboard
+        self._desk = desk
         self._tasks: set[asyncio.Task[None]] = set()
         self._in_turn = False
-        self._drawn: set[int] = set()
         self._left = False
-        self._tokens = 0
-        self._prompt = Prompt(
-            LockedHistory(settings.history),
-            keyboard.source,
-            keyboard.sink,
-            toolbar=self._toolbar,
-            painted=self._begin_background,
-        )
+        self._toolbar = Toolbar(lambda: session.model.name, settings.tier, settings.unasked)
 
     async def run(self) -> None:
         """Read and answer until the person leaves."""
         # Not through the front end, which would import rich before there is a prompt.
-        width = self._keyboard.sink.get_size().columns
+        width = self._desk.width
         for line in self._settings.banner:
-            self._keyboard.say(f"{fill(readable(line), width)}\n")
-        while not self._left:
-            try:
-                line = await self._prompt.read()
-            except EOFError:
-                return
-            await self.answer(line)
+            self._desk.say(fill(readable(line), width))
+        async with self._desk.talking(self._talk()):
+            for thing in (self._import_renderer, self._watch, *self._settings.background):
+                self.begin(thing)
+            if self._settings.first is not None:
+                await self._guarded(self._turn(self._settings.first()))
+            while not self._left:
+                try:
+                    line = await self._desk.message()
+                except EOFError:
+                    return
+                await self._guarded(self._answer(line))
 
-    async def answer(self, line: str) -> None:
-        """Do what a line says: a command, or a message to the model."""
+    def lost(self, _: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+        """Say in one line what failed where nobody waits for it."""
+        error = context.get("exception")
+        told = f"{type(error).__name__}: {error}" if error else str(context.get("message"))
+        self.front.say(f"! Something failed in the background: {told}")
+
+    def interrupt(self) -> None:
+        """Stop the turn that is going on, and let the person think again about what was to follow it."""
+        if self._in_turn:
+            self._desk.take_back()
+            self.begin(self.session.interrupt)
+        else:
+            self._desk.interrupted()
+
+    def stop(self) -> None:
+        """Take back what was begun in the background."""
+        for task in self._tasks:
+            task.cancel()
+
+    def begin(self, thing: Callable[[], Awaitable[object]]) -> None:
+        """Let something happen beside the conversation."""
+
+        async def run() -> None:
+            # A kernel that does not start is told by the run that needs it.
+            with suppress(TerpError):
+                await thing()
+
+        task = asyncio.create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _talk(self) -> Talk:
+        return Talk(
+            history=self._settings.history,
+            toolbar=self._toolbar.text,
+            busy=lambda: self._in_turn,
+            interrupt=self.interrupt,
+            sources=self._settings.sources,
+            vi_mode=self._settings.vi_mode,
+        )
+
+    async def _guarded(self, doing: Awaitable[object]) -> None:
+        """Do something for the person; what goes wrong is told, and the talk goes on."""
         try:
-            if not line.strip():
-                return
-            if Commands.are_in(line):
-                if unknown := await self.commands.run(line):
-                    self.front.say(unknown)
-            else:
-                await self._turn(line)
+            await doing
         except TerpError as error:
             self.front.say(error.message, *([error.remedy] if error.remedy else []))
         except Exception as error:  # noqa: BLE001  # a bug of terp must not end the conversation
@@ -166,36 +210,26 @@ class Repl:
                 told, "", "This is a bug in terp. The conversation and the variables are still there."
             )
 
-    def lost(self, _: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
-        """Say in one line what failed where nobody waits for it."""
-        error = context.get("exception")
-        told = f"{type(error).__name__}: {error}" if error else str(context.get("message"))
-        self._prompt.above(lambda: self.front.say(f"! Something failed in the background: {told}"))
+    async def _answer(self, line: str) -> None:
+        """Do what a line says: a command, or a message to the model."""
+        if code := typed_code(line, self.session.kernels.languages):
+            await self._turn(self._drawn(self.session.run(*code)))
+        elif not Commands.are_in(line):
+            attached = await self._settings.attached(line) if self._settings.attached else ()
+            await self._turn(self._drawn(self.session.turn(line, attached)))
+        elif unknown := await self.commands.run(line):
+            self.front.say(unknown)
 
-    def interrupt(self) -> None:
-        """Stop the turn that is going on; at the prompt, nothing."""
-        if self._in_turn:
-            self.begin(self.session.interrupt)
-
-    def stop(self) -> None:
-        """Take back what was begun in the background."""
-        for task in self._tasks:
-            task.cancel()
-
-    async def _turn(self, prompt: str) -> None:
+    async def _turn(self, turn: Awaitable[object]) -> None:
         self._in_turn = True
-        self._drawn.clear()
         try:
-            async with aclosing(self._noted(self.session.turn(prompt))) as events:
-                await self.front.show(events)
+            await turn
         finally:
             self._in_turn = False
 
-    async def _noted(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        async with aclosing(events):
-            async for event in events:
-                self._drawn.add(id(event))
-                yield event
+    async def _drawn(self, turn: AsyncGenerator[Event, None]) -> None:
+        async with aclosing(turn) as events:
+            await self.front.show(events)
 
     def _table(self, settings: ReplSettings) -> list[Command]:
         async def show_help(_: str) -> None:
@@ -223,48 +257,35 @@ class Repl:
             Command("quit", "", "leave", leave),
         ]
 
-    def _toolbar(self) -> str:
-        tokens = f" · {self._tokens:,} tokens".replace(",", " ") if self._tokens else ""
-        return f"{one_line(self.session.model.name)}{tokens} · /help"
-
-    def _begin_background(self) -> None:
-        for thing in (self._import_renderer, self._watch, *self._settings.background):
-            self.begin(thing)
-
-    def begin(self, thing: Callable[[], Awaitable[object]]) -> None:
-        """Let something happen beside the conversation."""
-
-        async def run() -> None:
-            # A kernel that does not start is told by the run that needs it.
-            with suppress(TerpError):
-                await thing()
-
-        task = asyncio.create_task(run())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     @staticmethod
     async def _import_renderer() -> None:
         await asyncio.to_thread(import_module, "terp_cli.render.transcript")
 
     async def _watch(self) -> None:
         """Show what happens between turns, and count."""
-        in_turn = False
+        drawn_elsewhere = False
         async with aclosing(self.session.events()) as records:
             async for record in records:
                 event: Event = record.event
-                if isinstance(event, UsageReported):
-                    self._tokens += event.input_tokens + event.output_tokens
-                if isinstance(event, TurnStarted | TurnFinished):
-                    in_turn = isinstance(event, TurnStarted)
-                # A turn may go on a little after it has said that it is finished.
-                elif not (in_turn or self._in_turn or id(event) in self._drawn):
-                    self._prompt.above(lambda event=event: self.front.aside(event))  # type: ignore[misc]
+                if self._toolbar.note(event):
+                    self._desk.refresh()
+                if isinstance(event, TurnStarted | CodeTyped):
+                    drawn_elsewhere = True
+                elif not drawn_elsewhere:
+                    self.front.aside(event)
+                elif isinstance(event, TurnFinished) or _ends_typed(event):
+                    drawn_elsewhere = False
+
+
+def _ends_typed(event: Event) -> bool:
+    return isinstance(event, CodeFinished | CodeRejected) and event.call_id.startswith(TYPED)
 
 
 _KEYS = (
     'Alt+Enter, Ctrl+J, a trailing \\ or a """ block: another line of the same message',
+    "!command or >>> code: runs without the model, which is told · @file, @variable: goes with the message",
     "Ctrl+R: search what was typed before · Ctrl+X Ctrl+E: write in your editor",
-    "Ctrl+C: interrupt, keeping everything; at the prompt it clears the line, twice leaves",
+    "While a turn runs: what you type is next; Up on an empty line takes it back",
+    "Ctrl+C or Esc: interrupt, keeping everything; at the prompt Ctrl+C clears the line, twice leaves",
     "Ctrl+D: leave",
 )

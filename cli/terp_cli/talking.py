@@ -1,13 +1,19 @@
 """A person at a terminal: turns are drawn, questions asked there, and the talk goes on."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 from terp import __version__
+from terp.attachments import attach
+from terp.messages import Attachment
 from terp.models.building import build_model
 from terp.session import Session
 from terp.settings import Settings
 from terp_cli.ahead import preload_adapters
 from terp_cli.call import Call
+from terp_cli.mentions import described, mentions
 from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.seat import Seat
@@ -17,20 +23,17 @@ async def talk(
     call: Call, settings: Settings, session: Session, seat: Seat, question: Question | None
 ) -> int:
     """Answer `question` if there is one, then go on at the prompt; the exit code. Closes the session."""
-    assert seat.keyboard is not None, "who talks has a keyboard"
-    stopping = call.stopping
+    assert seat.desk is not None, "who talks has a desk"
+    asked = partial(one_turn, session, question, seat.front, call.stopping) if question else None
     try:
-        if question is not None:
-            with stopping.watching(session.interrupt, session.kernels.aclose):
-                await one_turn(session, question, seat.front, stopping)
-            if stopping.final:
-                return stopping.code or 0
-        return await run_repl(session, seat.front, seat.keyboard(), _repl(call, settings, session))
+        return await run_repl(session, seat.front, seat.desk(), _repl(call, settings, session, asked))
     finally:
         await session.aclose()
 
 
-def _repl(call: Call, settings: Settings, session: Session) -> ReplSettings:
+def _repl(
+    call: Call, settings: Settings, session: Session, first: Callable[[], Awaitable[int]] | None
+) -> ReplSettings:
     kernel = session.kernels.get(session.kernels.languages[0])
 
     async def use_model(name: str) -> None:
@@ -42,10 +45,20 @@ def _repl(call: Call, settings: Settings, session: Session) -> ReplSettings:
         await before.aclose()
         await preload_adapters()
 
+    async def attached(message: str) -> Sequence[Attachment]:
+        named = mentions(message, Path(kernel.cwd))
+        files = attach(named.files, Path(kernel.cwd))
+        variables = await kernel.variables() if named.names else ()
+        return (*files, *(described(variable) for variable in variables if variable.name in named.names))
+
     return ReplSettings(
         history=call.places.history,
         banner=_banner(call, settings, session),
         background=(preload_adapters, kernel.start),
+        first=first,
+        attached=attached,
+        tier=lambda: kernel.tier,
+        unasked=lambda: settings.auto_run,
         kill=session.kernels.aclose,
         use_model=use_model,
     )

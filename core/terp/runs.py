@@ -117,7 +117,7 @@ class Runner:
 
     def _without_own_files(self, ended: RunEnded) -> RunEnded:
         """`ended` without what terp itself wrote meanwhile: its folder may lie in the working directory."""
-        own = self._artifacts.folder.absolute()
+        own = self._artifacts.home.absolute()
         files = tuple(change for change in ended.files if own not in Path(change.path).parents)
         return replace(ended, files=files)
 

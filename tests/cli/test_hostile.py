@@ -4,7 +4,6 @@ import io
 import re
 
 import pytest
-from rich.color import ColorSystem
 
 from terp.events import Event, TurnFinished
 from terp_cli.plain import PlainFront
@@ -13,7 +12,7 @@ from tests.cli.drawing import Clock
 from tests.cli.hostile import CORPUS, events_with
 from tests.cli.screens import Terminal
 
-OURS = re.compile(r"\x1b\[[\d;]*m|\x1b\[\d*[AC]|\x1b\[J|\x1b\[\?7[lh]|\r\n|\r")
+OURS = re.compile(r"\x1b\[[\d;]*m|\x1b\[\d*[ABCLM]|\x1b\[[JK]|\x1b\[\?7[lh]|\r\n|\r")
 UNSAFE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064"
     "\ufeff\u00ad\u034f\u115f\u3164\uffa0\u180e\ufff9-\ufffb\U000e0001-\U000e007f\ud800-\udfff]"
@@ -25,7 +24,7 @@ FORBIDDEN = {"5", "6", "8", *map(str, range(10, 20))}
 
 def drawn(events: list[Event], columns: int, *, verbose: bool) -> str:
     terminal, clock = Terminal(columns), Clock()
-    screen = terminal.screen(ColorSystem.EIGHT_BIT)
+    screen = terminal.screen()
     transcript = Transcript(lambda: screen.width, lambda: screen.tail_rows, clock, verbose=verbose)
     for event in events:
         screen.update(transcript.show(event), transcript.tail(screen.tail_rows))

@@ -14,9 +14,11 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
 from terp.errors import Unavailable
-from terp.events import Event, KernelChanged, TextDelta, TurnFinished, TurnStarted
-from terp.messages import Message, User
-from terp_cli.keyboard import Keyboard
+from terp.events import CodeTyped, Event, KernelChanged, TextDelta, TurnFinished, TurnStarted
+from terp.kernels.protocol import Kernels
+from terp.messages import Attachment, Message, User
+from terp.testing import EchoKernel
+from terp_cli.desk import Desk
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.terminal import TerminalFront
 from terp_cli.tty import unechoed
@@ -40,11 +42,12 @@ class Parrot:
         self.history: Sequence[Message] = (User("before"),)
         self.said: list[str] = []
         self.model = Model()
+        self.kernels: Kernels = EchoKernel()
         self.outside: asyncio.Queue[Event] = asyncio.Queue()
         self._stop = asyncio.Event()
 
-    async def turn(self, prompt: str) -> AsyncGenerator[Event, None]:
-        self.said.append(prompt)
+    async def turn(self, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
+        self.said += [prompt, *(attachment.name for attachment in attachments)]
         if prompt == "fail":
             raise Unavailable("Nobody answers.", "Start a server.")
         if prompt == "bug":
@@ -57,10 +60,10 @@ class Parrot:
             yield TurnFinished("interrupted", "")
             return
         yield TurnFinished("done", "")
-        if prompt == "die":
-            died = KernelChanged("python", "died", "Killed.")
-            self.outside.put_nowait(died)
-            yield died
+
+    async def run(self, language: str, code: str) -> AsyncGenerator[Event, None]:
+        self.said.append(f"{language}: {code}")
+        yield CodeTyped("typed1", language, code)
 
     async def events(self, after: int = 0) -> AsyncGenerator[Any, None]:
         while True:
@@ -77,22 +80,21 @@ class Seat:
         self.keys = keys
         self.screen = Watched()
         self.session = Parrot()
-        front = TerminalFront(self.screen.screen)
-        keyboard = Keyboard(keys, self.screen.sink(), None)
+        painter = self.screen.painter()
+        front = TerminalFront(lambda: self.screen.screen(painter))
+        desk = Desk(keys, painter)
         given = ReplSettings(history=folder / "history", **settings)
-        self.running = asyncio.create_task(run_repl(self.session, front, keyboard, given))
-        self._prompts = 0
+        self.running = asyncio.create_task(run_repl(self.session, front, desk, given))
 
     async def types(self, *lines: str) -> None:
-        """Each line at a prompt of its own."""
+        """Type lines; those that nobody waits for yet are queued."""
+        await self.prompted()
         for line in lines:
-            self._prompts += 1
-            await self.prompted()
             self.keys.send_text(line)
 
     async def prompted(self) -> None:
-        """Return when the next prompt waits."""
-        await self.screen.wrote("\x1b[?2004h", self._prompts)
+        """Return when there is a prompt."""
+        await self.screen.wrote("\x1b[?2004h")
 
     async def left(self) -> int:
         """The exit code."""
@@ -112,6 +114,15 @@ async def test_each_line_is_a_turn_until_the_person_leaves(seat: Callable[..., S
     assert [row for row in here.screen.shown() if "You said" in row] == ["You said hello.", "You said again."]
 
 
+async def test_code_that_is_typed_runs_without_the_model(seat: Callable[..., Seat]) -> None:
+    here = seat()
+    await here.types("!ls\r", ">>> x = 1\r", '"""\r>>> for i in x:\r...     i\r"""\r', "\x04")
+    assert (await here.left(), here.session.said) == (
+        0,
+        ["python: !ls", "python: x = 1", "python: for i in x:\n    i"],
+    )
+
+
 async def test_a_banner_is_broken_between_words(seat: Callable[..., Seat]) -> None:
     here = seat(banner=["word " * 20])
     await here.types("\x04")
@@ -124,6 +135,7 @@ async def test_ctrl_c_during_a_turn_interrupts_it_and_nothing_else(seat: Callabl
     await here.types("wait\r")
     await here.screen.wrote("Waiting")
     signal.raise_signal(signal.SIGINT)
+    await here.screen.wrote("Interrupted.")
     await here.types("hello\r", "\x04")
     assert (await here.left(), here.session.said) == (0, ["wait", "hello"])
     assert "Interrupted." in here.screen.shown()
@@ -226,13 +238,6 @@ async def test_what_happens_between_turns_is_shown_above_the_prompt(seat: Callab
     await here.screen.wrote("The python kernel died.")
     here.keys.send_text("/quit\r")
     assert await here.left() == 0
-
-
-async def test_what_a_turn_has_drawn_is_not_said_again_between_turns(seat: Callable[..., Seat]) -> None:
-    here = seat()
-    await here.types("die\r", "hello\r", "/quit\r")
-    await here.left()
-    assert "".join(here.screen.shown()).count("kernel died") == 1
 
 
 @asynccontextmanager

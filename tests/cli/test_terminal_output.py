@@ -141,4 +141,4 @@ def test_output_that_is_cleared_after_it_was_printed_shows_what_came_last() -> N
     stream = OutputStream(lambda: 80, tail_rows=lambda: 12)
     steps = [output for at in range(5) for output in (Clear(wait=True), Text("stdout", f"step {at}\n"))]
     rows = [row for output in steps[1:] for row in stream.add(output)]
-    assert [row.plain for row in (*rows, *stream.finish())] == ["step 4"]
+    assert [str(row) for row in (*rows, *stream.finish())] == ["step 4"]

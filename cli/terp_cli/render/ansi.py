@@ -1,4 +1,4 @@
-"""Rows of styled text as bytes for a terminal, with as few escape sequences as will do."""
+"""Styled text as rows for one kind of terminal."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -9,11 +9,7 @@ from rich.style import Style
 from rich.text import Text
 
 from terp_cli.ink import Colour, Ink
-
-Run = tuple[str, str]
-"""Text without controls, and the SGR parameters it is drawn with ("" for plain)."""
-
-Row = tuple[Run, ...]
+from terp_cli.render.rows import Row, Run
 
 
 class Palette:
@@ -49,20 +45,6 @@ class Palette:
         if style.bgcolor and not style.bgcolor.is_default:
             codes += style.bgcolor.downgrade(self._colours).get_ansi_codes(foreground=False)
         return ";".join(codes)
-
-
-def encode(row: Row) -> str:
-    """A row with its sequences; begins and ends in the plain style."""
-    parts: list[str] = []
-    current = ""
-    for text, sgr in row:
-        if sgr != current:
-            parts.append(_change(current, sgr))
-            current = sgr
-        parts.append(text)
-    if current:
-        parts.append("\x1b[m")
-    return "".join(parts)
 
 
 @lru_cache(maxsize=512)
@@ -150,19 +132,3 @@ def _has_no_ground(before: str, after: str) -> bool:
 
 
 _SEEN_ON_SPACE = {"4", "7", "9", *(str(code) for code in (*range(40, 48), *range(100, 108)))}
-
-
-@lru_cache(maxsize=4096)
-def _change(before: str, after: str) -> str:
-    if after == "":
-        return "\x1b[m"
-    if before and (_is_colour(before) and _is_colour(after)):
-        return f"\x1b[{after}m"
-    return f"\x1b[{';' if before else ''}{after}m"
-
-
-def _is_colour(sgr: str) -> bool:
-    """Whether `sgr` sets a foreground and nothing else, so that another such replaces it whole."""
-    return (sgr.startswith("38;") and "48;" not in sgr) or (
-        sgr.isdigit() and (30 <= int(sgr) <= 37 or 90 <= int(sgr) <= 97)
-    )

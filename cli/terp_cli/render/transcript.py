@@ -1,6 +1,6 @@
 """What a person reads of a turn: every event as rows, and the tail of what is still growing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar, assert_never, cast
 
@@ -9,14 +9,17 @@ from rich.text import Text
 from terp.events import (
     Answered,
     Asked,
+    CodeCompared,
     CodeDeclined,
     CodeDelta,
     CodeFinished,
     CodeProposed,
     CodeRejected,
     CodeStarted,
+    CodeTyped,
     Event,
     HistoryCompacted,
+    HistoryRewound,
     KernelChanged,
     LateOutput,
     ModelCalled,
@@ -25,13 +28,18 @@ from terp.events import (
     Printed,
     Progress,
     ReasoningDelta,
+    SessionForked,
+    SessionResumed,
     TextDelta,
     TurnFinished,
     TurnStarted,
     UsageReported,
 )
+from terp.outputs import Display, DisplayUpdate
 from terp_cli.render import look, words
+from terp_cli.render.answer import AnswerStream, same_file
 from terp_cli.render.code import CodeStream
+from terp_cli.render.display import Draw, Drawn, saved_to
 from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
@@ -45,7 +53,7 @@ from terp_cli.sanitise import one_line
 class Stream(Protocol):
     """A part of the transcript that grows."""
 
-    def finish(self) -> list[Text]:
+    def finish(self) -> Sequence[Drawn]:
         """The rows that were waiting for more."""
 
     def tail(self, limit: int) -> list[Text]:
@@ -60,7 +68,8 @@ class Transcript:
 
     One part grows at a time: reasoning, text, the code of a call, the output of a run. When another
     begins, it is finished, and a blank row goes between them. `verbose` folds no traceback, and no
-    reasoning unless `reasoning` says so.
+    reasoning unless `reasoning` says so. `draw` draws pictures; without it there is no `Graphic` among
+    the rows.
     """
 
     def __init__(
@@ -71,6 +80,7 @@ class Transcript:
         *,
         verbose: bool = False,
         reasoning: Detail | None = None,
+        draw: Draw | None = None,
     ) -> None:
         self._width = width
         self._tail_rows = tail_rows
@@ -79,15 +89,18 @@ class Transcript:
         self._detail: Detail = reasoning or ("whole" if verbose else "folded")
         self._thoughts: list[Pieces] = []
         self._new_turn = False
+        self._drawing = draw
         self._cwd = ""
         self._obituary = ""
+        # The files that this turn has told of.
+        self._named: set[str] = set()
         self._status = Status()
         self._usage = words.Usage()
         self._part: Stream | None = None
         self._name = ""
         self._code: dict[str, Pieces] = {}
         self._code_language: str | None = None
-        self._rows: list[Text] = []
+        self._rows: list[Drawn] = []
         self._spaced = False
 
     @property
@@ -95,8 +108,8 @@ class Transcript:
         """The reasoning of the last turn that had any, with an empty line between its parts."""
         return "\n\n".join(str(thought).strip() for thought in self._thoughts)
 
-    def show(self, event: Event) -> list[Text]:
-        """The rows that are finished with `event`."""
+    def show(self, event: Event) -> list[Drawn]:
+        """The rows that are finished with `event`: `Text`, and a `Graphic` where a picture was drawn."""
         self._draw(event)
         return self._taken()
 
@@ -111,7 +124,7 @@ class Transcript:
         gap = [Text()] if not self._spaced or rows else []
         return [*rows, *gap, status][-limit:]
 
-    def rest(self) -> list[Text]:
+    def rest(self) -> list[Drawn]:
         """The rows of all that waits: something else is about to be drawn, or the turn is over."""
         self._end_part()
         return self._taken()
@@ -121,6 +134,9 @@ class Transcript:
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 self._write(event)
+            case CodeTyped():
+                # It stands on the screen as the line that was typed.
+                self._end_part()
             case CodeStarted() | Printed() | LateOutput() | CodeFinished():
                 self._run(event)
             case ModelCalled() | ModelRetrying() | Progress() | Asked() | KernelChanged():
@@ -129,15 +145,21 @@ class Transcript:
                 TurnStarted() | Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted() | Noticed()
             ):
                 self._line(words.told(event))
+            case HistoryRewound() | SessionForked() | SessionResumed() | CodeCompared():
+                self._line(words.of_past(event))
             case UsageReported():
                 self._usage.add(event)
             case TurnFinished():
-                self._status.clear()
-                self._end_part()
-                self._line(words.ended(event, self._usage))
-                self._usage = words.Usage()
+                self._end(event)
             case _:
                 assert_never(event)
+
+    def _end(self, finished: TurnFinished) -> None:
+        self._status.clear()
+        self._end_part()
+        self._line(words.ended(finished, self._usage))
+        self._usage = words.Usage()
+        self._named.clear()
 
     def _write(self, event: ReasoningDelta | TextDelta | CodeDelta | CodeProposed) -> None:
         if not isinstance(event, ReasoningDelta):
@@ -161,6 +183,8 @@ class Transcript:
                 self._status.wait("running", self._clock(), after_s=0.5)
                 self._begin("output " + call_id, self._output())
             case Printed(call_id=call_id, output=output):
+                if isinstance(output, Display | DisplayUpdate) and output.path:
+                    self._named |= {output.path, saved_to(output)}
                 self._keep(self._growing("output " + call_id, self._output).add(output))
             case LateOutput(call_id=call_id, output=output):
                 begun = self._name == "late " + call_id
@@ -208,11 +232,20 @@ class Transcript:
             return PlainStream(self._width, look.DIM)
         return FoldedReasoning(self._width, self._clock, shown=self._detail == "folded")
 
-    def _markdown(self) -> MarkdownStream:
-        return MarkdownStream(self._width, self._tail_rows)
+    def _markdown(self) -> AnswerStream:
+        markdown = MarkdownStream(self._width, self._tail_rows)
+        return AnswerStream(
+            markdown, lambda address: bool(path := same_file(address, self._cwd)) and path in self._named
+        )
 
     def _output(self) -> OutputStream:
-        return OutputStream(self._width, self._cwd, whole=self._verbose, tail_rows=self._tail_rows)
+        return OutputStream(
+            self._width,
+            self._cwd,
+            whole=self._verbose,
+            draw=self._drawing,
+            tail_rows=self._tail_rows,
+        )
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
         """The part of this name if it is the one that grows; else a new one."""
@@ -268,7 +301,11 @@ class Transcript:
         if finished.note == self._obituary:
             finished = replace(finished, note="")
         cut = isinstance(output, OutputStream) and output.cut
-        self._keep(words.finished(finished, cut=cut))
+        told = output.saved if isinstance(output, OutputStream) else set()
+        # A picture that was drawn and saved is one: its file was named below it.
+        news = tuple(one for one in finished.files if one.action != "created" or one.path not in told)
+        self._keep(words.finished(replace(finished, files=news), cut=cut))
+        self._named |= {change.path for change in finished.files if change.action != "deleted"}
 
     def _kernel_changed(self, changed: KernelChanged) -> None:
         starting = f"starting {one_line(changed.language)}"
@@ -283,11 +320,11 @@ class Transcript:
         if not self._spaced:
             self._keep([Text()])
 
-    def _keep(self, rows: list[Text]) -> None:
+    def _keep(self, rows: Sequence[Drawn]) -> None:
         if rows:
             self._rows += rows
-            self._spaced = not rows[-1].plain.strip()
+            self._spaced = isinstance(rows[-1], Text) and not rows[-1].plain.strip()
 
-    def _taken(self) -> list[Text]:
+    def _taken(self) -> list[Drawn]:
         rows, self._rows = self._rows, []
         return rows

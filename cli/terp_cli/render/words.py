@@ -7,25 +7,31 @@ from rich.text import Text
 
 from terp.events import (
     Answered,
+    CodeCompared,
     CodeDeclined,
     CodeFinished,
     CodeRejected,
     HistoryCompacted,
+    HistoryRewound,
     KernelChanged,
     ModelRetrying,
     Noticed,
     Progress,
+    SessionForked,
+    SessionResumed,
     TurnFinished,
     TurnStarted,
     UsageReported,
 )
 from terp.outputs import FileChange
+from terp_cli import past_words
 from terp_cli.plain import with_remedy
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
 from terp_cli.sanitise import one_line, readable
 
 Told = TurnStarted | Answered | CodeDeclined | CodeRejected | HistoryCompacted | Noticed
+OfPast = HistoryRewound | SessionForked | SessionResumed | CodeCompared
 
 _BAR = 12
 _ENDED = {
@@ -103,6 +109,22 @@ def told(event: Told) -> list[Text]:  # one sentence for each
             assert_never(event)
 
 
+def of_past(event: OfPast) -> list[Text]:
+    """What became of earlier turns, and of their code."""
+    match event:
+        case HistoryRewound():
+            return _said(past_words.rewound(event), look.DIM)
+        case SessionForked():
+            return _said(past_words.forked(event), look.DIM)
+        case SessionResumed():
+            return _said(past_words.resumed(event), look.WARNING if event.lost else look.DIM)
+        case CodeCompared(difference=difference):
+            said = _said(past_words.compared(event), look.WARNING if difference else look.GOOD)
+            return said + (_said(difference, look.DIM) if difference else [])
+        case _:
+            assert_never(event)
+
+
 def retrying(event: ModelRetrying) -> list[Text]:
     """Why a request is sent again; what came of it until now does not count."""
     again = f"The request is sent again (attempt {event.attempt})."
@@ -164,6 +186,8 @@ def _file(change: FileChange) -> Text:
 
 
 def _size(size: float) -> str:
+    if size == 1:
+        return "1 byte"
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"

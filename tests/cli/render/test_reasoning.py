@@ -14,7 +14,7 @@ def finished(drawn: Transcript, clock: Clock) -> list[str]:
     rows = drawn.show(ReasoningDelta("First,\n"))
     clock.now = 7.0
     rows += [*drawn.show(ReasoningDelta("then this.")), *drawn.show(TextDelta("Yes."))]
-    return [row.plain for row in (*rows, *drawn.rest())]
+    return [str(row) for row in (*rows, *drawn.rest())]
 
 
 def test_reasoning_becomes_one_line_when_it_has_ended() -> None:
