@@ -39,6 +39,7 @@ class Seat:
             keyboard=descriptor if once else None,
             environ=call.environ,
             images=settings.images,
+            theme=settings.theme,
             verbose=call.options.verbose,
         )
         if descriptor is None:
