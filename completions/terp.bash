@@ -19,6 +19,7 @@ _terp() {
             done ;;
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
+        --theme) compopt +o default 2>/dev/null; words=(auto dark light none) ;;
         --images) compopt +o default 2>/dev/null; words=(auto off kitty iterm sixel blocks) ;;
         --notify) compopt +o default 2>/dev/null; words=(auto off bell osc9 osc99 osc777) ;;
         --replay-mode) compopt +o default 2>/dev/null; words=(strict new sequence) ;;
@@ -55,6 +56,7 @@ _terp() {
                     --python
                     --run-timeout --run-timeout-s
                     --env-pass
+                    --theme
                     --images
                     --vi --vi-mode
                     --no-vi-mode

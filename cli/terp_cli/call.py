@@ -50,13 +50,13 @@ class Call:
     def tell(self, text: str) -> None:
         """Say a line about the call itself."""
         if not self.options.quiet:
-            self.notes.write(f"terp: {text}\n")
+            self.notes.write(f"terp: {readable(text)}\n")
             self.notes.flush()
 
     def failed(self, error: TerpError) -> int:
         """Say why there is no result, in the form that was asked for; the exit code."""
         if self.options.debug:
-            traceback.print_exception(error, file=self.notes)
+            self.notes.write(readable("".join(traceback.format_exception(error))))
         self._without_a_turn(TurnFinished(error.stop_reason, "", error.message, error.remedy))
         one = with_remedy(error.message, error.remedy)
         lines = error.problems if isinstance(error, SettingsError) else [one]

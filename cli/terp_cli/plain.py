@@ -59,6 +59,8 @@ class PlainFront:
         self._runs: dict[str, RunText] = {}
         self._printing = ""
         self._cwd = ""
+        self._obituary = ""
+        self._thought = ""
 
     async def show(self, events: AsyncIterable[on.Event]) -> None:
         """Show one turn to its end."""
@@ -67,6 +69,8 @@ class PlainFront:
 
     def take(self, event: on.Event) -> None:
         """Show one event."""
+        if self._thought and not isinstance(event, on.ReasoningDelta):
+            self._think("\n")
         match event:
             case (
                 on.TextDelta() | on.ReasoningDelta() | on.CodeDelta() | on.ModelCalled() | on.ModelRetrying()
@@ -102,7 +106,7 @@ class PlainFront:
                 self._reply.append(text)
             case on.ReasoningDelta(text=text):
                 if self._detail == "verbose":
-                    self._notes.write(readable(text))
+                    self._think(text)
             case on.CodeDelta():
                 self._remark()
             case on.ModelCalled(model=model, step=step):
@@ -113,6 +117,11 @@ class PlainFront:
                 self._note(f"[retry {attempt} in {delay_s:.0f} s: {one_line(reason)}]")
             case _:
                 assert_never(event)
+
+    def _think(self, text: str) -> None:
+        """Write the lines of reasoning that are whole: what is safe depends on what stands beside it."""
+        lines, end, self._thought = (self._thought + text).rpartition("\n")
+        self._notes.write(readable(lines + end))
 
     def _of_code(self, event: OfCode) -> None:
         match event:
@@ -133,7 +142,8 @@ class PlainFront:
                 self._rest(call_id)
                 for change in files:
                     self._note(f"[{change.action}] {one_line(change.path)}")
-                if status != "ok" and (status != "error" or note):
+                known = status == "died" and note == self._obituary
+                if status != "ok" and (status != "error" or note) and not known:
                     self._note(f"[{status}] {one_line(note)}".rstrip())
                 self._note(f"[{status} after {seconds:.1f} s]", "verbose")
                 self._after_run = True
@@ -145,6 +155,7 @@ class PlainFront:
             case on.Noticed(text=text, remedy=remedy):
                 self._note(f"[note] {readable(f'{text} {remedy}'.rstrip())}")
             case on.KernelChanged(language=language, state=state, why=why):
+                self._obituary = why if state == "died" else ""
                 wanted: Detail = "normal" if state in _DEATHS else "verbose"
                 self._note(f"[{one_line(language)} kernel {state}] {one_line(why)}".rstrip(), wanted)
             case on.Progress(what=what, done=done, total=total):
@@ -153,7 +164,9 @@ class PlainFront:
                 price = "cost unknown" if cost is None else f"${cost:.4f}"
                 self._note(f"[{read:,} tokens read, {written:,} written, {price}]", "verbose")
             case on.HistoryCompacted(before=before, after=after, how=how):
-                self._note(f"[conversation shortened from {before:,} to {after:,} characters: {how}]")
+                self._note(
+                    f"[conversation shortened from {before:,} to {after:,} characters: {one_line(how)}]"
+                )
             case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 self._of_past(event)
             case on.TurnStarted() | on.Asked() | on.Answered():
@@ -165,14 +178,14 @@ class PlainFront:
     def _of_past(self, event: OfPast) -> None:
         match event:
             case on.HistoryRewound():
-                self._note(f"[{past_words.rewound(event)}]")
+                self._note(f"[{readable(past_words.rewound(event))}]")
             case on.SessionForked():
-                self._note(f"[{past_words.forked(event)}]")
+                self._note(f"[{readable(past_words.forked(event))}]")
             case on.SessionResumed():
                 self._note(f"[{readable(past_words.resumed(event))}]")
             case on.CodeCompared(difference=difference):
                 more = f"\n{readable(difference)}" if difference else ""
-                self._note(f"[{past_words.compared(event)}]{more}")
+                self._note(f"[{readable(past_words.compared(event))}]{more}")
             case _:
                 assert_never(event)
 

@@ -77,7 +77,12 @@ def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | Non
     if settings.screen_reader:
         return SpokenFront.on(call.out, keyboard=keyboard, environ=call.environ, verbose=verbose)
     return TerminalFront.on(
-        painter, keyboard=keyboard, environ=call.environ, images=settings.images, verbose=verbose
+        painter,
+        keyboard=keyboard,
+        environ=call.environ,
+        images=settings.images,
+        theme=settings.theme,
+        verbose=verbose,
     )
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from terp_cli.pictures.graphic import Graphic
     from terp_cli.render.display import Draw
+    from terp_cli.render.look import Theme
     from terp_cli.render.screen import Screen
     from terp_cli.render.transcript import Transcript
 
@@ -75,19 +76,24 @@ class TerminalFront:
         keyboard: int | None,
         environ: Mapping[str, str],
         images: str = "off",
+        theme: str = "auto",
         verbose: bool = False,
     ) -> "TerminalFront":
         """A front end for a terminal with the colours that its environment tells of.
 
-        `images` is the setting of that name.
+        `images` and `theme` are the settings of those names.
         """
 
         def screen() -> "Screen":
             # Importing rich takes longer than painting a prompt.
             from terp_cli.render.ansi import Palette  # noqa: PLC0415
+            from terp_cli.render.look import theme_of  # noqa: PLC0415
             from terp_cli.render.screen import TerminalScreen  # noqa: PLC0415
 
-            return TerminalScreen(painter, Palette(tty.colours_of(environ)))
+            def ground() -> "Theme":
+                return theme_of(theme, painter.facts.background, environ)
+
+            return TerminalScreen(painter, Palette(tty.colours_of(environ), ground))
 
         def drawer() -> "Draw | None":
             from terp_cli.pictures.drawer import drawer_on  # noqa: PLC0415

@@ -258,6 +258,12 @@ class Settings:
         (), "variables that the code may see, besides the harmless ones", group="code", metavar="NAME,…"
     )
 
+    theme: str = setting(
+        "auto",
+        "the ground that colours must be readable on",
+        group="terminal",
+        choices=("auto", "dark", "light", "none"),
+    )
     images: str = setting(
         "auto",
         "how pictures are drawn; their files are named in any case",

@@ -13,7 +13,9 @@ from terp_cli.glyphs import STAND_INS, carried, stand_ins
 
 PACKAGE = Path(terp_cli.__file__).parent
 # Their characters are looked for in what others write.
-READERS = {"sanitise.py", "lookalikes.py", "early.py", "rows.py", "glyphs.py"}
+READERS = {"sanitise.py", "lookalikes.py", "early.py", "rows.py", "glyphs.py", "program_row.py"}
+# Formulas are for terminals that can write their signs.
+READERS |= {"atoms.py", "latex_reader.py", "latex_commands.py", "latex_symbols.py"}
 # Pictures are drawn where all of Unicode can be written, or not at all.
 READERS |= {"blocks.py", "escapes.py", "tmux.py"}
 LIVE = "›·•─│✓✗⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

@@ -1,6 +1,6 @@
 """Styled text as rows for one kind of terminal."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -9,18 +9,28 @@ from rich.style import Style
 from rich.text import Text
 
 from terp_cli.ink import Colour, Ink
+from terp_cli.render.look import Theme, any_ground
 from terp_cli.render.rows import Row, Run
 
 
 class Palette:
-    """Turns styles into SGR parameters for one kind of terminal; None draws without any."""
+    """Turns styles into SGR parameters for one kind of terminal; None draws without any.
 
-    def __init__(self, colours: ColorSystem | None) -> None:
+    `theme` may change while the terminal is still being asked; it decides about terp's own colours, and
+    leaves those of programs as they are.
+    """
+
+    def __init__(self, colours: ColorSystem | None, theme: Callable[[], Theme] = any_ground) -> None:
         self._colours = colours
+        self._theme = theme
         self._known: dict[Style, str] = {}
+        self._known_in = theme()
 
     def row(self, text: Text) -> Row:
         """One line of `text` as runs; spaces never start a run of their own."""
+        theme = self._theme()
+        if theme is not self._known_in:
+            self._known_in, self._known = theme, {}
         runs: list[Run] = []
         for piece, style in _pieces(text):
             sgr = self._parameters(style)
@@ -40,8 +50,12 @@ class Palette:
         if self._colours is None:
             return ""
         codes = [code for on, code in _attributes(style) if on]
+        theme = self._known_in
+        if not theme.colours:
+            return ";".join(codes)
         if style.color and not style.color.is_default:
-            codes += style.color.downgrade(self._colours).get_ansi_codes()
+            colour = Color.parse(theme.names.get(style.color.name, style.color.name))
+            codes += colour.downgrade(self._colours).get_ansi_codes()
         if style.bgcolor and not style.bgcolor.is_default:
             codes += style.bgcolor.downgrade(self._colours).get_ansi_codes(foreground=False)
         return ";".join(codes)

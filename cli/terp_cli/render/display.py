@@ -25,6 +25,7 @@ Row = TypeVar("Row")
 MOST_ROWS = 52
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 _RESOURCE = "application/vnd.dataresource+json"
+_FORMULA = re.compile(r"\s*\$\$?([^$]+)\$\$?\s*")
 _SERIES_END = re.compile(r"(?:Freq: [^,]+, )?(?:Name: .*?, )?(?:Length: (\d+), )?dtype: .+")
 _SERIES_GAP = re.compile(r"\s*\.\.\.?\s*")
 
@@ -68,6 +69,8 @@ def _of_words(data: Mapping[str, Any], width: int, path: str) -> list[Text]:
         return rows
     if isinstance(resource := data.get(_RESOURCE), Mapping) and (rows := _of_resource(resource, width)):
         return rows
+    if rows := _of_formula(data):
+        return rows
     if isinstance(plain, str) and not (wordless and path):
         return _of_series(plain) or folded(lines_of(plain))
     return []
@@ -99,6 +102,18 @@ def _of_resource(resource: Mapping[str, Any], width: int) -> list[Text]:
 
     frame = Frame.of_resource(resource)
     return frame.drawn(width) if frame else []
+
+
+def _of_formula(data: Mapping[str, Any]) -> list[Text]:
+    """A formula; nothing for LaTeX of other kinds, such as tables."""
+    latex = data.get("text/latex")
+    whole = _FORMULA.fullmatch(latex) if isinstance(latex, str) else None
+    if whole is None:
+        return []
+    from terp_cli.render.latex import displayed  # noqa: PLC0415  (see `_of_markdown`)
+
+    source = whole[1].removeprefix("\\displaystyle").strip()
+    return [Text(readable(line), look.FORMULA) for line in displayed(source)]
 
 
 def _of_series(plain: str) -> list[Text]:

@@ -8,7 +8,8 @@ from rich.text import Text as Styled
 
 from terp import tracebacks
 from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp_cli.program_text import Line, ProgramText
+from terp_cli.program_row import Line
+from terp_cli.program_text import ProgramText
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
 from terp_cli.render.display import MOST_ROWS, Draw, Drawn, display_rows, folded, lines_of, saved_to
@@ -16,6 +17,8 @@ from terp_cli.render.words import grouped
 
 _HEAD, _TAIL = 40, MOST_ROWS - 40
 """Lines of a flood that are shown from its start while it runs, and from its end when it is over."""
+_OPEN = 8
+"""Lines that a program may go up to and write again."""
 _LONGEST_TRACEBACK = 60
 _MOST_RESULTS = 200
 """Results of one run that are shown; pictures and pages always are."""
@@ -31,13 +34,20 @@ class OutputStream:
     """
 
     def __init__(
-        self, width: Callable[[], int], cwd: str = "", *, whole: bool = False, draw: Draw | None = None
+        self,
+        width: Callable[[], int],
+        cwd: str = "",
+        *,
+        whole: bool = False,
+        draw: Draw | None = None,
+        tail_rows: Callable[[], int] = lambda: 0,
     ) -> None:
         self._width = width
         self._cwd = cwd
         self._whole = whole
         self._draw = draw
-        self._text = ProgramText()
+        # A bar, a gap and the status line stay in sight below what may still change.
+        self._text = ProgramText(window=min(_OPEN, max(0, tail_rows() - 4)))
         self._shown = 0
         self._held: deque[Line] = deque(maxlen=_TAIL)
         self._left_out = 0
@@ -56,8 +66,8 @@ class OutputStream:
             self._forget()
         rows: list[Drawn] = []
         match output:
-            case Text(text=text):
-                rows += self._lines(self._text.feed(text))
+            case Text(stream=stream, text=text):
+                rows += self._lines(self._text.feed(text, is_error=stream == "stderr"))
             case Clear(wait=wait):
                 self._clear(wait=wait)
             case Omitted():
@@ -96,16 +106,19 @@ class OutputStream:
 
     def tail(self, limit: int) -> list[Styled]:
         """The last rows of what may still change."""
-        rows = self._held_rows(max(1, limit - 2))
-        for name, update in self._updates.items():
-            if name not in self._still:
-                # What is drawn here is painted over, which a picture cannot be.
-                shown = self._display(update, None)
-                self._still[name] = [row for row in shown if isinstance(row, Styled)]
-            rows += self._still[name]
-        if line := self._text.line:
-            rows.append(text_of(line))
-        return rows[-limit:]
+        updates = [row for name, update in self._updates.items() for row in self._still_of(name, update)]
+        lines = [*self._held, *self._text.open_lines]
+        room = max(1, limit - 1 - len(updates))
+        hidden = max(0, len(lines) - room) if self._left_out or len(self._held) else 0
+        count = self._count(self._left_out + hidden)
+        return [*count, *[*(text_of(line) for line in lines), *updates][-(limit - len(count)) :]]
+
+    def _still_of(self, name: str, update: DisplayUpdate) -> list[Styled]:
+        if name not in self._still:
+            # What is drawn here is painted over, which a picture cannot be.
+            shown = self._display(update, None)
+            self._still[name] = [row for row in shown if isinstance(row, Styled)]
+        return self._still[name]
 
     def _lines(self, lines: Sequence[Line]) -> list[Styled]:
         room = 0 if self._live else max(0, _HEAD - self._shown)
@@ -126,12 +139,15 @@ class OutputStream:
     def _held_rows(self, most: int) -> list[Styled]:
         held = list(self._held)
         left_out = self._left_out + max(0, len(held) - most)
-        count = ""
-        if left_out:
-            count = f"… {grouped(left_out)} lines …"
-        elif self._left_out_chars:
-            count = f"… {grouped(self._left_out_chars)} characters …"
-        return ([Styled(count, look.DIM)] if count else []) + [text_of(line) for line in held[-most:]]
+        return self._count(left_out) + [text_of(line) for line in held[-most:]]
+
+    def _count(self, lines: int) -> list[Styled]:
+        """The row that tells how much is not shown, if anything."""
+        if lines:
+            return [Styled(f"… {grouped(lines)} lines …", look.DIM)]
+        if self._left_out_chars:
+            return [Styled(f"… {grouped(self._left_out_chars)} characters …", look.DIM)]
+        return []
 
     def _clear(self, *, wait: bool) -> None:
         # What is on the screen for good stays; what comes next is shown where it can be replaced.

@@ -45,6 +45,7 @@ from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.plain import PlainStream
+from terp_cli.render.reasoning import Detail, FoldedReasoning
 from terp_cli.render.status import Status
 from terp_cli.sanitise import one_line
 
@@ -66,8 +67,9 @@ class Transcript:
     """Draws the events of a session, one turn after the other.
 
     One part grows at a time: reasoning, text, the code of a call, the output of a run. When another
-    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback. `draw`
-    draws pictures; without it there is no `Graphic` among the rows.
+    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback, and no
+    reasoning unless `reasoning` says so. `draw` draws pictures; without it there is no `Graphic` among
+    the rows.
     """
 
     def __init__(
@@ -77,12 +79,16 @@ class Transcript:
         clock: Callable[[], float],
         *,
         verbose: bool = False,
+        reasoning: Detail | None = None,
         draw: Draw | None = None,
     ) -> None:
         self._width = width
         self._tail_rows = tail_rows
         self._clock = clock
         self.verbose = verbose
+        self._detail: Detail = reasoning or ("whole" if verbose else "folded")
+        self._thoughts: list[Pieces] = []
+        self._new_turn = False
         self._drawing = draw
         self._cwd = ""
         self._obituary = ""
@@ -96,6 +102,11 @@ class Transcript:
         self._code_language: str | None = None
         self._rows: list[Drawn] = []
         self._spaced = False
+
+    @property
+    def last_reasoning(self) -> str:
+        """The reasoning of the last turn that had any, with an empty line between its parts."""
+        return "\n\n".join(str(thought).strip() for thought in self._thoughts)
 
     def show(self, event: Event) -> list[Drawn]:
         """The rows that are finished with `event`: `Text`, and a `Graphic` where a picture was drawn."""
@@ -119,6 +130,7 @@ class Transcript:
         return self._taken()
 
     def _draw(self, event: Event) -> None:
+        self._new_turn = self._new_turn or isinstance(event, TurnStarted)
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 self._write(event)
@@ -150,10 +162,11 @@ class Transcript:
         self._named.clear()
 
     def _write(self, event: ReasoningDelta | TextDelta | CodeDelta | CodeProposed) -> None:
-        self._status.wait("waiting for more", self._clock(), after_s=2.0)
+        if not isinstance(event, ReasoningDelta):
+            self._status.wait("waiting for more", self._clock(), after_s=2.0)
         match event:
             case ReasoningDelta(text=text):
-                self._keep(self._growing("reasoning", self._reasoning).feed(text))
+                self._think(text)
             case TextDelta(text=text):
                 self._keep(self._growing("text", self._markdown).feed(text))
             case CodeDelta():
@@ -192,8 +205,10 @@ class Transcript:
             case ModelRetrying(delay_s=delay_s):
                 self._line(words.retrying(event))
                 self._status.count_down("trying again", now, delay_s)
-            case Progress(seconds=seconds):
+            case Progress(done=done, total=total, seconds=seconds):
                 self._status.wait(words.progress(event), now - seconds)
+                if 0 < total <= done:
+                    self._status.clear()
             case Asked():
                 # Whoever asks draws the question; the person may be elsewhere.
                 self._status.clear()
@@ -202,8 +217,20 @@ class Transcript:
             case _:
                 assert_never(event)
 
-    def _reasoning(self) -> PlainStream:
-        return PlainStream(self._width, look.DIM)
+    def _think(self, text: str) -> None:
+        if self._new_turn:
+            self._thoughts, self._new_turn = [], False
+        if self._name != "reasoning":
+            self._status.wait("thinking", self._clock())
+            self._thoughts.append(Pieces())
+            self._begin("reasoning", self._reasoning())
+        self._thoughts[-1].add(text)
+        self._keep(cast("FoldedReasoning | PlainStream", self._part).feed(text))
+
+    def _reasoning(self) -> "FoldedReasoning | PlainStream":
+        if self._detail == "whole":
+            return PlainStream(self._width, look.DIM)
+        return FoldedReasoning(self._width, self._clock, shown=self._detail == "folded")
 
     def _markdown(self) -> AnswerStream:
         markdown = MarkdownStream(self._width, self._tail_rows)
@@ -212,7 +239,13 @@ class Transcript:
         )
 
     def _output(self) -> OutputStream:
-        return OutputStream(self._width, self._cwd, whole=self.verbose, draw=self._drawing)
+        return OutputStream(
+            self._width,
+            self._cwd,
+            whole=self.verbose,
+            draw=self._drawing,
+            tail_rows=self._tail_rows,
+        )
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
         """The part of this name if it is the one that grows; else a new one."""
