@@ -41,7 +41,7 @@ def scrubber() -> Scrubber:
 
 
 def new(folder: Path) -> Keeper:
-    return Keeper(folder, Header(folder.name, "/work", "scripted/model", 1.7e9, "0"), scrubber)
+    return Keeper(folder, Header(folder.name, "/work", 1.7e9, "0"), scrubber)
 
 
 def write(folder: Path, turns: int) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from terp.artifacts import Artifacts
 from terp.conversation import Conversation
@@ -25,13 +26,15 @@ from terp.plain import without_escapes
 from terp.playing import Playing
 from terp.proposals import Proposals
 from terp.questions import Answer, Questions
-from terp.rerun import RERUN, Cell, Rerun
-from terp.resuming import Resumption
 from terp.runs import Runner
 from terp.services import Service, Services
 from terp.store.keeping import Keeper
-from terp.store.reading import Stored
 from terp.turn import Turn
+
+if TYPE_CHECKING:
+    from terp.rerun import Cell
+    from terp.resuming import Resumption
+    from terp.store.reading import Stored
 
 _LATE_CHARS = 2_000
 
@@ -86,7 +89,7 @@ class Session:
         self._warming: set[asyncio.Task[None]] = set()
         self._stop_listening = kernels.listen(self)
         if keeper is not None:
-            keeper.tell(self.log.append)
+            keeper.begin(self.log.append, model.name)
             self._history.watch = keeper.change
         self._resumption = self._resume(stored) if stored else None
 
@@ -151,12 +154,14 @@ class Session:
             async for event in events:
                 yield event
 
-    async def rerun(self, cells: Sequence[Cell]) -> AsyncGenerator[Event, None]:
+    async def rerun(self, cells: "Sequence[Cell]") -> AsyncGenerator[Event, None]:
         """Run code of a stored session again, in order, and compare: `terp.rerun.cells` are all of it.
 
         The person is asked about each; a refusal leaves one out. It is no part of the conversation: the
         model is told with the next message what came of it.
         """
+        from terp.rerun import RERUN, Rerun  # noqa: PLC0415  (few sessions are ever run again)
+
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(RERUN))
@@ -303,7 +308,9 @@ class Session:
         if isinstance(output, Text):
             self._late.add(without_escapes(output.text))
 
-    def _resume(self, stored: Stored) -> Resumption:
+    def _resume(self, stored: "Stored") -> "Resumption":
+        from terp.resuming import Resumption  # noqa: PLC0415  (a new session has nothing to go on with)
+
         resumption = Resumption(stored, self._conversation, self.kernels.languages)
         self.log.append(resumption.event)
         for notice in stored.notices:

@@ -237,6 +237,13 @@ class Settings:
         unit="characters",
         limits=(500, 10_000_000),
     )
+    session_quota_mb: int = setting(
+        1_000,
+        "disk space for stored sessions; beyond it the oldest are removed",
+        group="conversation",
+        unit="MB",
+        unset="no limit",
+    )
 
     auto_run: bool = setting(False, "run code without asking", group="code", flags=("-y",))
     python: str = setting(

@@ -23,9 +23,9 @@ class Header:
 
     id: str
     cwd: str
-    model: str
     started: float
     terp: str
+    model: str = ""
     title: str = ""
     forked_from: str = ""
     version: int = VERSION
