@@ -4,7 +4,6 @@ import asyncio
 import gc
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from terp.attachments import attach, with_attachments
 from terp.errors import SettingsError, TerpError
 from terp.models.routing import doubt
-from terp.opening import build_session, new_folder
+from terp.opening import build_session
 from terp.person import AutoRun, Nobody, Person
 from terp.places import make_private
 from terp.profile_file import short_path
@@ -22,6 +21,7 @@ from terp_cli import streams
 from terp_cli.call import STDIN, Call
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
+from terp_cli.keeping import folder_of, place_of, prune_soon, resumed_by, tell_of_past, what_first
 from terp_cli.oneshot import Question, one_shot
 from terp_cli.sanitise import one_line, readable
 from terp_cli.stdin import Piped, read_prompt, take_data
@@ -54,17 +54,23 @@ def run(line: CommandLine) -> int:
 
 
 def _converse(call: Call) -> int:
-    settings, cwd, out = call.settings(), call.cwd, call.out_folder
-    folder = _folder(call)
-    prompt, piped = _asked(call, folder)
+    resumed = resumed_by(call)
+    settings, out = call.settings(), call.out_folder
+    cwd = resumed.cwd if resumed else call.cwd
+    place = place_of(call, settings, resumed)
+    prompt, piped = _asked(call, place.folder)
     attachments = attach(call.options.file, cwd)
     asked = bool(prompt.strip() or attachments or piped)
     if call.line.words and not asked:
         raise SettingsError(["the prompt is empty."])
-    if not (asked or call.talks):
+    first = what_first(call, settings, place, asked=asked)
+    if not (asked or first or call.talks):
         raise SettingsError(["there is no prompt: write it after terp, or pipe it in."])
     question = Question(
-        with_attachments(prompt, attachments), (*attachments, *([piped.attachment] if piped else ())), out
+        with_attachments(prompt, attachments),
+        (*attachments, *([piped.attachment] if piped else ())),
+        out,
+        first,
     )
     stays = call.talks and (call.options.interactive or not asked)
 
@@ -73,7 +79,7 @@ def _converse(call: Call) -> int:
         session = await build_session(
             settings,
             (seat.person if seat else _person(call, settings)) or Nobody(),
-            folder=folder,
+            place=place,
             cwd=str(cwd),
             environ=call.environ,
             api_key=call.options.api_key,
@@ -82,17 +88,24 @@ def _converse(call: Call) -> int:
         if doubtful := doubt(session.model.name, settings.api_base):
             call.tell(doubtful)
         _keep_imports()
-        front = seat.front if seat else call.front({"session": folder.name, "model": session.model.name})
+        prune_soon(call, settings, session)
+        front = (
+            seat.front if seat else call.front({"session": place.folder.name, "model": session.model.name})
+        )
         if not stays:
+            if resumed:
+                tell_of_past(call, session)
             return await one_shot(session, question, front, call.stopping)
         from terp_cli.talking import talk  # noqa: PLC0415  (for who stays alone)
 
         assert seat is not None, "who stays has a terminal"
-        return await talk(call, settings, session, seat, question if asked else None)
+        return await talk(call, settings, session, seat, question if asked or first else None)
 
     try:
         return asyncio.run(converse())
     finally:
+        if place.keeper is not None:
+            place.keeper.close()
         if piped:
             # Nothing comes back to this session, and the data may be large and private.
             piped.path.unlink(missing_ok=True)
@@ -129,19 +142,6 @@ def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
     return read_prompt(STDIN), None
 
 
-def _folder(call: Call) -> Path:
-    """The folder of a new session, whose parents only its owner can read."""
-    folder = new_folder(call.places)
-    try:
-        make_private(folder.parent)
-    except OSError as error:
-        elsewhere = Path(tempfile.mkdtemp(prefix="terp-"))
-        why = f"{folder.parent} cannot be made ({error.strerror})"
-        call.tell(f"{why}; pictures and outputs are in {elsewhere}.")
-        return elsewhere
-    return folder
-
-
 def _keep_imports() -> None:
     """Take all that is imported by now out of garbage collection, which `main` put off until here."""
     gc.freeze()
@@ -156,7 +156,7 @@ def _run_code(call: Call) -> int:
     code = read_code(call.line.argument)
     kernels = LocalKernels(str(cwd), settings.python, settings.env_pass, environ=call.environ)
     kernel = kernels.get(language_for(call.line.argument, call.options.language, kernels.languages))
-    folder = call.out_folder or _folder(call)
+    folder = call.out_folder or folder_of(call)
     runner = CodeRun(call.out, call.notes, folder, _line_from_stdin)
 
     async def run() -> int:
@@ -198,7 +198,13 @@ def _demo(call: Call) -> int:
     person = (seat.person if seat else _person(call, call.settings())) or AutoRun()
     front = seat.front if seat else call.front({"model": "recording"})
     folder = demo.new_folder(call.cwd)
-    return asyncio.run(play(folder, _folder(call), person, front, call.stopping, says=call.notes))
+    return asyncio.run(play(folder, folder_of(call), person, front, call.stopping, says=call.notes))
+
+
+def _sessions(call: Call) -> int:
+    from terp_cli.sessions import sessions  # noqa: PLC0415  (see above)
+
+    return sessions(call)
 
 
 def _profiles(call: Call) -> int:
@@ -218,4 +224,5 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "doctor": _doctor,
     "profiles": _profiles,
     "run": _run_code,
+    "sessions": _sessions,
 }

@@ -100,14 +100,8 @@ class Opening:
             await self._session.aclose()
 
     async def _build(self) -> Session:
-        session = await build_session(
-            self._settings,
-            self._person or Nobody(),
-            place=self._place(),
-            cwd=self._cwd,
-            environ=self._environ,
-        )
-        return session
+        person, place = self._person or Nobody(), self._place()
+        return await build_session(self._settings, person, place=place, cwd=self._cwd, environ=self._environ)
 
     def _place(self) -> "Place":
         if self._keep is False:

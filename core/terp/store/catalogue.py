@@ -12,14 +12,12 @@ import jiter
 
 from terp.errors import SessionError, SessionInUse
 from terp.messages import Assistant, User
-from terp.places import make_private
 from terp.store.forms import Header
 from terp.store.journal import NAME
 from terp.store.locking import holder, in_use
 from terp.store.reading import read, read_header
 
 _DAY_S = 24 * 3600.0
-_PRUNED = ".pruned"
 _CHANGE = re.compile(rb'^\{"history":"(user|assistant|result|system|cut|all)".*\n', re.MULTILINE)
 _AROUND = 60
 
@@ -76,7 +74,8 @@ class Catalogue:
         for folder, _, _ in self._newest(cwd):
             return folder
         raise SessionError(
-            f"There is no session of {cwd} to go on with.", "terp sessions --all lists others."
+            f"There is no session of {cwd} to go on with.",
+            "terp sessions --all lists all.",
         )
 
     def find(self, name: str, cwd: str = "") -> Path:
@@ -140,18 +139,6 @@ class Catalogue:
                 left -= sizes[folder]
                 removed.append(folder.name)
         return Pruned(tuple(removed), total - left, left)
-
-    def prune_daily(self, limit: int) -> Pruned | None:
-        """The same, at most once a day; None when it was done already."""
-        mark = self._sessions / _PRUNED
-        try:
-            if mark.exists() and mark.stat().st_mtime > time.time() - _DAY_S:
-                return None
-            make_private(self._sessions)
-            mark.touch()
-        except OSError:
-            return None
-        return self.prune(limit)
 
     def _folders(self) -> list[Path]:
         try:
