@@ -28,7 +28,7 @@ from terp.proposals import Proposals
 from terp.questions import Answer, Questions
 from terp.runs import Runner
 from terp.services import Service, Services
-from terp.store.keeping import Keeper
+from terp.store.protocol import Keeping
 from terp.turn import Turn
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Session:
         folder: Path,
         system: str = "",
         limits: Limits | None = None,
-        keeper: Keeper | None = None,
+        keeper: Keeping | None = None,
     ) -> None:
         stored = keeper.stored if keeper else None
         self.log = EventLog(earlier=stored.events if stored else None, keep=keeper.event if keeper else None)
@@ -85,6 +85,7 @@ class Session:
             self.log, Artifacts(folder / "outputs", folder), self._services.type_in, self._services.serve
         )
         self._late = HeadTail(_LATE_CHARS)
+        self._before_result = ""
         self._closed = False
         self._warming: set[asyncio.Task[None]] = set()
         self._stop_listening = kernels.listen(self)
@@ -149,6 +150,8 @@ class Session:
             return
         last = self._history.turns[-1]
         self.log.append(TurnStarted(last.prompt, tuple(one.name for one in last.attachments), goes_on=True))
+        # Its code was written for the kernel before.
+        self._before_result = self._resumption.note()
         turn = self._new_turn(left_over, self._resumption.next_step)
         async with aclosing(self._playing.play(turn, after)) as events:
             async for event in events:
@@ -342,11 +345,13 @@ class Session:
         )
 
     def _late_text(self) -> str:
+        note, self._before_result = self._before_result, ""
+        before = f"{note}\n" if note else ""
         if self._late.empty:
-            return ""
+            return before
         text = self._late.text().rstrip("\n")
         self._late.clear()
-        return f"[an earlier run put out after its end:]\n{text}\n[this run:]\n"
+        return f"{before}[an earlier run put out after its end:]\n{text}\n[this run:]\n"
 
     def _warm(self, language: str) -> None:
         named = language_of(language, self.kernels.languages)

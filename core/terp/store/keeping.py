@@ -35,7 +35,7 @@ _TITLE_CHARS = 120
 
 
 class Keeper:
-    """Keeps one session, from its first turn on: one without any turn leaves nothing behind.
+    """Keeps one session in a folder, from its first turn on: one without any turn leaves nothing behind.
 
     A line is written before anyone sees what it tells. When the disk takes no more, the session goes
     on in memory, with a notice.
