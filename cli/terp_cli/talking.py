@@ -8,8 +8,10 @@ from terp import __version__
 from terp.models.building import build_model
 from terp.session import Session
 from terp.settings import Settings
+from terp.store.places import Place
 from terp_cli.ahead import preload_adapters
 from terp_cli.call import Call
+from terp_cli.keeping import saved, stored
 from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.seat import Seat
@@ -22,19 +24,24 @@ async def talk(
     session: Session,
     seat: Seat,
     question: Question | None,
-    reopen: Callable[[str], Awaitable[Session]] | None = None,
+    opened: Callable[[Place], Awaitable[Session]],
 ) -> int:
     """Answer `question` if there is one, then go on at the prompt; the exit code. Closes the session.
 
-    `reopen` opens a stored session by its id.
+    `opened` is another session like this one, which is kept elsewhere.
     """
     assert seat.desk is not None and seat.person is not None, "who talks has a desk"
+
+    async def reopen(wanted: str) -> Session:
+        return await opened(stored(call, settings, wanted))
+
     around = Around(
         settings,
         call.places,
         call.environ,
         profile=call.options.profile,
         model=partial(_use_model, call, settings),
+        saved=lambda: saved(call, at_terminal.session.folder.name),
         reopen=reopen,
     )
     at_terminal = TerminalTalk(session, seat.front, seat.desk(), seat.person, around)

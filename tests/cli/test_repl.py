@@ -13,7 +13,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
 from terp.errors import Unavailable
-from terp.events import CodeProposed, Event, TextDelta
+from terp.events import CodeProposed, Event, KernelChanged, TextDelta
 from terp.messages import User
 from terp.person import Decline, Run
 from terp.places import Places
@@ -220,7 +220,7 @@ async def test_what_is_begun_in_the_background_waits_for_the_first_prompt(seat: 
 async def test_what_happens_between_turns_is_shown_above_the_prompt(seat: Callable[..., Seat]) -> None:
     here = seat()
     await here.types("")
-    here.session.changed("python", "died", "Killed.")
+    here.session.log.append(KernelChanged("python", "died", "Killed."))
     await here.screen.wrote("The python kernel died.")
     here.keys.send_text("/quit\r")
     assert await here.left() == 0
