@@ -39,6 +39,9 @@ class ProgramRow:
 
     def write(self, text: str, ink: Ink, column: int) -> int:
         """Write from a column on, over what is there; the column after it."""
+        if column == 0 and self._length:
+            # What has no width belongs to the character before it, and here there is none.
+            text = text[next((at for at, one in enumerate(text) if cells(one)), len(text)) :]
         if not text:
             return column
         if column > self._length:

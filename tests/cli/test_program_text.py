@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from terp_cli.ink import Ink
@@ -61,6 +61,7 @@ def plain(line: Line) -> str:
     return "".join(run for run, _ in line)
 
 
+@example("plain \x1b[F\x9b31m", [1], 0)
 @given(texts, st.lists(st.integers(1, 12), min_size=1, max_size=6), st.integers(0, 8))
 def test_lines_do_not_depend_on_how_output_was_cut(text: str, sizes: list[int], window: int) -> None:
     assert lines_of(cut(text, sizes), window) == lines_of([text], window)
