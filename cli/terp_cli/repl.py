@@ -19,9 +19,9 @@ from typing import Any
 
 from terp.attachments import attach
 from terp.errors import TerpError
-from terp.events import CodeFinished, CodeRejected, CodeTyped, Event, TurnFinished, TurnStarted
+from terp.events import CodeFinished, CodeRejected, CodeTyped, Event, TextDelta, TurnFinished, TurnStarted
 from terp.kernels.protocol import Kernel
-from terp.messages import Attachment
+from terp.messages import Assistant, Attachment
 from terp.typed_run import TYPED
 from terp_cli.commands.every import all_commands
 from terp_cli.mentions import described, mentions
@@ -120,6 +120,7 @@ class Repl:
             self._watch_anew()
             for thing in (self._import_renderer, *self._settings.background):
                 self.begin(thing)
+            self._recall()
             if self._settings.first is not None:
                 await self._guarded(self._busily(self._settings.first()))
             while not self._talk.left:
@@ -232,6 +233,14 @@ class Repl:
         async with aclosing(turn) as events:
             await self._talk.front.show(events)
 
+    def _recall(self) -> None:
+        """Show the last exchange of a session that goes on."""
+        session = self._talk.session
+        answers = (message.text for message in reversed(session.history) if isinstance(message, Assistant))
+        if session.turns and session.log.resumed_at:
+            self._talk.desk.say(f"\n› {readable(session.turns[-1].prompt)}")
+            self._talk.front.aside(TextDelta(next(answers, "")))
+
     def _rewind(self) -> None:
         async def listed() -> None:
             await self._commands.run(self._talk, "/rewind")
@@ -259,6 +268,7 @@ class Repl:
         """Watch the session there is now."""
         if self._watching is not None:
             self._watching.cancel()
+            self._recall()
         self._watching = self.begin(self._watch)
 
     async def _watch(self) -> None:

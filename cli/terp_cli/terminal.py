@@ -143,12 +143,10 @@ class TerminalFront:
 
     def say(self, *lines: str) -> None:
         """Write lines of terp's own; what they quote is made safe."""
-        from rich.text import Text  # noqa: PLC0415  (see `on`)
-
-        from terp_cli.render.fold import wrapped  # noqa: PLC0415
+        from terp_cli.render.fold import hanging  # noqa: PLC0415
 
         for line in lines:
-            self._waiting += wrapped(Text(readable(line)), self._screen.width)
+            self._waiting += hanging(readable(line), self._screen.width)
         self._paint(final=True)
 
     @property

@@ -9,14 +9,13 @@ _SHOWN_CHARS = 60
 
 
 async def reset(talk: Talk, _: str) -> None:
-    """A new conversation in the same kernel."""
+    """A new conversation in the same kernel; the session's event tells of it."""
     talk.session.reset()
-    talk.say("The model has forgotten the conversation. Variables in the kernel stay; /restart clears them.")
 
 
 async def undo(talk: Talk, _: str) -> None:
     """The last turn forgotten; what its code changed stays changed."""
-    talk.say(f"Forgot: {_short(talk.session.undo().prompt)}. What its code changed stays changed.")
+    talk.say(f"Forgot: {_short(talk.session.undo().prompt)}.")
 
 
 async def retry(talk: Talk, _: str) -> None:
@@ -37,7 +36,7 @@ async def rewind(talk: Talk, number: str) -> None:
         raise misused("rewind", f"'{number}' is not the number of a turn.")
     first = talk.session.rewind(int(number))[0]
     talk.prefill(first.prompt)
-    talk.say(f"Back to before: {_short(first.prompt)}. What code changed stays changed.")
+    talk.say(f"Back to before: {_short(first.prompt)}.")
 
 
 def turn_numbers(talk: Talk, begun: str) -> list[str]:
@@ -69,9 +68,8 @@ async def reasoning(talk: Talk, _: str) -> None:
 
 
 async def fork(talk: Talk, _: str) -> None:
-    """The conversation kept as another session, too."""
-    copy = talk.session.fork()
-    talk.say(f"Kept as it is now as session {copy}. This one goes on; /resume {copy} goes there.")
+    """The conversation kept as another session, too; the session's event names it."""
+    talk.session.fork()
 
 
 async def sessions(talk: Talk, _: str) -> None:

@@ -57,6 +57,7 @@ class Conversation:
         self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]
         self.history: Sequence[Message] = tuple(User(prompt) for prompt in prompts)
         self.focus = ""
+        self.forks = 0
         for event in events:
             self.log.append(event)
 
@@ -77,6 +78,7 @@ class Conversation:
         self.turns, self.history = (), ()
 
     def fork(self) -> str:
+        self.forks += 1
         return "2026-11-22-ef01"
 
     async def compact(self, focus: str = "") -> bool:

@@ -10,7 +10,7 @@ from terp_cli.render.markdown import MarkdownStream
 from tests.cli.screens import Terminal, cut, stream
 
 rows = st.lists(
-    st.text(st.sampled_from("ab 漢é"), max_size=30).map(Text)
+    st.text(st.sampled_from("ab 漢é"), max_size=20).map(Text)
     | st.just(Text.assemble("x", ("red", "red"), "y")),
     max_size=6,
 )
