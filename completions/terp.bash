@@ -102,12 +102,15 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run demo doctor profiles sessions completions)
+                words=(run demo doctor profiles sessions export completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
                 words=(list show search rm prune)
-            elif [[ ${COMP_WORDS[1]} == sessions && ${COMP_WORDS[2]} == @(show|rm) ]]; then
+            elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
+                words=(ipynb py md html)
+            elif [[ ${COMP_WORDS[1]} == sessions && ${COMP_WORDS[2]} == @(show|rm) ]] ||
+                { ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == export ]]; }; then
                 compopt +o default 2>/dev/null
                 for word in "$kept"/*/events.jsonl; do
                     [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")

@@ -239,6 +239,12 @@ def _sessions(call: Call) -> int:
     return sessions(call)
 
 
+def _export(call: Call) -> int:
+    from terp_cli.exporting import export_session  # noqa: PLC0415  (see above)
+
+    return export_session(call)
+
+
 def _profiles(call: Call) -> int:
     entries = list(Profiles(call.places.profiles).listed())
     width = max(len(entry.name) for entry in entries)
@@ -254,6 +260,7 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "": _converse,
     "demo": _demo,
     "doctor": _doctor,
+    "export": _export,
     "profiles": _profiles,
     "run": _run_code,
     "sessions": _sessions,

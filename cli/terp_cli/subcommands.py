@@ -6,6 +6,7 @@ from pathlib import Path
 
 SHELLS = ("bash", "zsh", "fish")
 SESSION_VERBS = {"list": "", "show": "ID", "search": "WORDS", "rm": "ID…", "prune": ""}
+EXPORTS = ("ipynb", "py", "md", "html")
 WITH_IDS = ("show", "rm")
 _CODE_SUFFIXES = frozenset({".py", ".sh", ".js", ".ts", ".r", ".jl", ".rb"})
 
@@ -25,6 +26,7 @@ SUBCOMMANDS = (
     Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
     Subcommand("profiles", "", "the named sets of settings"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, prune"),
+    Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
     Subcommand("completions", "SHELL", f"what {', '.join(SHELLS)} need to complete flags"),
 )
 
@@ -37,10 +39,10 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     match words:
         case ["demo" | "doctor" | "profiles" as command]:
             return command, ""
-        case ["sessions"]:
-            return "sessions", "list"
-        case ["sessions", verb, *more] if _fits(verb, more):
-            return "sessions", verb
+        case ["sessions", *rest] if not rest or _fits(rest[0], rest[1:]):
+            return "sessions", rest[0] if rest else "list"
+        case ["export", format_] | ["export", format_, _] if format_ in EXPORTS:
+            return "export", format_
         case ["completions", shell] if shell in SHELLS:
             return "completions", shell
         case ["run", argument] if in_language or _names_code(argument):

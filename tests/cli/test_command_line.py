@@ -188,3 +188,19 @@ def test_the_help_names_every_setting_in_80_columns() -> None:
     text = help_text()
     assert [line for line in text.splitlines() if len(line) > 80] == []
     assert [row.name for row in table(Settings).values() if long_names(row)[0] not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "command", "argument", "more"),
+    [
+        (["export", "md"], "export", "md", ()),
+        (["export", "ipynb", "2026-11-21-ab"], "export", "ipynb", ("2026-11-21-ab",)),
+        (["export", "my", "bookmarks"], "", "", ()),
+        (["export", "everything"], "", "", ()),
+    ],
+)
+def test_export_is_a_command_before_a_format(
+    words: list[str], command: str, argument: str, more: tuple[str, ...]
+) -> None:
+    line = read_command_line(words)
+    assert (line.command, line.argument, line.arguments) == (command, argument, more)

@@ -10,7 +10,7 @@ from terp_cli.command_line import read_command_line
 from terp_cli.flags import all_flags
 from terp_cli.shells import FILES, folder, shipped
 from terp_cli.shells.generated import generated
-from terp_cli.subcommands import SESSION_VERBS, SHELLS, SUBCOMMANDS
+from terp_cli.subcommands import EXPORTS, SESSION_VERBS, SHELLS, SUBCOMMANDS
 from tests.cli.running import Terp
 from tests.cli.shells import Shell, start
 
@@ -109,6 +109,11 @@ def test_what_can_be_done_with_sessions_is_offered(shell: Shell) -> None:
     assert offers(shell, "terp sessions ") == set(SESSION_VERBS)
 
 
+def test_formats_and_then_sessions_are_offered_for_an_export(shell: Shell) -> None:
+    assert offers(shell, "terp export ") == set(EXPORTS)
+    assert offers(shell, "terp export md ") == set(SESSIONS)
+
+
 @pytest.mark.parametrize("name", SHELLS)
 def test_the_files_are_those_that_the_tables_give(name: str) -> None:
     assert shipped(name) == generated(name), "write them anew: python -m terp_cli.shells"
@@ -119,7 +124,7 @@ def test_there_is_no_other_file() -> None:
 
 
 def test_every_subcommand_that_is_offered_is_understood() -> None:
-    follows = {"run": ["code.py"], "completions": ["bash"]}
+    follows = {"run": ["code.py"], "completions": ["bash"], "export": ["md"]}
     called = [read_command_line([one.name, *follows.get(one.name, [])]).command for one in SUBCOMMANDS]
     assert called == [one.name for one in SUBCOMMANDS]
 

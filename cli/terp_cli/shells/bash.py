@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from terp_cli.shells.entries import Entry, Value
-from terp_cli.subcommands import SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
+from terp_cli.subcommands import EXPORTS, SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
 
 _HEAD = """\
 # Completion of terp in bash. Written by python -m terp_cli.shells; edit the tables it is made from.
@@ -67,8 +67,11 @@ def _arms(entries: Sequence[Entry], profiles: Sequence[str]) -> Iterator[str]:
     yield f"        words=({' '.join(SHELLS)})"
     yield "    elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then"
     yield f"        words=({' '.join(SESSION_VERBS)})"
+    yield "    elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then"
+    yield f"        words=({' '.join(EXPORTS)})"
     verbs = "|".join(WITH_IDS)
-    yield f"    elif [[ ${{COMP_WORDS[1]}} == sessions && ${{COMP_WORDS[2]}} == @({verbs}) ]]; then"
+    yield f"    elif [[ ${{COMP_WORDS[1]}} == sessions && ${{COMP_WORDS[2]}} == @({verbs}) ]] ||"
+    yield "        { ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == export ]]; }; then"
     yield f"        {_NO_FILES}"
     yield from _sessions("        ")
     yield "    fi ;;"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from terp_cli.shells.entries import Entry
-from terp_cli.subcommands import SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
+from terp_cli.subcommands import EXPORTS, SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
 
 _HEAD = """\
 # Completion of terp in fish. Written by python -m terp_cli.shells; edit the tables it is made from.
@@ -61,6 +61,9 @@ def _subcommands() -> Iterator[str]:
         yield f"complete -c terp -n '__terp_after terp' -a {command.name} -d {_quoted(command.about)}"
     yield f"complete -c terp -n '__terp_after terp completions' -x -a '{' '.join(SHELLS)}'"
     yield f"complete -c terp -n '__terp_after terp sessions' -x -a '{' '.join(SESSION_VERBS)}'"
+    yield f"complete -c terp -n '__terp_after terp export' -x -a '{' '.join(EXPORTS)}'"
+    for format_ in EXPORTS:
+        yield f"complete -c terp -n '__terp_after terp export {format_}' -x -a '(__terp_sessions)'"
     for verb in WITH_IDS:
         yield f"complete -c terp -n '__terp_after terp sessions {verb}' -x -a '(__terp_sessions)'"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from terp_cli.shells.entries import Entry
-from terp_cli.subcommands import SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
+from terp_cli.subcommands import EXPORTS, SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
 
 _HEAD = """\
 #compdef terp
@@ -34,7 +34,9 @@ _terp_rest() {
         compadd @SHELLS@
     elif ((CURRENT == 3)) && [[ $words[2] == sessions ]]; then
         compadd @VERBS@
-    elif [[ $words[2] == sessions && $words[3] == (@WITH_IDS@) ]]; then
+    elif ((CURRENT == 3)) && [[ $words[2] == export ]]; then
+        compadd @EXPORTS@
+    elif [[ $words[2] == sessions && $words[3] == (@WITH_IDS@) ]] || [[ $words[2] == export ]]; then
         _terp_sessions
     else
         _files
@@ -71,6 +73,7 @@ def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
         "@COMMANDS@": "\n".join(commands),
         "@SHELLS@": " ".join(SHELLS),
         "@VERBS@": " ".join(SESSION_VERBS),
+        "@EXPORTS@": " ".join(EXPORTS),
         "@WITH_IDS@": "|".join(WITH_IDS),
         "@FLAGS@": "\n".join(f"        {spec} \\" for entry in entries for spec in _specs(entry)),
     }

@@ -1,0 +1,33 @@
+"""`terp export`: a session that is kept, as a notebook, a script, a transcript or a page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from terp.export.imports import distributions_of
+from terp.export.writing import export
+from terp.kernels.environment import find_python
+from terp.store.catalogue import Catalogue
+from terp.store.places import Secrets, real_directory
+from terp.store.reading import read
+from terp_cli.call import Call
+
+if TYPE_CHECKING:
+    from terp.export.writing import Format
+
+
+def export_session(call: Call) -> int:
+    """Write the session that was named, or the last one of this directory; the exit code."""
+    catalogue, here = Catalogue(call.places.sessions), real_directory(call.cwd)
+    named = call.line.arguments
+    folder = catalogue.find(named[0], here) if named else catalogue.last(here)
+    settings = call.settings()
+    written = export(
+        read(folder).events.records,
+        folder,
+        cast("Format", call.line.argument),
+        Path(call.options.out).expanduser() if call.options.out else call.cwd,
+        scrubber=Secrets(call.environ, settings).scrubber(),
+        distributions=lambda: distributions_of(find_python(settings.python, call.environ).path),
+    )
+    call.out.write(f"{written}\n")
+    return 0
