@@ -3,6 +3,7 @@
 _terp() {
     local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} word words=()
     local own=${TERP_HOME:-${XDG_CONFIG_HOME:-$HOME/.config}/terp}/profiles
+    local kept=${TERP_HOME:-${XDG_STATE_HOME:-$HOME/.local/state}/terp}/sessions
     COMPREPLY=()
     # Readline takes the sign of --flag=value as a word.
     if [[ $now == = ]]; then
@@ -17,6 +18,11 @@ _terp() {
             for word in "$own"/*.yaml "$own"/*.yml; do
                 [[ -f $word ]] && word=${word##*/} && words+=("${word%.*}")
             done ;;
+        --resume | -r) compopt +o default 2>/dev/null
+            for word in "$kept"/*/events.jsonl; do
+                [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
+            done
+            ;;
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
         --theme) compopt +o default 2>/dev/null; words=(auto dark light none) ;;
@@ -26,7 +32,7 @@ _terp() {
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --run-timeout | --run-timeout-s | --env-pass | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --run-timeout | --run-timeout-s | --env-pass | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
@@ -51,6 +57,7 @@ _terp() {
                     --max-steps
                     --max-budget --max-budget-usd -b
                     --max-output --max-output-chars -xo
+                    --session-quota-mb
                     --auto-run -y
                     --no-auto-run
                     --python
@@ -71,6 +78,9 @@ _terp() {
                     --out -o
                     --cwd
                     --interactive -i
+                    --continue -c
+                    --resume -r
+                    --rerun
                     --output-format
                     --timeout
                     --quiet -q
@@ -78,6 +88,7 @@ _terp() {
                     --debug
                     --plain -pl
                     --api-key -ak
+                    --all
                     --language -l
                     --help -h
                     --version -V
@@ -87,11 +98,20 @@ _terp() {
                     -nlsf --no-llm-supports-functions
                     --fast
                     --local
+                    --conversations
+                    --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run demo doctor profiles completions)
+                words=(run demo doctor profiles sessions completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
+            elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
+                words=(list show search rm prune)
+            elif [[ ${COMP_WORDS[1]} == sessions && ${COMP_WORDS[2]} == @(show|rm) ]]; then
+                compopt +o default 2>/dev/null
+                for word in "$kept"/*/events.jsonl; do
+                    [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
+                done
             fi ;;
     esac
     for word in "${words[@]}"; do

@@ -11,6 +11,16 @@ function __terp_profiles
     end
 end
 
+function __terp_sessions
+    set -l kept $HOME/.local/state
+    set -q XDG_STATE_HOME; and test -n "$XDG_STATE_HOME"; and set kept $XDG_STATE_HOME
+    set kept $kept/terp
+    set -q TERP_HOME; and test -n "$TERP_HOME"; and set kept $TERP_HOME
+    for log in $kept/sessions/*/events.jsonl
+        string replace -r '.*/(.*)/events.jsonl$' '$1' -- $log
+    end
+end
+
 # Whether these words, and no others, stand before the cursor.
 function __terp_after
     test (string join ' ' -- (commandline -opc)) = "$argv"
@@ -25,8 +35,12 @@ complete -c terp -n '__terp_after terp' -a run -d 'run code in the kernel, witho
 complete -c terp -n '__terp_after terp' -a demo -d 'a tour without key or network'
 complete -c terp -n '__terp_after terp' -a doctor -d 'what is here, what is wrong, and what to do about it'
 complete -c terp -n '__terp_after terp' -a profiles -d 'the named sets of settings'
+complete -c terp -n '__terp_after terp' -a sessions -d 'earlier conversations: list, show, search, rm, prune'
 complete -c terp -n '__terp_after terp' -a completions -d 'what bash, zsh, fish need to complete flags'
 complete -c terp -n '__terp_after terp completions' -x -a 'bash zsh fish'
+complete -c terp -n '__terp_after terp sessions' -x -a 'list show search rm prune'
+complete -c terp -n '__terp_after terp sessions show' -x -a '(__terp_sessions)'
+complete -c terp -n '__terp_after terp sessions rm' -x -a '(__terp_sessions)'
 complete -c terp -l model -s m -x -d 'the model, as PROVIDER/NAME'
 complete -c terp -l adapter -x -a 'auto direct litellm' -d 'how the model is reached'
 complete -c terp -l api-base -o ab -x -d 'address of an OpenAI-compatible server'
@@ -47,6 +61,7 @@ complete -c terp -l instructions -l custom-instructions -o ci -x -d 'your own in
 complete -c terp -l max-steps -x -d 'model replies in one turn before it stops'
 complete -c terp -l max-budget -l max-budget-usd -s b -x -d 'what a session may cost'
 complete -c terp -l max-output -l max-output-chars -o xo -x -d 'output of a run that the model reads; head and tail are kept'
+complete -c terp -l session-quota-mb -x -d 'disk space for stored sessions; beyond it the oldest are removed'
 complete -c terp -l auto-run -s y -d 'run code without asking'
 complete -c terp -l no-auto-run -d 'the same as --auto-run=off'
 complete -c terp -l python -r -F -d 'the Python that runs the code'
@@ -67,6 +82,9 @@ complete -c terp -l file -s f -r -F -d 'attach a file; may be repeated'
 complete -c terp -l out -s o -x -a '(__terp_directories)' -d 'collect the files and images of the run'
 complete -c terp -l cwd -x -a '(__terp_directories)' -d 'work in this directory'
 complete -c terp -l interactive -s i -d 'stay in the prompt after the answer'
+complete -c terp -l continue -s c -d 'go on with the last session of this directory'
+complete -c terp -l resume -s r -x -a '(__terp_sessions)' -d 'go on with a session: this one, or one to be chosen'
+complete -c terp -l rerun -d 'with -c or -r: first run the code of the session again'
 complete -c terp -l output-format -x -a 'text json stream-json' -d 'what stdout carries'
 complete -c terp -l timeout -x -d 'end the whole command after so long'
 complete -c terp -l quiet -s q -d 'the answer and errors only'
@@ -74,6 +92,7 @@ complete -c terp -l verbose -s v -d 'more of what happens'
 complete -c terp -l debug -d 'tracebacks of failures'
 complete -c terp -l plain -o pl -d 'no colours, no redrawing'
 complete -c terp -l api-key -o ak -x -d 'the key itself; other users of the machine can read it'
+complete -c terp -l all -d 'for `terp sessions`: those of all directories'
 complete -c terp -l language -s l -x -d 'for `terp run`: the language of the code'
 complete -c terp -l help -s h -d 'show this help'
 complete -c terp -l version -s V -d 'show the version'
@@ -83,3 +102,5 @@ complete -c terp -o lsf -l llm-supports-functions -d 'whether the model can call
 complete -c terp -o nlsf -l no-llm-supports-functions -d 'the same as --supports-tools=off'
 complete -c terp -l fast -d 'the same as --profile=fast'
 complete -c terp -l local -d 'the same as --profile=local'
+complete -c terp -l conversations -d 'the same as --resume=off'
+complete -c terp -l json -d 'the same as --output-format=json'

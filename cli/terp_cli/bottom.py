@@ -13,6 +13,7 @@ from prompt_toolkit.output.vt100 import BG_ANSI_COLORS, FG_ANSI_COLORS
 from prompt_toolkit.renderer import Renderer
 from prompt_toolkit.styles import Attrs, BaseStyle
 
+from terp_cli.hold import Hold
 from terp_cli.painter import Painter
 from terp_cli.render.rows import Row, Run
 from terp_cli.sanitise import readable
@@ -42,8 +43,9 @@ class Bottom(Renderer):
     size has changed, and renders when it has it back: the painter pauses in between.
     """
 
-    def __init__(self, style: BaseStyle, painter: Painter, *, colours: bool) -> None:
+    def __init__(self, style: BaseStyle, painter: Painter, hold: Hold, *, colours: bool) -> None:
         self._painter = painter
+        self._hold = hold
         self._colours = colours
         self._marks_pastes = False
         self._known: dict[str, str] = {}
@@ -56,6 +58,7 @@ class Bottom(Renderer):
             return
         if not self._marks_pastes:
             self._painter.send(_PASTES_ARE_MARKED)
+            self._hold.taken()
             self._marks_pastes = True
         columns, height = self._painter.width, self._painter.rows
         height = min(layout.container.preferred_height(columns, height).preferred, height)
@@ -80,6 +83,7 @@ class Bottom(Renderer):
         self._painter.pause()
         if self._marks_pastes:
             self._painter.send(_PASTES_ARE_NOT)
+            self._hold.given()
             self._marks_pastes = False
 
     def reset(self, _scroll: bool = False, leave_alternate_screen: bool = True) -> None:

@@ -6,6 +6,7 @@ prompt "-i don't know" as flags and `-y=off` as `-y -o ff`, takes `-nh` for `-nh
 a walk that knows every flag and its value, which is this module.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,8 @@ from terp_cli.subcommands import called_by
 class CommandLine:
     """A command line as it was meant.
 
-    `command` is "" or a subcommand with `argument`; otherwise `words` are the prompt. `given` holds
+    `command` is "" or a subcommand with `argument`, behind which come `arguments`; otherwise `words` are the
+    prompt. `given` holds
     the settings that flags set, `notices` the lines about flags that do nothing.
     """
 
@@ -30,6 +32,7 @@ class CommandLine:
     given: Mapping[str, Given] = field(default_factory=dict)
     options: Options = field(default_factory=Options)
     notices: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
 
 
 def read_command_line(arguments: Sequence[str]) -> CommandLine:
@@ -50,6 +53,7 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
         reader.given,
         Options(**reader.options),
         tuple(reader.notices),
+        tuple(reader.words[2:]) if command else (),
     )
 
 
@@ -94,7 +98,7 @@ class _Reader:
             flag = self._flags.get(name)
             if flag is None:
                 raise self._unknown(word)
-            if letters and (flag.takes_value or letters[0] == "="):
+            if letters and (letters[0] == "=" or _takes(flag, letters)):
                 self._set(name, flag, letters.removeprefix("="))
                 return
             self._set(name, flag, None)
@@ -115,6 +119,8 @@ class _Reader:
             self.options[row.name] = value
 
     def _value(self, name: str, row: Setting, text: str | None) -> Any:
+        if text is None and row.optional:
+            return self._left.pop(0) if self._left and re.fullmatch(row.optional, self._left[0]) else ""
         if text is None:
             if not self._left or self._left[0] == "--" or _name(self._left[0]) in self._flags:
                 wanted = row.metavar if row.kind == "text" and row.metavar else row.rule
@@ -141,6 +147,11 @@ def _name(word: str) -> str:
     """The flag that a word would be, as the table spells it."""
     name = word.partition("=")[0]
     return name.replace("_", "-") if name.startswith("--") else name
+
+
+def _takes(flag: Flag, text: str) -> bool:
+    """Whether a flag takes the text behind it for its value."""
+    return flag.takes_value and (not flag.row.optional or bool(re.fullmatch(flag.row.optional, text)))
 
 
 def _looks_like_flags(word: str) -> bool:

@@ -36,13 +36,15 @@ from prompt_toolkit.styles import Style
 from terp_cli import tty
 from terp_cli.bottom import Bottom, Measured
 from terp_cli.editor import run_editor
+from terp_cli.focus import FocusInput
+from terp_cli.hold import Hold
 from terp_cli.keys import Keys
 from terp_cli.message import MessageLine
 from terp_cli.painter import Painter
 from terp_cli.question import Question
 from terp_cli.render.rows import Row
 from terp_cli.sanitise import one_line, readable
-from terp_cli.talk import LEAVING, Talk, Typed, unmarked
+from terp_cli.talk import LEAVING, LineSettings, Typed, unmarked
 from terp_cli.terminal_query import query
 
 T = TypeVar("T")
@@ -79,19 +81,22 @@ class Desk:
         colours: bool = True,
         opened: Sequence[IO[str]] = (),
         query: str = "",
+        hold: Hold | None = None,
     ) -> None:
         """`descriptor` is that of the terminal, or None in a test; `opened` are files that `close` closes.
 
-        `query` asks the terminal what it can do, when the first prompt of a REPL is on the screen.
+        `query` asks the terminal what it can do, when the first prompt of a REPL is on the screen; `hold`
+        hears who has the terminal.
         """
         self._painter = painter
         self._source = source
         self._descriptor = descriptor
         self._opened = opened
         self._query = query
+        self._hold = hold or Hold()
         self._bold = "1" if colours else ""
         self._message: MessageLine | None = None
-        self._talk: Talk | None = None
+        self._talk: LineSettings | None = None
         self._question: Question | None = None
         self._asking = asyncio.Lock()
         self._queued: deque[str] = deque()
@@ -105,7 +110,7 @@ class Desk:
             output=Measured(painter),
             erase_when_done=True,
         )
-        self._app.renderer = Bottom(self._app.renderer.style, painter, colours=colours)
+        self._app.renderer = Bottom(self._app.renderer.style, painter, self._hold, colours=colours)
         self._app.layout = Layout(self._layout())
         self._app.ttimeoutlen, self._app.timeoutlen = 0.1, 0.4
 
@@ -115,17 +120,25 @@ class Desk:
         return self._painter.width
 
     @classmethod
-    def on(cls, descriptor: int, painter: Painter, *, colours: bool = True) -> "Desk":
+    def on(
+        cls, descriptor: int, painter: Painter, *, colours: bool = True, hold: Hold | None = None
+    ) -> "Desk":
         """The keyboard of the terminal behind `descriptor`, whatever stdin is."""
         reads = open(os.ttyname(descriptor), encoding="utf-8", errors="replace")  # noqa: PTH123, SIM115
         keys = Keys(reads)
         keys.learned = painter.learn
         return cls(
-            keys, painter, descriptor=descriptor, colours=colours, opened=(reads,), query=query(os.environ)
+            FocusInput(keys, hold.focused) if hold else keys,
+            painter,
+            descriptor=descriptor,
+            colours=colours,
+            opened=(reads,),
+            query=query(os.environ),
+            hold=hold,
         )
 
     @asynccontextmanager
-    async def talking(self, talk: Talk) -> AsyncIterator[None]:
+    async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
         """Read messages until the block is left, also while turns go on."""
         self._talk = talk
         self._message = MessageLine(
@@ -198,6 +211,10 @@ class Desk:
     def interrupted(self) -> None:
         """Nothing: here Ctrl-C is a key, and who sends the signal means a turn."""
 
+    def emit(self, sequence: str) -> None:
+        """Write a sequence that leaves no trace on the screen."""
+        self._painter.send(sequence)
+
     def take_back(self) -> None:
         """Put what was queued back on the input line: the person wants to think again."""
         if self._message is not None and self._queued:
@@ -262,6 +279,7 @@ class Desk:
                 await task
             self._painter.place((), None)
             self._painter.resume()
+            self._hold.kept()
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         """The application is over: asked to be, or because the terminal is gone."""
@@ -327,6 +345,8 @@ class Desk:
 
     def _note_key(self) -> None:
         self._typed_at = asyncio.get_running_loop().time()
+        if self._talk is not None:
+            self._talk.typed()
 
     def _commit(self, line: str) -> None:
         rows: list[Row] = [()]

@@ -16,6 +16,16 @@ class Options:
     out: str = setting("", "collect the files and images of the run", flags=("-o",), metavar="DIR")
     cwd: str = setting("", "work in this directory", metavar="DIR")
     interactive: bool = setting(False, "stay in the prompt after the answer", flags=("-i",))
+    continue_: bool = setting(False, "go on with the last session of this directory", flags=("-c",))
+    resume: str | None = setting(
+        None,
+        "go on with a session: this one, or one to be chosen",
+        kind="text",
+        flags=("-r",),
+        metavar="[ID]",
+        optional="[0-9a-f]+(-[0-9a-f]*)*",
+    )
+    rerun: bool = setting(False, "with -c or -r: first run the code of the session again")
     output_format: str = setting("text", "what stdout carries", choices=("text", "json", "stream-json"))
     timeout: float = setting(0.0, "end the whole command after so long", unit="s", unset="never")
     quiet: bool = setting(False, "the answer and errors only", flags=("-q",))
@@ -25,6 +35,7 @@ class Options:
     api_key: str = setting(
         "", "the key itself; other users of the machine can read it", flags=("-ak",), metavar="KEY"
     )
+    all: bool = setting(False, "for `terp sessions`: those of all directories")
     language: str = setting("", "for `terp run`: the language of the code", flags=("-l",), metavar="NAME")
     help: bool = setting(False, "show this help", flags=("-h",))
     version: bool = setting(False, "show the version", flags=("-V",))
@@ -62,12 +73,13 @@ def all_flags() -> dict[str, Flag]:
         for row in table(declared).values()
         for flag in _spellings(row, of_call=declared is Options)
     ]
-    return {flag.name: flag for flag in [*flags, *_open_interpreter()]}
+    return {flag.name: flag for flag in [*flags, *_with_one_value()]}
 
 
 def long_names(row: Setting) -> tuple[str, ...]:
     """The long spellings of a row's flag, the one to show first. Its own name is always one."""
-    own = "--" + row.name.replace("_", "-")
+    # A name that Python reserves ends with an underscore.
+    own = "--" + row.name.rstrip("_").replace("_", "-")
     named = [flag for flag in row.flags if flag.startswith("--")]
     without_unit = [flag for flag in named if own.startswith(flag)]
     return tuple(dict.fromkeys([*without_unit, own, *named]))
@@ -80,7 +92,8 @@ def _spellings(row: Setting, *, of_call: bool) -> Iterator[Flag]:
         yield Flag("--no-" + row.name.replace("_", "-"), row, takes_value=False, value=False)
 
 
-def _open_interpreter() -> Iterator[Flag]:
+def _with_one_value() -> Iterator[Flag]:
+    """Flags that give one value to a row, most of them those of Open Interpreter."""
     known = rows()
     for names, name, value in (
         (("-lsv", "--llm-supports-vision", "--vision"), "supports_vision", True),
@@ -89,9 +102,11 @@ def _open_interpreter() -> Iterator[Flag]:
         (("-nlsf", "--no-llm-supports-functions"), "supports_tools", False),
         (("--fast",), "profile", "fast"),
         (("--local",), "profile", "local"),
+        (("--conversations",), "resume", ""),
+        (("--json",), "output_format", "json"),
     ):
         for spelling in names:
-            yield Flag(spelling, known[name], False, value, of_call=name == "profile")
+            yield Flag(spelling, known[name], False, value, of_call=name in table(Options))
 
 
 _PRESET = "presets of models are not built in; name the model with --model"
@@ -116,7 +131,6 @@ GONE = {
     "-os": Gone("the screen and the mouse are not controlled"),
     "--loop": Gone("a task is not repeated by itself in this version"),
     "--server": Gone("there is no server in this version"),
-    "--conversations": Gone("earlier conversations cannot be resumed in this version"),
     "--codestral": Gone(_PRESET),
     "--assistant": Gone(_PRESET),
     "--llama3": Gone(_PRESET),

@@ -14,7 +14,7 @@ from typing import TextIO, TypeVar
 from terp_cli import tty
 from terp_cli.editor import run_editor
 from terp_cli.sanitise import readable
-from terp_cli.talk import LEAVING, Talk, Typed, goes_on, unmarked
+from terp_cli.talk import LEAVING, LineSettings, Typed, goes_on, unmarked
 
 T = TypeVar("T")
 _READ_BYTES = 65_536
@@ -34,7 +34,7 @@ class LineDesk:
         self._ended = False
         self._leaving = False
         self._asking = asyncio.Lock()
-        self._talk: Talk | None = None
+        self._talk: LineSettings | None = None
 
     @property
     def width(self) -> int:
@@ -42,7 +42,7 @@ class LineDesk:
         return max(20, tty.size_of(self._out)[0])
 
     @asynccontextmanager
-    async def talking(self, talk: Talk) -> AsyncIterator[None]:
+    async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
         """Read messages until the block is left, also while turns go on."""
         self._talk = talk
         try:
@@ -109,6 +109,9 @@ class LineDesk:
 
     def refresh(self) -> None:
         """Nothing: there is no toolbar."""
+
+    def emit(self, sequence: str) -> None:
+        """Nothing: such a terminal would show it."""
 
     def interrupted(self) -> None:
         """The terminal has cleared the line; the second time in a row the person leaves."""

@@ -22,7 +22,7 @@ from prompt_toolkit.widgets import SearchToolbar
 from terp_cli.completing import LineCompleter
 from terp_cli.history import LockedHistory
 from terp_cli.mentions import as_mentions
-from terp_cli.talk import Talk, goes_on
+from terp_cli.talk import LineSettings, goes_on
 
 _MENU_ROWS = 8
 
@@ -32,7 +32,7 @@ class MessageLine:
 
     def __init__(
         self,
-        talk: Talk,
+        talk: LineSettings,
         *,
         entered: Callable[[str], None],
         take_back: Callable[[], Sequence[str]],

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from terp.events import Event, TurnFinished
 from terp.messages import Attachment
@@ -14,6 +14,9 @@ from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.stopping import Stopping
 
 TIME_IS_OVER = "the time given with --timeout is over."
+
+
+First = Literal["", "go_on", "rerun"]
 
 
 class Front(Protocol):
@@ -28,11 +31,21 @@ class Front(Protocol):
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, what goes with it, and where the files of the run are wanted (None: nowhere)."""
+    """What is asked, what goes with it, and where the files of the run are wanted (None: nowhere).
+
+    `first` is what comes before: the turn of a stored session that broke off, or its code again. The prompt
+    may be empty then.
+    """
 
     prompt: str
     attachments: tuple[Attachment, ...] = ()
     out: Path | None = None
+    first: First = ""
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is anything to do."""
+        return bool(self.prompt.strip() or self.attachments or self.first)
 
 
 async def one_shot(session: Session, question: Question, front: Front, stopping: Stopping) -> int:
@@ -60,10 +73,27 @@ async def one_turn(session: Session, question: Question, front: Front, stopping:
 async def _turn(
     session: Session, question: Question, stopping: Stopping, seen: list[Event]
 ) -> AsyncGenerator[Event, None]:
-    async with aclosing(session.turn(question.prompt, question.attachments)) as events:
-        async for event in events:
-            seen.append(_told_by(stopping, event) if isinstance(event, TurnFinished) else event)
-            yield seen[-1]
+    asks = not question.first or bool(question.prompt)
+    if question.first:
+        async with aclosing(_first(session, question.first)) as events:
+            async for event in events:
+                seen.append(_told_by(stopping, event) if isinstance(event, TurnFinished) else event)
+                # The end that is shown is that of what was asked.
+                if not (asks and isinstance(event, TurnFinished)):
+                    yield seen[-1]
+    if asks and stopping.code is None:
+        async with aclosing(session.turn(question.prompt, question.attachments)) as events:
+            async for event in events:
+                seen.append(_told_by(stopping, event) if isinstance(event, TurnFinished) else event)
+                yield seen[-1]
+
+
+def _first(session: Session, first: First) -> AsyncGenerator[Event, None]:
+    if first == "go_on":
+        return session.go_on()
+    from terp.rerun import cells  # noqa: PLC0415  (few sessions are ever run again)
+
+    return session.rerun(cells(record.event for record in session.log.since(0)))
 
 
 def _told_by(stopping: Stopping, end: TurnFinished) -> TurnFinished:

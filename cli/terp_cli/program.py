@@ -4,24 +4,27 @@ import asyncio
 import gc
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.attachments import attach, with_attachments
 from terp.errors import SettingsError, TerpError
 from terp.models.routing import doubt
-from terp.opening import build_session, new_folder
+from terp.opening import build_session
 from terp.person import AutoRun, Nobody, Person
 from terp.places import make_private
 from terp.profile_file import short_path
 from terp.profiles import Profiles
+from terp.session import Session
 from terp.settings import Settings
+from terp.store.places import Place
 from terp_cli import streams
 from terp_cli.call import STDIN, Call
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
+from terp_cli.keeping import folder_of, place_of, prune_soon, resumed_by, tell_of_past, what_first
 from terp_cli.oneshot import Question, one_shot
 from terp_cli.sanitise import one_line, readable
 from terp_cli.stdin import Piped, read_prompt, take_data
@@ -56,51 +59,81 @@ def run(line: CommandLine) -> int:
 
 
 def _converse(call: Call) -> int:
-    settings, cwd, out = call.settings(), call.cwd, call.out_folder
-    folder = _folder(call)
-    prompt, piped = _asked(call, folder)
+    resumed = resumed_by(call)
+    settings, out = call.settings(), call.out_folder
+    cwd = resumed.cwd if resumed else call.cwd
+    place = place_of(call, settings, resumed)
+    prompt, piped = _asked(call, place.folder)
     attachments = attach(call.options.file, cwd)
     asked = bool(prompt.strip() or attachments or piped)
     if call.line.words and not asked:
         raise SettingsError(["the prompt is empty."])
-    if not (asked or call.talks):
+    first = what_first(call, settings, place, asked=asked)
+    if not (asked or first or call.talks):
         raise SettingsError(["there is no prompt: write it after terp, or pipe it in."])
     question = Question(
-        with_attachments(prompt, attachments), (*attachments, *([piped.attachment] if piped else ())), out
+        with_attachments(prompt, attachments),
+        (*attachments, *([piped.attachment] if piped else ())),
+        out,
+        first,
     )
     stays = call.talks and (call.options.interactive or not asked)
-
-    async def converse() -> int:
-        seat = _seat(call, settings, once=not stays)
-        session = await build_session(
-            settings,
-            (seat.person if seat else _person(call, settings)) or Nobody(),
-            folder=folder,
-            cwd=str(cwd),
-            environ=call.environ,
-            api_key=call.options.api_key,
-            prelude=piped.prelude if piped else "",
-        )
-        if doubtful := doubt(session.model.name, settings.api_base):
-            call.tell(doubtful)
-        _keep_imports()
-        # By then the prompt is there, or the request is out.
-        asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
-        front = seat.front if seat else call.front({"session": folder.name, "model": session.model.name})
-        if not stays:
-            return await one_shot(session, question, front, call.stopping)
-        from terp_cli.talking import talk  # noqa: PLC0415  (for who stays alone)
-
-        assert seat is not None, "who stays has a terminal"
-        call.typed_ahead.hand_over()
-        return await talk(call, settings, session, seat, question if asked else None)
-
+    given = _Given(place, cwd, question, piped.prelude if piped else "", resumed is not None)
     try:
-        return asyncio.run(converse())
+        return asyncio.run(_conversed(call, settings, given, stays=stays))
     finally:
+        if place.keeper is not None:
+            place.keeper.close()
         if piped:
             # Nothing comes back to this session, and the data may be large and private.
             piped.path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a conversation begins with: where it is kept and works, and what is asked first."""
+
+    place: Place
+    cwd: Path
+    question: Question
+    prelude: str
+    resumed: bool
+
+
+async def _conversed(call: Call, settings: Settings, given: _Given, *, stays: bool) -> int:
+    seat = _seat(call, settings, once=not stays)
+    person = (seat.person if seat else None) or _person_beside(call, settings, drawn=seat is not None)
+
+    async def opened(place: Place) -> Session:
+        return await build_session(
+            settings,
+            person,
+            place=place,
+            cwd=str(given.cwd),
+            environ=call.environ,
+            api_key=call.options.api_key,
+            prelude=given.prelude,
+        )
+
+    session = await opened(given.place)
+    if doubtful := doubt(session.model.name, settings.api_base):
+        call.tell(doubtful)
+    _keep_imports()
+    # By then the prompt is there, or the request is out.
+    asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
+    prune_soon(call, settings, session)
+    if stays:
+        from terp_cli.talking import talk  # noqa: PLC0415  (for who stays alone)
+
+        assert seat is not None, "who stays has a terminal"
+        return await talk(
+            call, settings, session, seat, given.question if given.question.asks else None, opened
+        )
+    if given.resumed:
+        tell_of_past(call, session)
+    facts = {"session": given.place.folder.name, "model": session.model.name}
+    front = seat.front if seat else call.front(facts)
+    return await one_shot(session, given.question, front, call.stopping)
 
 
 def _seat(call: Call, settings: Settings, *, once: bool) -> "Seat | None":
@@ -112,6 +145,12 @@ def _seat(call: Call, settings: Settings, *, once: bool) -> "Seat | None":
     return Seat.of(call, settings, once=once)
 
 
+def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:
+    """Who decides where nobody sits at the terminal that is drawn on."""
+    person = (None if drawn else _person(call, settings)) or Nobody()
+    return AutoRun(person) if settings.auto_run else person
+
+
 def _person(call: Call, settings: Settings) -> Person | None:
     """Who can be asked beside plain text or JSON: whoever sits at the terminal of this process."""
     # With -y in a pipe nobody is expected to sit there.
@@ -119,7 +158,7 @@ def _person(call: Call, settings: Settings) -> Person | None:
         return None
     from terp_cli.seat import person_beside  # noqa: PLC0415  (see `_seat`)
 
-    return person_beside(call)
+    return person_beside(call, settings)
 
 
 def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
@@ -132,19 +171,6 @@ def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
     if call.line.words:
         return prompt, take_data(STDIN, lambda: make_private(folder), call.tell)
     return read_prompt(STDIN), None
-
-
-def _folder(call: Call) -> Path:
-    """The folder of a new session, whose parents only its owner can read."""
-    folder = new_folder(call.places)
-    try:
-        make_private(folder.parent)
-    except OSError as error:
-        elsewhere = Path(tempfile.mkdtemp(prefix="terp-"))
-        why = f"{folder.parent} cannot be made ({error.strerror})"
-        call.tell(f"{why}; pictures and outputs are in {elsewhere}.")
-        return elsewhere
-    return folder
 
 
 def _keep_imports() -> None:
@@ -161,7 +187,7 @@ def _run_code(call: Call) -> int:
     code = read_code(call.line.argument)
     kernels = LocalKernels(str(cwd), settings.python, settings.env_pass, environ=call.environ)
     kernel = kernels.get(language_for(call.line.argument, call.options.language, kernels.languages))
-    folder = call.out_folder or _folder(call)
+    folder = call.out_folder or folder_of(call)
     runner = CodeRun(call.out, call.notes, folder, _line_from_stdin)
 
     async def run() -> int:
@@ -204,7 +230,13 @@ def _demo(call: Call) -> int:
     person = (seat.person if seat else _person(call, settings)) or AutoRun()
     front = seat.front if seat else call.front({"model": "recording"})
     folder = demo.new_folder(call.cwd)
-    return asyncio.run(play(folder, _folder(call), person, front, call.stopping, says=call.notes))
+    return asyncio.run(play(folder, folder_of(call), person, front, call.stopping, says=call.notes))
+
+
+def _sessions(call: Call) -> int:
+    from terp_cli.sessions import sessions  # noqa: PLC0415  (see above)
+
+    return sessions(call)
 
 
 def _profiles(call: Call) -> int:
@@ -224,4 +256,5 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "doctor": _doctor,
     "profiles": _profiles,
     "run": _run_code,
+    "sessions": _sessions,
 }

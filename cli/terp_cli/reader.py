@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
 
-from terp_cli.talk import Talk, Typed
+from terp_cli.talk import LineSettings, Typed
 
 T = TypeVar("T")
 
@@ -16,7 +16,7 @@ class Reader(Protocol):
     def width(self) -> int:
         """Cells of a row."""
 
-    def talking(self, talk: Talk) -> AbstractAsyncContextManager[None]:
+    def talking(self, talk: LineSettings) -> AbstractAsyncContextManager[None]:
         """Read messages until the block is left, also while turns go on."""
 
     async def message(self) -> str:
@@ -51,6 +51,9 @@ class Reader(Protocol):
 
     def refresh(self) -> None:
         """Show the toolbar as it is now."""
+
+    def emit(self, sequence: str) -> None:
+        """Write a sequence that leaves no trace on the screen."""
 
     def interrupted(self) -> None:
         """Ctrl-C came as a signal, while no turn was going on."""

@@ -1,10 +1,9 @@
 """The REPL: a line is read, its turn is drawn, and so on until the person leaves.
 
-painter = Painter(sys.stdout, size)
-front = TerminalFront.on(painter, keyboard=None, environ=os.environ)
-desk = Desk.on(0, painter)
-session = Session(model, kernels, TerminalPerson(front, lambda: desk), …)
-code = await run_repl(session, front, desk, ReplSettings(history=places.state / "history"))
+    talk = TerminalTalk(session, front, desk, person, Around(settings, places, environ))
+    code = await run_repl(talk, ReplSettings(history=places.history))
+
+A line is a command, the person's own code (`!ls`, `>>> x`), or a message to the model.
 """
 
 import asyncio
@@ -16,50 +15,25 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from textwrap import fill
-from typing import Any, Protocol
+from typing import Any
 
+from terp.attachments import attach
 from terp.errors import TerpError
 from terp.events import CodeFinished, CodeRejected, CodeTyped, Event, TurnFinished, TurnStarted
-from terp.kernels.protocol import Kernels
-from terp.messages import Attachment, Message
+from terp.kernels.protocol import Kernel
+from terp.messages import Attachment
 from terp.typed_run import TYPED
-from terp_cli.commands import Command, Commands
-from terp_cli.reader import Reader
-from terp_cli.sanitise import one_line, readable
-from terp_cli.talk import Sources, Talk, typed_code
-from terp_cli.terminal import TerminalFront
+from terp_cli.commands.every import all_commands
+from terp_cli.mentions import described, mentions
+from terp_cli.sanitise import readable
+from terp_cli.talk import LineSettings, Sources, Word, typed_code
+from terp_cli.terminal_talk import TerminalTalk
+from terp_cli.titles import Titles
 from terp_cli.toolbar import Toolbar
 
 
-class Named(Protocol):
-    """A model, as far as the REPL needs to know it."""
-
-    @property
-    def name(self) -> str:
-        """The name a person would use for it."""
-
-
-class Conversation(Protocol):
-    """What the REPL needs of a session."""
-
-    history: Sequence[Message]
-    kernels: Kernels
-
-    @property
-    def model(self) -> Named:
-        """The model that is asked."""
-
-    def turn(self, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
-        """Everything that happens until the model has answered."""
-
-    def run(self, language: str, code: str) -> AsyncGenerator[Event, None]:
-        """Everything that happens until the person's own code has run."""
-
-    def events(self, after: int = 0) -> AsyncGenerator[Any, None]:
-        """Numbered records of all events, also of those between turns."""
-
-    async def interrupt(self) -> None:
-        """Stop the model or the code."""
+def _nothing() -> None:
+    """Nothing was typed ahead."""
 
 
 @dataclass(frozen=True)
@@ -67,31 +41,25 @@ class ReplSettings:
     """What a REPL is told by who starts it.
 
     `background` is begun when the first prompt is on the screen: starting the kernel, importing what
-    the model needs. `first` is the turn that was asked for on the command line. `kill` ends the kernels
-    on the spot, whatever their code is doing. `use_model` changes the session's model by name, and
-    raises `TerpError` when it cannot; without it `/model` only tells the name. `attached` is what a
-    message names with an `@`.
+    the model needs. `first` is the turn that was asked for on the command line. `hand_over` is called
+    right before the keys are read.
     """
 
     history: Path
     banner: Sequence[str] = ()
     background: Sequence[Callable[[], Awaitable[object]]] = ()
     first: Callable[[], Awaitable[object]] | None = None
-    kill: Callable[[], Awaitable[object]] | None = None
-    use_model: Callable[[str], Awaitable[None]] | None = None
-    attached: Callable[[str], Awaitable[Sequence[Attachment]]] | None = None
-    sources: Sources | None = None
-    tier: Callable[[], str] = lambda: "none"
-    unasked: Callable[[], bool] = lambda: False
+    hand_over: Callable[[], None] = _nothing
+    titles: Titles | None = None
     vi_mode: bool = False
 
 
-async def run_repl(session: Conversation, front: TerminalFront, desk: Reader, settings: ReplSettings) -> int:
+async def run_repl(talk: TerminalTalk, settings: ReplSettings) -> int:
     """Talk until the person leaves; the exit code. The session is not closed.
 
     Ctrl-C interrupts a turn; SIGTERM and SIGHUP leave with 143 and 129.
     """
-    repl = Repl(session, front, desk, settings)
+    repl = Repl(talk, settings)
     running = asyncio.current_task()
     loop = asyncio.get_running_loop()
     ended_by: list[int] = []
@@ -99,8 +67,7 @@ async def run_repl(session: Conversation, front: TerminalFront, desk: Reader, se
     def end(number: int) -> None:
         ended_by.append(number)
         # Whoever sends this does not wait for code that resists an interrupt.
-        if settings.kill is not None:
-            repl.begin(settings.kill)
+        repl.begin(talk.session.kernels.aclose)
         if running is not None:
             running.cancel()
 
@@ -124,59 +91,63 @@ async def run_repl(session: Conversation, front: TerminalFront, desk: Reader, se
 
 
 class Repl:
-    """One conversation at a terminal."""
+    """One talk at a terminal."""
 
-    def __init__(
-        self, session: Conversation, front: TerminalFront, desk: Reader, settings: ReplSettings
-    ) -> None:
-        self.session = session
-        self.front = front
-        self.commands = Commands(self._table(settings))
+    def __init__(self, talk: TerminalTalk, settings: ReplSettings) -> None:
+        self._talk = talk
         self._settings = settings
-        self._desk = desk
+        self._titles = settings.titles or Titles.none()
+        self._commands = all_commands()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._watching: asyncio.Task[None] | None = None
         self._in_turn = False
-        self._left = False
-        self._toolbar = Toolbar(lambda: session.model.name, settings.tier, settings.unasked)
+        self._toolbar = Toolbar(
+            model=lambda: talk.session.model.name,
+            tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
+            unasked=lambda: talk.auto_run,
+            profile=talk.profile,
+        )
+        talk.replaced = self._watch_anew
 
     async def run(self) -> None:
         """Read and answer until the person leaves."""
+        desk = self._talk.desk
         # Not through the front end, which would import rich before there is a prompt.
-        width = self._desk.width
         for line in self._settings.banner:
-            self._desk.say(fill(readable(line), width))
-        async with self._desk.talking(self._talk()):
-            for thing in (self._import_renderer, self._watch, *self._settings.background):
+            desk.say(fill(readable(line), desk.width))
+        self._settings.hand_over()
+        async with desk.talking(self._line()), self._titles.shown():
+            self._watch_anew()
+            for thing in (self._import_renderer, *self._settings.background):
                 self.begin(thing)
             if self._settings.first is not None:
-                await self._guarded(self._turn(self._settings.first()))
-            while not self._left:
+                await self._guarded(self._busily(self._settings.first()))
+            while not self._talk.left:
                 try:
-                    line = await self._desk.message()
+                    await self._next()
                 except EOFError:
                     return
-                await self._guarded(self._answer(line))
 
     def lost(self, _: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
         """Say in one line what failed where nobody waits for it."""
         error = context.get("exception")
         told = f"{type(error).__name__}: {error}" if error else str(context.get("message"))
-        self.front.say(f"! Something failed in the background: {told}")
+        self._talk.say(f"! Something failed in the background: {told}")
 
     def interrupt(self) -> None:
         """Stop the turn that is going on, and let the person think again about what was to follow it."""
         if self._in_turn:
-            self._desk.take_back()
-            self.begin(self.session.interrupt)
+            self._talk.desk.take_back()
+            self.begin(self._talk.session.interrupt)
         else:
-            self._desk.interrupted()
+            self._talk.desk.interrupted()
 
     def stop(self) -> None:
         """Take back what was begun in the background."""
         for task in self._tasks:
             task.cancel()
 
-    def begin(self, thing: Callable[[], Awaitable[object]]) -> None:
+    def begin(self, thing: Callable[[], Awaitable[object]]) -> "asyncio.Task[None]":
         """Let something happen beside the conversation."""
 
         async def run() -> None:
@@ -187,105 +158,125 @@ class Repl:
         task = asyncio.create_task(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
-    def _talk(self) -> Talk:
-        return Talk(
+    def _line(self) -> LineSettings:
+        return LineSettings(
             history=self._settings.history,
             toolbar=self._toolbar.text,
             busy=lambda: self._in_turn,
             interrupt=self.interrupt,
-            sources=self._settings.sources,
+            rewind=self._rewind,
+            typed=self._titles.typed,
+            sources=Sources(
+                commands=self._commands.words,
+                arguments=lambda name, begun: self._commands.arguments(self._talk, name, begun),
+                names=self._names,
+                code=self._completed,
+                cwd=Path(self._kernel.cwd),
+            ),
             vi_mode=self._settings.vi_mode,
         )
+
+    async def _next(self) -> None:
+        if self._talk.next:
+            prompt, attached = self._talk.next.popleft()
+            await self._guarded(self._busily(self._drawn(self._talk.session.turn(prompt, attached))))
+            return
+        line = await self._talk.desk.message()
+        await self._guarded(self._answer(line))
 
     async def _guarded(self, doing: Awaitable[object]) -> None:
         """Do something for the person; what goes wrong is told, and the talk goes on."""
         try:
             await doing
         except TerpError as error:
-            self.front.say(error.message, *([error.remedy] if error.remedy else []))
+            if self._talk.debug:
+                self._talk.say("".join(traceback.format_exception(error)).rstrip())
+            self._talk.say(error.message, *([error.remedy] if error.remedy else []))
         except Exception as error:  # noqa: BLE001  # a bug of terp must not end the conversation
             told = "".join(traceback.format_exception(error)).rstrip()
-            self.front.say(
+            self._talk.say(
                 told, "", "This is a bug in terp. The conversation and the variables are still there."
             )
 
     async def _answer(self, line: str) -> None:
-        """Do what a line says: a command, or a message to the model."""
-        if code := typed_code(line, self.session.kernels.languages):
-            await self._turn(self._drawn(self.session.run(*code)))
-        elif not Commands.are_in(line):
-            attached = await self._settings.attached(line) if self._settings.attached else ()
-            await self._turn(self._drawn(self.session.turn(line, attached)))
-        elif unknown := await self.commands.run(line):
-            self.front.say(unknown)
+        """Do what a line says."""
+        session = self._talk.session
+        if code := typed_code(line, session.kernels.languages):
+            await self._busily(self._drawn(session.run(*code)))
+        elif not await self._busily(self._commands.run(self._talk, line)):
+            attached = await self._attached(line)
+            await self._busily(self._drawn(session.turn(line, attached)))
 
-    async def _turn(self, turn: Awaitable[object]) -> None:
+    async def _busily(self, doing: Awaitable[bool | object]) -> bool | object:
         self._in_turn = True
         try:
-            await turn
+            return await doing
         finally:
             self._in_turn = False
 
+    async def _attached(self, line: str) -> Sequence[Attachment]:
+        """What a message names with an @; the message comes back to the line when that cannot be read."""
+        cwd = Path(self._kernel.cwd)
+        named = mentions(line, cwd)
+        try:
+            files = attach(named.files, cwd)
+        except TerpError:
+            self._talk.prefill(line)
+            raise
+        variables = await self._kernel.variables() if named.names else ()
+        return (*files, *(described(variable) for variable in variables if variable.name in named.names))
+
     async def _drawn(self, turn: AsyncGenerator[Event, None]) -> None:
         async with aclosing(turn) as events:
-            await self.front.show(events)
+            await self._talk.front.show(events)
 
-    def _table(self, settings: ReplSettings) -> list[Command]:
-        async def show_help(_: str) -> None:
-            self.front.say(*self.commands.help(), "", *_KEYS)
+    def _rewind(self) -> None:
+        async def listed() -> None:
+            await self._commands.run(self._talk, "/rewind")
+            if self._talk.session.turns:
+                self._talk.prefill("/rewind ")
 
-        async def model(name: str) -> None:
-            if name and settings.use_model is not None:
-                await settings.use_model(name)
-            self.front.say(f"The model is {one_line(self.session.model.name)}.")
+        self.begin(listed)
 
-        async def reset(_: str) -> None:
-            self.session.history = ()
-            self.front.say("The model has forgotten the conversation. Variables in the kernel stay.")
+    @property
+    def _kernel(self) -> Kernel:
+        kernels = self._talk.session.kernels
+        return kernels.get(kernels.languages[0])
 
-        async def leave(_: str) -> None:
-            self._left = True
+    async def _names(self) -> Sequence[Word]:
+        return [(variable.name, variable.type) for variable in await self._kernel.variables()]
 
-        changeable = Command("model", "[NAME]", "tell which model answers, or change it", model)
-        return [
-            Command("help", "", "show this", show_help),
-            changeable
-            if settings.use_model is not None
-            else Command("model", "", "tell which model answers", model),
-            Command("reset", "", "begin a new conversation", reset),
-            Command("quit", "", "leave", leave),
-        ]
+    async def _completed(self, code: str) -> Sequence[str]:
+        return await self._kernel.complete(code, len(code))
 
     @staticmethod
     async def _import_renderer() -> None:
         await asyncio.to_thread(import_module, "terp_cli.render.transcript")
 
+    def _watch_anew(self) -> None:
+        """Watch the session there is now."""
+        if self._watching is not None:
+            self._watching.cancel()
+        self._watching = self.begin(self._watch)
+
     async def _watch(self) -> None:
         """Show what happens between turns, and count."""
         drawn_elsewhere = False
-        async with aclosing(self.session.events()) as records:
+        async with aclosing(self._talk.session.events()) as records:
             async for record in records:
-                event: Event = record.event
+                event = record.event
+                self._titles.saw(event)
                 if self._toolbar.note(event):
-                    self._desk.refresh()
+                    self._talk.desk.refresh()
                 if isinstance(event, TurnStarted | CodeTyped):
                     drawn_elsewhere = True
                 elif not drawn_elsewhere:
-                    self.front.aside(event)
+                    self._talk.front.aside(event)
                 elif isinstance(event, TurnFinished) or _ends_typed(event):
                     drawn_elsewhere = False
 
 
 def _ends_typed(event: Event) -> bool:
     return isinstance(event, CodeFinished | CodeRejected) and event.call_id.startswith(TYPED)
-
-
-_KEYS = (
-    'Alt+Enter, Ctrl+J, a trailing \\ or a """ block: another line of the same message',
-    "!command or >>> code: runs without the model, which is told · @file, @variable: goes with the message",
-    "Ctrl+R: search what was typed before · Ctrl+X Ctrl+E: write in your editor",
-    "While a turn runs: what you type is next; Up on an empty line takes it back",
-    "Ctrl+C or Esc: interrupt, keeping everything; at the prompt Ctrl+C clears the line, twice leaves",
-    "Ctrl+D: leave",
-)

@@ -18,6 +18,8 @@ from terp_cli import tty
 from terp_cli.sanitise import one_line, readable
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from terp_cli.render.spoken_turn import SpokenTurn
 
 _TICK_S = 1.0
@@ -86,6 +88,20 @@ class SpokenFront:
     def say(self, *lines: str) -> None:
         """Write lines of terp's own; what they quote is made safe."""
         self._say([readable(line) for line in lines if line.strip()])
+
+    @property
+    def verbose(self) -> bool:
+        """Whether tracebacks and reasoning are said whole. Can be set."""
+        return self._verbose
+
+    @verbose.setter
+    def verbose(self, on: bool) -> None:
+        self._verbose = on
+        self._turn.verbose = on
+
+    def rows(self, rows: "Sequence[Text]") -> None:
+        """Say rows that are safe already."""
+        self._say([row.plain for row in rows])
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Say where the files of a one-shot run were collected."""

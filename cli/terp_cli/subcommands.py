@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHELLS = ("bash", "zsh", "fish")
+SESSION_VERBS = {"list": "", "show": "ID", "search": "WORDS", "rm": "ID…", "prune": ""}
+WITH_IDS = ("show", "rm")
 _CODE_SUFFIXES = frozenset({".py", ".sh", ".js", ".ts", ".r", ".jl", ".rb"})
 
 
@@ -22,6 +24,7 @@ SUBCOMMANDS = (
     Subcommand("demo", "", "a tour without key or network"),
     Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
     Subcommand("profiles", "", "the named sets of settings"),
+    Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, prune"),
     Subcommand("completions", "SHELL", f"what {', '.join(SHELLS)} need to complete flags"),
 )
 
@@ -34,11 +37,21 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     match words:
         case ["demo" | "doctor" | "profiles" as command]:
             return command, ""
+        case ["sessions"]:
+            return "sessions", "list"
+        case ["sessions", verb, *more] if _fits(verb, more):
+            return "sessions", verb
         case ["completions", shell] if shell in SHELLS:
             return "completions", shell
         case ["run", argument] if in_language or _names_code(argument):
             return "run", argument
     return "", ""
+
+
+def _fits(verb: str, more: Sequence[str]) -> bool:
+    """Whether these words are a command about sessions; one that lacks its argument is, too."""
+    most = {"list": 0, "prune": 0, "show": 1}
+    return verb in SESSION_VERBS and len(more) <= most.get(verb, len(more))
 
 
 def _names_code(argument: str) -> bool:

@@ -38,15 +38,15 @@ class Typed:
 
 
 def _no_one() -> None:
-    """Esc Esc where there is nothing to go back to."""
+    """Nobody wants to know."""
 
 
 @dataclass(frozen=True)
-class Talk:
+class LineSettings:
     """A conversation, as far as the input line has to do with it.
 
     `busy` tells whether a turn is going on, which `interrupt` then stops; `rewind` is what Esc Esc does
-    on an empty line. `history` is the file of what was typed.
+    on an empty line, and `typed` hears of keys. `history` is the file of what was typed.
     """
 
     history: Path
@@ -54,6 +54,7 @@ class Talk:
     busy: Callable[[], bool]
     interrupt: Callable[[], None]
     rewind: Callable[[], None] = _no_one
+    typed: Callable[[], None] = _no_one
     sources: Sources | None = None
     vi_mode: bool = False
 

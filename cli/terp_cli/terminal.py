@@ -151,6 +151,22 @@ class TerminalFront:
             self._waiting += wrapped(Text(readable(line)), self._screen.width)
         self._paint(final=True)
 
+    @property
+    def verbose(self) -> bool:
+        """Whether tracebacks are shown whole. Can be set."""
+        return self._verbose
+
+    @verbose.setter
+    def verbose(self, on: bool) -> None:
+        self._verbose = on
+        if self._drawn_on is not None:
+            self._drawn_on[1].verbose = on
+
+    def rows(self, rows: "Sequence[Text]") -> None:
+        """Write rows that are safe already."""
+        self._waiting += rows
+        self._paint(final=True)
+
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Say where the files of a one-shot run were collected."""
         if collected:

@@ -12,9 +12,14 @@ class Toolbar:
     """Counts and remembers what events tell, and says it in one line."""
 
     def __init__(
-        self, model: Callable[[], str], tier: Callable[[], str], unasked: Callable[[], bool]
+        self,
+        model: Callable[[], str],
+        tier: Callable[[], str],
+        unasked: Callable[[], bool],
+        profile: str = "",
     ) -> None:
         """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs."""
+        self._profile = profile
         self._model = model
         self._tier = tier
         self._unasked = unasked
@@ -37,7 +42,7 @@ class Toolbar:
 
     def text(self) -> str:
         """The line."""
-        parts = [one_line(self._model())]
+        parts = [one_line(part) for part in (self._model(), self._profile) if part]
         if self._tokens:
             parts.append(f"{self._tokens:,} tokens".replace(",", " "))
         if self._cost_usd:

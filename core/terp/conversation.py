@@ -18,12 +18,18 @@ from terp.events import (
     TextDelta,
     UsageReported,
 )
+from terp.fencing import fenced
 from terp.history import History
 from terp.links import LiveLinks, delivered
 from terp.log import EventLog
-from terp.messages import Assistant, Message, Result, System, ToolCall
+from terp.messages import Assistant, Message, Result, System, ToolCall, User
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+
+_EXPLAIN = (
+    "Explain in a few short sentences, without markup, what this code does: what it reads, what it changes "
+    "or deletes, and whether it uses the network."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,14 @@ class Conversation:
             ModelError: there is no summary; nothing has changed.
         """
         self._shorten(await summarised(self.history.messages, self._answer_to, focus), "summary")
+
+    async def explain(self, language: str, code: str) -> str:
+        """What the model says about a piece of code; it is no part of the conversation.
+
+        Raises:
+            ModelError: it says nothing.
+        """
+        return await self._answer_to([User(f"{_EXPLAIN}\n{fenced(code, language)}")])
 
     def go_on_with(self, model: Model) -> None:
         """Send what follows to another model.

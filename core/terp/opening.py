@@ -1,10 +1,8 @@
 """The short way to a session, and the one place where its parts are put together from settings."""
 
 import os
-import secrets
 import sys
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +18,8 @@ from terp.profiles import load_settings
 from terp.prompt import Facts, system_prompt
 from terp.session import Session
 from terp.settings import Given, Settings, table
+from terp.store.folders import new_folder
+from terp.store.places import Place, Secrets, is_session, new_place, stored_place
 
 if TYPE_CHECKING:
     from terp.chat import Chat
@@ -31,6 +31,7 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     profile: str = "",
     cwd: str | Path = "",
     environ: Mapping[str, str] | None = None,
+    keep: bool | str | Path = False,
     **settings: Any,
 ) -> "Opening":
     """A conversation, for a `with` block (`Chat`) or an `async with` block (`Session`).
@@ -42,13 +43,17 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     `profile` and the person's configuration. Without `auto_run` and without a `person` every piece of
     code ends the turn: nobody is there to approve it.
 
+    Nothing is kept unless `keep` is given: True keeps the session among those that `terp sessions` lists, a
+    path keeps it in that folder. A folder that holds a session already is gone on with, in a new kernel.
+
     Raises:
         SettingsError: a setting is unknown or wrong.
+        SessionError: on entering the block: the folder holds a session that cannot be gone on with.
     """
     surroundings = os.environ if environ is None else environ
     places = find_places(surroundings)
     chosen = load_settings(_given(settings), profile=profile, environ=surroundings, places=places)
-    return Opening(chosen, person, places, str(cwd), surroundings)
+    return Opening(chosen, person, places, str(cwd), surroundings, keep)
 
 
 class Opening:
@@ -61,7 +66,9 @@ class Opening:
         places: Places,
         cwd: str,
         environ: Mapping[str, str],
+        keep: bool | str | Path = False,
     ) -> None:
+        self._keep = keep
         self._settings = settings
         self._person = person
         self._places = places
@@ -93,30 +100,35 @@ class Opening:
             await self._session.aclose()
 
     async def _build(self) -> Session:
-        return await build_session(
-            self._settings,
-            self._person or Nobody(),
-            folder=new_folder(self._places),
-            cwd=self._cwd,
-            environ=self._environ,
-        )
+        person, place = self._person or Nobody(), self._place()
+        decides = AutoRun(person) if self._settings.auto_run else person
+        return await build_session(self._settings, decides, place=place, cwd=self._cwd, environ=self._environ)
+
+    def _place(self) -> "Place":
+        if self._keep is False:
+            return Place(new_folder(self._places.sessions))
+        own = None if self._keep is True else Path(self._keep).expanduser().absolute()
+        secrets = Secrets(self._environ, self._settings)
+        if own is not None and is_session(own):
+            return stored_place(own, secrets)
+        return new_place(own or new_folder(self._places.sessions), self._cwd, secrets)
 
 
 async def build_session(
     settings: Settings,
     person: Person,
     *,
-    folder: Path,
+    place: Place,
     cwd: str,
     environ: Mapping[str, str],
     api_key: str = "",
     prelude: str = "",
 ) -> Session:
-    """A session as `settings` say; `person` answers what `auto_run` leaves open.
+    """A session as `settings` say; `person` decides about code, also as `auto_run` says.
 
     No kernel is started. Without a model in the settings one is looked for: by the keys in `environ`,
     then among the servers of this machine, with consent. `prelude` is code that the Python kernel runs
-    at every start.
+    at every start; `place` is where the session's files go, and what keeps it.
 
     Raises:
         SettingsError: the model's name says no provider.
@@ -135,8 +147,9 @@ async def build_session(
     return Session(
         model,
         kernels,
-        AutoRun(person) if settings.auto_run else person,
-        folder=folder,
+        person,
+        folder=place.folder,
+        keeper=place.keeper,
         system=system_prompt(facts, instructions=settings.instructions, replacement=settings.system_message),
         limits=Limits(
             max_steps=settings.max_steps,
@@ -145,12 +158,6 @@ async def build_session(
             max_output_chars=settings.max_output_chars,
         ),
     )
-
-
-def new_folder(places: Places) -> Path:
-    """Where a new session keeps its files: named by date, not made yet."""
-    today = datetime.now().astimezone().date().isoformat()
-    return places.sessions / f"{today}-{secrets.token_hex(4)}"
 
 
 def _version_of(interpreter: Interpreter) -> str:

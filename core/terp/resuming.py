@@ -43,16 +43,17 @@ class Resumption:
         self._note, self._since = note, len(self._history.messages)
 
     def note(self) -> str:
-        """What the next message of the person must tell the model; "" when the conversation has it."""
+        """What the next message must tell the model; "" when the conversation has it."""
         since = self._history.messages[self._since :]
-        told = any(isinstance(message, User) and self._note in message.text for message in since)
+        told = any(isinstance(message, User | Result) and self._note in message.text for message in since)
         return "" if told else self._note
 
     def reopen(self) -> tuple[tuple[str, ToolCall], ...]:
         """The calls that were never decided, which are without a result again."""
         left_over, self.left_over = self.left_over, ()
         if left_over:
-            self._history.cut(len(self._history.messages) - len(left_over))
+            self._since = len(self._history.messages) - len(left_over)
+            self._history.cut(self._since)
         return left_over
 
 

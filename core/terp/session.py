@@ -1,42 +1,39 @@
 """`Session`: a conversation, its kernels and the person behind them."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from terp.artifacts import Artifacts
+from terp.between_runs import BetweenRuns
 from terp.conversation import Conversation
-from terp.errors import KernelStartFailed, SessionError
-from terp.events import Event, KernelChanged, KernelState, LateOutput, Noticed, TurnStarted
-from terp.headtail import HeadTail
+from terp.errors import SessionError
+from terp.events import Event, Noticed, TurnStarted
 from terp.history import History, PastTurn
 from terp.interrupts import Interrupts
-from terp.kernels.protocol import Kernel, Kernels
-from terp.languages import language_of
+from terp.kernels.protocol import Kernels
 from terp.limits import Limits
 from terp.log import EventLog, Record
 from terp.messages import Attachment, Message, ToolCall
 from terp.models.protocol import Model
-from terp.outputs import Output, Text
 from terp.past import Past
 from terp.person import Consent, Person
-from terp.plain import without_escapes
 from terp.playing import Playing
 from terp.proposals import Proposals
 from terp.questions import Answer, Questions
-from terp.rerun import RERUN, Cell, Rerun
-from terp.resuming import Resumption
 from terp.runs import Runner
 from terp.services import Service, Services
-from terp.store.keeping import Keeper
-from terp.store.reading import Stored
+from terp.store.protocol import Keeping
 from terp.tool import Call
 from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun
+from terp.warming import Warming
 
-_LATE_CHARS = 2_000
+if TYPE_CHECKING:
+    from terp.rerun import Cell
+    from terp.resuming import Resumption
+    from terp.store.reading import Stored
 
 
 class Session:
@@ -56,7 +53,7 @@ class Session:
         folder: Path,
         system: str = "",
         limits: Limits | None = None,
-        keeper: Keeper | None = None,
+        keeper: Keeping | None = None,
     ) -> None:
         stored = keeper.stored if keeper else None
         self.log = EventLog(earlier=stored.events if stored else None, keep=keeper.event if keeper else None)
@@ -69,13 +66,14 @@ class Session:
         self._questions = Questions(self.log, stored.questions if stored else 0)
         self._history = stored.history if stored else History()
         self._past = Past(self._history, self.log, self._copy)
+        self._warming = Warming(kernels)
         self._conversation = Conversation(
             model,
             self.log,
             system=system,
             languages=kernels.languages,
             history=self._history,
-            wants_kernel=self._warm,
+            wants_kernel=self._warming.start,
             calls=stored.calls if stored else 0,
         )
         drawn, guarded = self._playing.drawn, self._playing.guarded
@@ -84,13 +82,12 @@ class Session:
         self._runner = Runner(
             self.log, Artifacts(folder / "outputs", folder), self._services.type_in, self._services.serve
         )
-        self._late = HeadTail(_LATE_CHARS)
         self._closed = False
         self._untold: list[str] = []
-        self._warming: set[asyncio.Task[None]] = set()
-        self._stop_listening = kernels.listen(self)
+        self._between = BetweenRuns(self.log)
+        self._stop_listening = kernels.listen(self._between)
         if keeper is not None:
-            keeper.tell(self.log.append)
+            keeper.begin(self.log.append, model.name)
             self._history.watch = keeper.change
         self._resumption = self._resume(stored) if stored else None
 
@@ -156,6 +153,8 @@ class Session:
             return
         last = self._history.turns[-1]
         self.log.append(TurnStarted(last.prompt, tuple(one.name for one in last.attachments), goes_on=True))
+        # Its code was written for the kernel before.
+        self._between.note = self._resumption.note()
         turn = self._new_turn(left_over, self._resumption.next_step)
         async with aclosing(self._playing.play(turn, after)) as events:
             async for event in events:
@@ -180,12 +179,14 @@ class Session:
             async for event in events:
                 yield event
 
-    async def rerun(self, cells: Sequence[Cell]) -> AsyncGenerator[Event, None]:
+    async def rerun(self, cells: "Sequence[Cell]") -> AsyncGenerator[Event, None]:
         """Run code of a stored session again, in order, and compare: `terp.rerun.cells` are all of it.
 
         The person is asked about each; a refusal leaves one out. It is no part of the conversation: the
         model is told with the next message what came of it.
         """
+        from terp.rerun import RERUN, Rerun  # noqa: PLC0415  (few sessions are ever run again)
+
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(RERUN))
@@ -265,6 +266,14 @@ class Session:
         self._forget_left_over()
         return await self._playing.alone(self._conversation.summarise(focus))
 
+    async def explain(self, language: str, code: str) -> str:
+        """What the model says about a piece of code, beside the conversation.
+
+        Raises:
+            ModelError: it cannot be reached, or says nothing.
+        """
+        return await self._conversation.explain(language, code)
+
     async def interrupt(self) -> None:
         """Stop the model or the code; its kernel and the variables stay.
 
@@ -310,8 +319,7 @@ class Session:
             return
         self._closed = True
         await self.interrupt()
-        for task in self._warming:
-            task.cancel()
+        self._warming.cancel()
         self._stop_listening()
         try:
             await self.kernels.aclose()
@@ -322,17 +330,9 @@ class Session:
             if self._keeper is not None:
                 self._keeper.close()
 
-    def changed(self, language: str, state: KernelState, why: str) -> None:
-        """A kernel changed its state (`KernelListener`)."""
-        self.log.append(KernelChanged(language, state, why))
+    def _resume(self, stored: "Stored") -> "Resumption":
+        from terp.resuming import Resumption  # noqa: PLC0415  (a new session has nothing to go on with)
 
-    def late_output(self, run_id: str, output: Output) -> None:
-        """Output of a run that had ended (`KernelListener`); the model reads it with the next result."""
-        self.log.append(LateOutput(run_id, output))
-        if isinstance(output, Text):
-            self._late.add(without_escapes(output.text))
-
-    def _resume(self, stored: Stored) -> Resumption:
         resumption = Resumption(stored, self._conversation, self.kernels.languages)
         self.log.append(resumption.event)
         for notice in stored.notices:
@@ -358,30 +358,7 @@ class Session:
             self.limits,
             self.log,
             Interrupts(),
-            self._late_text,
+            self._between.text,
             left_over,
             first_step,
         )
-
-    def _late_text(self) -> str:
-        if self._late.empty:
-            return ""
-        text = self._late.text().rstrip("\n")
-        self._late.clear()
-        return f"[an earlier run put out after its end:]\n{text}\n[this run:]\n"
-
-    def _warm(self, language: str) -> None:
-        named = language_of(language, self.kernels.languages)
-        if not named or self.kernels.get(named).generation:
-            return
-        kernel = self.kernels.get(named)
-        task = asyncio.create_task(self._started(kernel))
-        self._warming.add(task)
-        task.add_done_callback(self._warming.discard)
-
-    async def _started(self, kernel: Kernel) -> None:
-        try:
-            await kernel.start()
-        except KernelStartFailed:
-            # The run that needs the kernel meets the same failure and tells it; here nobody waits.
-            return

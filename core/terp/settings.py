@@ -26,7 +26,8 @@ _FALSE = frozenset({"0", "false", "no", "off"})
 class Setting:
     """One row: how a value is named, read, limited and explained.
 
-    `unset` says what the default (0, empty, none) means when it is not a value of its own.
+    `unset` says what the default (0, empty, none) means when it is not a value of its own. Where `optional`
+    is given, a flag may stand without a value: the word behind it is one only if it has this form.
     """
 
     about: str
@@ -39,6 +40,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     limits: tuple[float, float] = (0, math.inf)
     in_files: bool = True
+    optional: str = ""
     name: str = ""
     default: Any = None
 
@@ -236,6 +238,13 @@ class Settings:
         flags=("-xo", "--max-output"),
         unit="characters",
         limits=(500, 10_000_000),
+    )
+    session_quota_mb: int = setting(
+        1_000,
+        "disk space for stored sessions; beyond it the oldest are removed",
+        group="conversation",
+        unit="MB",
+        unset="no limit",
     )
 
     auto_run: bool = setting(False, "run code without asking", group="code", flags=("-y",))

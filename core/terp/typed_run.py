@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from terp.errors import TerpError
 from terp.events import CodeRejected, CodeTyped, Noticed
+from terp.fencing import fenced
 from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel
 from terp.limits import Limits
@@ -59,8 +60,5 @@ class TypedRun:
 
 
 def _note(call: Call, text: str) -> str:
-    fence = "```"
-    while fence in call.code:
-        fence += "`"
-    code = f"{fence}{call.language}\n{call.code}\n{fence}"
+    code = fenced(call.code, call.language)
     return f"[Before this message I ran this myself:]\n{code}\n[What came of it:]\n{text}"

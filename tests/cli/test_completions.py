@@ -10,10 +10,11 @@ from terp_cli.command_line import read_command_line
 from terp_cli.flags import all_flags
 from terp_cli.shells import FILES, folder, shipped
 from terp_cli.shells.generated import generated
-from terp_cli.subcommands import SHELLS, SUBCOMMANDS
+from terp_cli.subcommands import SESSION_VERBS, SHELLS, SUBCOMMANDS
 from tests.cli.running import Terp
 from tests.cli.shells import Shell, start
 
+SESSIONS = {"2025-11-21-0a1b2c3d", "2025-11-22-4e5f6071"}
 PROFILES = {"default", "demo", "fast", "local"}
 
 
@@ -26,6 +27,10 @@ def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     for path in ("iris.csv", "my plan.md"):
         (cwd / path).touch()
     (cwd / "plots").mkdir()
+    for name in SESSIONS:
+        (home / "sessions" / name).mkdir(parents=True)
+        (home / "sessions" / name / "events.jsonl").touch()
+    (home / "sessions" / "2025-11-20-without").mkdir()
     shell = start(request.param, cwd, home)
     yield shell
     shell.close()
@@ -91,6 +96,17 @@ def test_subcommands_are_offered_first(shell: Shell) -> None:
 
 def test_the_shells_are_offered_for_completions(shell: Shell) -> None:
     assert offers(shell, "terp completions ") == set(SHELLS)
+
+
+@pytest.mark.parametrize(
+    "line", ["terp -r ", "terp --resume ", "terp sessions show ", "terp sessions rm 2025-11-2"]
+)
+def test_the_ids_of_sessions_are_offered_where_one_can_stand(shell: Shell, line: str) -> None:
+    assert offers(shell, line) == SESSIONS
+
+
+def test_what_can_be_done_with_sessions_is_offered(shell: Shell) -> None:
+    assert offers(shell, "terp sessions ") == set(SESSION_VERBS)
 
 
 @pytest.mark.parametrize("name", SHELLS)

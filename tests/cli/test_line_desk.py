@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from terp_cli.line_desk import LineDesk
-from terp_cli.talk import Talk, Typed
+from terp_cli.talk import LineSettings, Typed
 from tests.cli.screens import Watched
 
 
@@ -21,7 +21,7 @@ class Seat:
         self.hand = hand
         self.screen = Watched()
         self.desk = LineDesk(line, self.screen)
-        self.talk = Talk(Path(os.devnull), str, lambda: False, lambda: None)
+        self.talk = LineSettings(Path(os.devnull), str, lambda: False, lambda: None)
 
     async def answer(self, typed: str, *, secret: bool = False) -> Typed:
         """What is read when this is typed at a question."""

@@ -10,7 +10,7 @@ from prompt_toolkit.input.base import PipeInput
 
 from terp_cli.desk import Desk
 from terp_cli.history import LockedHistory
-from terp_cli.talk import Talk, goes_on, unmarked
+from terp_cli.talk import LineSettings, goes_on, unmarked
 from tests.cli.screens import Watched
 
 
@@ -24,7 +24,7 @@ class Seat:
         self.busy = False
         self.interrupts = 0
         self.rewinds = 0
-        self.talk = Talk(history, lambda: "toolbar", lambda: self.busy, self._interrupt, self._rewind)
+        self.talk = LineSettings(history, lambda: "toolbar", lambda: self.busy, self._interrupt, self._rewind)
 
     def _interrupt(self) -> None:
         self.interrupts += 1

@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from terp_cli.ink import Ink
@@ -63,6 +63,7 @@ def plain(line: Line) -> str:
 
 
 @settings(deadline=None, max_examples=300)
+@example("plain \x1b[F\x9b31m", [1], 0)
 @given(texts, st.lists(st.integers(1, 12), min_size=1, max_size=6), st.integers(0, 8))
 def test_lines_do_not_depend_on_how_output_was_cut(text: str, sizes: list[int], window: int) -> None:
     assert lines_of(cut(text, sizes), window) == lines_of([text], window)

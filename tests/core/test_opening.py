@@ -11,6 +11,7 @@ from terp.errors import SettingsError
 from terp.events import TurnFinished
 from terp.person import Run
 from terp.reply import TurnFailed
+from terp.store.catalogue import Catalogue
 from terp.testing import ScriptedPerson, collect
 from tests.loopback import Call, Http, Loopback, Scripted
 
@@ -157,3 +158,36 @@ def test_a_name_that_is_no_unicode_ends_no_conversation(tmp_path: Path) -> None:
         "write caf\ufffd.txt",
         f"1\n[files: created {tmp_path}/caf\ufffd.txt]",
     ]
+
+
+def test_nothing_is_kept_unless_it_is_asked_for(tmp_path: Path) -> None:
+    with (
+        Loopback(["hello"]) as server,
+        terp.open(model="openai/x", api_base=server.url, environ=surroundings(tmp_path)) as chat,
+    ):
+        chat("hi")
+    assert list((tmp_path / "home").rglob("*.jsonl")) == []
+
+
+def test_a_session_can_be_kept_among_those_of_the_program(tmp_path: Path) -> None:
+    with (
+        Loopback(["hello"]) as server,
+        terp.open(model="openai/x", api_base=server.url, environ=surroundings(tmp_path), keep=True) as chat,
+    ):
+        chat("hi")
+    [entry] = Catalogue(tmp_path / "home" / "sessions").listed()
+    assert (entry.title, entry.turns, entry.model) == ("hi", 1, "openai/x")
+
+
+def test_a_session_in_a_folder_of_ones_own_is_gone_on_with(tmp_path: Path) -> None:
+    with Loopback(["hello", "again"]) as server:
+        for prompt in ("hi", "and?"):
+            with terp.open(
+                model="openai/x",
+                api_base=server.url,
+                environ=surroundings(tmp_path),
+                keep=tmp_path / "mine",
+            ) as chat:
+                chat(prompt)
+    said = [message["content"] for message in server.requests[1]["messages"][1:]]
+    assert said == ["hi", "hello", "and?"]

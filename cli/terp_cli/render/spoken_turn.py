@@ -73,7 +73,7 @@ class SpokenTurn:
 
     def __init__(self, clock: Callable[[], float], *, verbose: bool = False) -> None:
         self._clock = clock
-        self._verbose = verbose
+        self.verbose = verbose
         self._what = ""
         self._since = 0.0
         self._told: float | None = None
@@ -154,13 +154,13 @@ class SpokenTurn:
             case CodeStarted():
                 lines = self.rest()
                 self._wait("Running")
-                self._output = SpokenOutput(self._cwd, whole=self._verbose)
+                self._output = SpokenOutput(self._cwd, whole=self.verbose)
                 return lines
             case Printed(output=output):
-                self._output = self._output or SpokenOutput(self._cwd, whole=self._verbose)
+                self._output = self._output or SpokenOutput(self._cwd, whole=self.verbose)
                 return self._output.add(output)
             case LateOutput(output=output):
-                late = SpokenOutput(self._cwd, whole=self._verbose)
+                late = SpokenOutput(self._cwd, whole=self.verbose)
                 lines = [*late.add(output), *late.taken()]
                 return [*self.rest(), "Output of an earlier run:", *lines] if lines else []
             case CodeFinished():
@@ -237,7 +237,7 @@ class SpokenTurn:
 
     def _reasoned(self) -> list[str]:
         text = " ".join(readable(self._reasoning.take()).split())
-        if len(text) > _LONGEST_REASONING and not self._verbose:
+        if len(text) > _LONGEST_REASONING and not self.verbose:
             text = text[:_LONGEST_REASONING].rpartition(" ")[0] + " …"
         return [f"Reasoning: {text}"] if text else []
 

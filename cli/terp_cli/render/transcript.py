@@ -85,7 +85,7 @@ class Transcript:
         self._width = width
         self._tail_rows = tail_rows
         self._clock = clock
-        self._verbose = verbose
+        self.verbose = verbose
         self._detail: Detail = reasoning or ("whole" if verbose else "folded")
         self._thoughts: list[Pieces] = []
         self._new_turn = False
@@ -242,7 +242,7 @@ class Transcript:
         return OutputStream(
             self._width,
             self._cwd,
-            whole=self._verbose,
+            whole=self.verbose,
             draw=self._drawing,
             tail_rows=self._tail_rows,
         )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from terp_cli.shells.entries import Entry, Value
-from terp_cli.subcommands import SHELLS, SUBCOMMANDS
+from terp_cli.subcommands import SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
 
 _HEAD = """\
 # Completion of terp in bash. Written by python -m terp_cli.shells; edit the tables it is made from.
@@ -11,6 +11,7 @@ _HEAD = """\
 _terp() {
     local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} word words=()
     local own=${TERP_HOME:-${XDG_CONFIG_HOME:-$HOME/.config}/terp}/profiles
+    local kept=${TERP_HOME:-${XDG_STATE_HOME:-$HOME/.local/state}/terp}/sessions
     COMPREPLY=()
     # Readline takes the sign of --flag=value as a word.
     if [[ $now == = ]]; then
@@ -45,6 +46,9 @@ def _arms(entries: Sequence[Entry], profiles: Sequence[str]) -> Iterator[str]:
     yield '    for word in "$own"/*.yaml "$own"/*.yml; do'
     yield '        [[ -f $word ]] && word=${word##*/} && words+=("${word%.*}")'
     yield "    done ;;"
+    yield f"{_flags(entries, 'session')}) {_NO_FILES}"
+    yield from _sessions("    ")
+    yield "    ;;"
     for entry in entries:
         if entry.choices:
             yield f"{' | '.join(entry.names)}) {_NO_FILES}; words=({' '.join(entry.choices)}) ;;"
@@ -61,7 +65,19 @@ def _arms(entries: Sequence[Entry], profiles: Sequence[str]) -> Iterator[str]:
     yield f"        words=({' '.join(command.name for command in SUBCOMMANDS)})"
     yield "    elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then"
     yield f"        words=({' '.join(SHELLS)})"
+    yield "    elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then"
+    yield f"        words=({' '.join(SESSION_VERBS)})"
+    verbs = "|".join(WITH_IDS)
+    yield f"    elif [[ ${{COMP_WORDS[1]}} == sessions && ${{COMP_WORDS[2]}} == @({verbs}) ]]; then"
+    yield f"        {_NO_FILES}"
+    yield from _sessions("        ")
     yield "    fi ;;"
+
+
+def _sessions(indent: str) -> Iterator[str]:
+    yield f'{indent}for word in "$kept"/*/events.jsonl; do'
+    yield f'{indent}    [[ -f $word ]] && word=${{word%/*}} && words+=("${{word##*/}}")'
+    yield f"{indent}done"
 
 
 def _flags(entries: Sequence[Entry], value: Value) -> str:

@@ -7,8 +7,14 @@ from typing import Literal
 from terp.settings import Setting
 from terp_cli.flags import Flag, all_flags, long_names
 
-Value = Literal["none", "text", "choice", "file", "directory", "profile"]
-_BY_METAVAR: dict[str, Value] = {"FILE": "file", "PATH": "file", "DIR": "directory", "NAME|FILE": "profile"}
+Value = Literal["none", "text", "choice", "file", "directory", "profile", "session"]
+_BY_METAVAR: dict[str, Value] = {
+    "FILE": "file",
+    "PATH": "file",
+    "DIR": "directory",
+    "NAME|FILE": "profile",
+    "[ID]": "session",
+}
 
 
 @dataclass(frozen=True)

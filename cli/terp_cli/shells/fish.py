@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from terp_cli.shells.entries import Entry
-from terp_cli.subcommands import SHELLS, SUBCOMMANDS
+from terp_cli.subcommands import SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
 
 _HEAD = """\
 # Completion of terp in fish. Written by python -m terp_cli.shells; edit the tables it is made from.
@@ -16,6 +16,16 @@ function __terp_profiles
     printf '%s\\n' @PROFILES@
     for file in $own/profiles/*.yaml $own/profiles/*.yml
         string replace -r '.*/(.*)\\.ya?ml$' '$1' -- $file
+    end
+end
+
+function __terp_sessions
+    set -l kept $HOME/.local/state
+    set -q XDG_STATE_HOME; and test -n "$XDG_STATE_HOME"; and set kept $XDG_STATE_HOME
+    set kept $kept/terp
+    set -q TERP_HOME; and test -n "$TERP_HOME"; and set kept $TERP_HOME
+    for log in $kept/sessions/*/events.jsonl
+        string replace -r '.*/(.*)/events.jsonl$' '$1' -- $log
     end
 end
 
@@ -35,6 +45,7 @@ _VALUES = {
     "text": "-x",
     "file": "-r -F",
     "directory": "-x -a '(__terp_directories)'",
+    "session": "-x -a '(__terp_sessions)'",
     "profile": "-r -a '(__terp_profiles)'",
 }
 
@@ -49,6 +60,9 @@ def _subcommands() -> Iterator[str]:
     for command in SUBCOMMANDS:
         yield f"complete -c terp -n '__terp_after terp' -a {command.name} -d {_quoted(command.about)}"
     yield f"complete -c terp -n '__terp_after terp completions' -x -a '{' '.join(SHELLS)}'"
+    yield f"complete -c terp -n '__terp_after terp sessions' -x -a '{' '.join(SESSION_VERBS)}'"
+    for verb in WITH_IDS:
+        yield f"complete -c terp -n '__terp_after terp sessions {verb}' -x -a '(__terp_sessions)'"
 
 
 def _flag(entry: Entry) -> str:

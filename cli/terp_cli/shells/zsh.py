@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from terp_cli.shells.entries import Entry
-from terp_cli.subcommands import SHELLS, SUBCOMMANDS
+from terp_cli.subcommands import SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
 
 _HEAD = """\
 #compdef terp
@@ -13,6 +13,12 @@ _terp_profiles() {
     local own=${TERP_HOME:-${XDG_CONFIG_HOME:-$HOME/.config}/terp}/profiles
     local -aU names=(@PROFILES@ $own/*.(yaml|yml)(N:t:r))
     _alternative 'profiles:profile:compadd -a names' 'files:file:_files'
+}
+
+_terp_sessions() {
+    local kept=${TERP_HOME:-${XDG_STATE_HOME:-$HOME/.local/state}/terp}/sessions
+    local -a ids=($kept/*/events.jsonl(N:h:t))
+    compadd -a ids
 }
 
 _terp_first() {
@@ -26,6 +32,10 @@ _terp_first() {
 _terp_rest() {
     if ((CURRENT == 3)) && [[ $words[2] == completions ]]; then
         compadd @SHELLS@
+    elif ((CURRENT == 3)) && [[ $words[2] == sessions ]]; then
+        compadd @VERBS@
+    elif [[ $words[2] == sessions && $words[3] == (@WITH_IDS@) ]]; then
+        _terp_sessions
     else
         _files
     fi
@@ -44,7 +54,13 @@ else
     compdef _terp terp
 fi
 """
-_ACTIONS = {"text": " ", "file": "_files", "directory": "_files -/", "profile": "_terp_profiles"}
+_ACTIONS = {
+    "text": " ",
+    "file": "_files",
+    "directory": "_files -/",
+    "profile": "_terp_profiles",
+    "session": "_terp_sessions",
+}
 
 
 def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
@@ -54,6 +70,8 @@ def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
         "@PROFILES@": " ".join(profiles),
         "@COMMANDS@": "\n".join(commands),
         "@SHELLS@": " ".join(SHELLS),
+        "@VERBS@": " ".join(SESSION_VERBS),
+        "@WITH_IDS@": "|".join(WITH_IDS),
         "@FLAGS@": "\n".join(f"        {spec} \\" for entry in entries for spec in _specs(entry)),
     }
     text = _HEAD

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from terp.export.fencing import fenced, quoted
 from terp.export.rendered import Rendered
 from terp.export.story import Answer, Prompt, Remark, Run, Story
 from terp.export.words import not_run, omitted, unfinished
+from terp.fencing import fenced, quoted
 from terp.languages import language_of
 from terp.outputs import Display, Error, Omitted, Output, Text
 from terp.plain import mended

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from terp import pictures
-from terp.export.fencing import fenced, quoted
 from terp.export.rendered import Rendered
 from terp.export.story import Answer, Part, Prompt, Remark, Run, Story
 from terp.export.words import not_run, output_text, unfinished
+from terp.fencing import fenced, quoted
 from terp.outputs import Display, Output
 from terp.plain import mended
 

@@ -2,21 +2,14 @@
 
 import json
 import os
-import secrets
 import shutil
-from datetime import datetime
 from pathlib import Path
 
 from terp.errors import SessionError
 from terp.places import make_private
+from terp.store.folders import new_folder
 from terp.store.journal import NAME
 from terp.store.locking import LOCK_NAME
-
-
-def new_folder(sessions: Path) -> Path:
-    """Where a new session keeps its files, below `sessions`: named by date, not made yet."""
-    today = datetime.now().astimezone().date().isoformat()
-    return sessions / f"{today}-{secrets.token_hex(4)}"
 
 
 def fork(folder: Path) -> str:

@@ -23,9 +23,9 @@ class Header:
 
     id: str
     cwd: str
-    model: str
     started: float
     terp: str
+    model: str = ""
     title: str = ""
     forked_from: str = ""
     version: int = VERSION
@@ -71,9 +71,14 @@ def change_to_json(change: Change) -> dict[str, Any]:
         case Replaced(messages=messages, turns=turns):
             return {
                 "history": "all",
-                "messages": [{"role": _role(message), **_fields(message)} for message in messages],
+                "messages": [message_to_json(message) for message in messages],
                 "turns": [_turn(turn, messages[turn.at]) for turn in turns],
             }
+
+
+def message_to_json(message: Message) -> dict[str, Any]:
+    """A message as an object: its role, and what it holds."""
+    return {"role": _role(message), **_fields(message)}
 
 
 def change_from_json(line: Mapping[str, Any]) -> Change:

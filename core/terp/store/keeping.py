@@ -4,8 +4,9 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from terp.errors import SessionError
 from terp.events import (
@@ -22,18 +23,19 @@ from terp.events import (
 from terp.history import Change, Said
 from terp.log import Record
 from terp.messages import Assistant
-from terp.models.scrubbing import Scrubber
-from terp.store import copying
 from terp.store.forms import Header, change_to_json, event_to_json, header_to_json
 from terp.store.journal import NAME, Journal
-from terp.store.reading import Stored, read
 from terp.store.redacting import redacted
+
+if TYPE_CHECKING:
+    from terp.models.scrubbing import Scrubber
+    from terp.store.reading import Stored
 
 _TITLE_CHARS = 120
 
 
 class Keeper:
-    """Keeps one session, from its first turn on: one without any turn leaves nothing behind.
+    """Keeps one session in a folder, from its first turn on: one without any turn leaves nothing behind.
 
     A line is written before anyone sees what it tells. When the disk takes no more, the session goes
     on in memory, with a notice.
@@ -43,9 +45,9 @@ class Keeper:
         self,
         folder: Path,
         header: Header,
-        scrubber: Callable[[], Scrubber],
+        scrubber: "Callable[[], Scrubber]",
         *,
-        stored: Stored | None = None,
+        stored: "Stored | None" = None,
         journal: Journal | None = None,
     ) -> None:
         """Keep a new session in `folder`; `resumed` is for one that is stored.
@@ -66,9 +68,10 @@ class Keeper:
         # numbers of the last ones, under which they can be shown again.
         self._pieces = {"text": 0, "reasoning": 0}
 
-    def tell(self, notice: Callable[[Event], object]) -> None:
-        """Log what goes wrong with `notice`."""
+    def begin(self, notice: Callable[[Event], object], model: str) -> None:
+        """A session with this model begins; what goes wrong is logged with `notice`."""
         self._notice = notice
+        self._header = replace(self._header, model=model)
 
     def event(self, record: Record) -> None:
         """Keep an event of the session's log."""
@@ -114,7 +117,9 @@ class Keeper:
         # A session that was resumed may have changed without a turn since.
         self._begin("")
         self._flush()
-        return copying.fork(self.folder)
+        from terp.store.copying import fork  # noqa: PLC0415  (few sessions are)
+
+        return fork(self.folder)
 
     def close(self) -> None:
         """Put everything on the disk and let others open the session. Harmless when called twice."""
@@ -204,7 +209,7 @@ class Keeper:
         )
 
 
-def resumed(folder: Path, scrubber: Callable[[], Scrubber]) -> Keeper:
+def resumed(folder: Path, scrubber: "Callable[[], Scrubber]") -> Keeper:
     """Keeps the stored session in `folder` from here on, and has read what it holds.
 
     Where nothing can be written, the session goes on in memory, with a notice.
@@ -213,6 +218,8 @@ def resumed(folder: Path, scrubber: Callable[[], Scrubber]) -> Keeper:
         SessionInUse: another process has the session open.
         SessionError: there is no such session, or nothing of it can be read.
     """
+    from terp.store.reading import read  # noqa: PLC0415  (a new session has nothing to read)
+
     try:
         journal = Journal(folder) if (folder / NAME).is_file() else None
         problem = ""

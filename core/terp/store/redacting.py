@@ -2,17 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from terp.models.scrubbing import Scrubber
+if TYPE_CHECKING:
+    from terp.models.scrubbing import Scrubber
 
 
-def redacted(line: Mapping[str, Any], scrubber: Scrubber) -> dict[str, Any]:
+def redacted(line: Mapping[str, Any], scrubber: "Scrubber") -> dict[str, Any]:
     """The line with every secret replaced in whatever text it holds."""
     return {key: _value(key, value, scrubber) for key, value in line.items()}
 
 
-def _value(key: str, value: Any, scrubber: Scrubber) -> Any:
+def _value(key: str, value: Any, scrubber: "Scrubber") -> Any:
     match value:
         case str() if _is_picture(key):
             # The bytes of a picture are no text: what looks like a secret in base64 is chance.
@@ -32,7 +33,7 @@ def _is_picture(mime: str) -> bool:
     return mime.startswith("image/") and not mime.endswith("xml")
 
 
-def _arguments(text: str, scrubber: Scrubber) -> str:
+def _arguments(text: str, scrubber: "Scrubber") -> str:
     """The arguments of a call, which stay JSON: what begins as a key may swallow all that follows."""
     clean = scrubber.redacted(text)
     if clean == text:

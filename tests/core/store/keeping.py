@@ -21,7 +21,7 @@ def scrubber() -> Scrubber:
 
 
 def header(folder: Path) -> Header:
-    return Header(folder.name, "/somewhere", "scripted/model", 1.5e9, "0.1.0")
+    return Header(folder.name, "/somewhere", 1.5e9, "0.1.0")
 
 
 def kept(

@@ -55,5 +55,5 @@ def test_a_replaced_conversation_comes_back_whole(
 
 
 def test_a_header_comes_back_also_with_what_a_newer_terp_adds() -> None:
-    header = Header("2025-01-01-abcd", "/work", "openai/x", 1.5, "0.1.0", "a title")
+    header = Header("2025-01-01-abcd", "/work", 1.5, "0.1.0", "openai/x", "a title")
     assert header_from_json({**header_to_json(header), "mood": "good"}) == header

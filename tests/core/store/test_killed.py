@@ -155,8 +155,21 @@ def test_code_that_had_begun_is_never_run_again(tmp_path: Path) -> None:
     results = [message.text for message in session.history if isinstance(message, Result)]
     assert results == [
         "terp ended while this code ran. What it had done by then is not known, and its output is lost.",
-        "2",
+        "[This conversation was resumed. The kernel is new: all variables of earlier runs are gone; "
+        "imports must be done again.]\n2",
     ]
+
+
+def test_who_was_told_of_the_new_kernel_with_a_result_is_not_told_again(tmp_path: Path) -> None:
+    stopped_at(tmp_path, CodeStarted, [call_of(EchoKernel.ENDLESS, id="a"), call_of("2", id="b")])
+    session = again(tmp_path / "s", "fine", "bye")
+
+    async def scenario() -> None:
+        await gone_on(session)
+        await _said(session, "thanks")
+
+    asyncio.run(scenario())
+    assert session.history[-2:] == (User("thanks"), Assistant("bye"))
 
 
 def test_a_turn_that_broke_off_before_any_reply_leaves_what_was_asked(tmp_path: Path) -> None:

@@ -1,0 +1,146 @@
+"""`terp sessions`: list, show, search, rm and prune what is kept of conversations."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from terp.errors import SessionError, SettingsError, TerpError
+from terp.events import TurnStarted
+from terp.store.catalogue import Catalogue, Entry
+from terp.store.forms import message_to_json
+from terp.store.places import real_directory
+from terp.store.reading import read
+from terp.wire import VERSION, record_to_json
+from terp_cli.call import Call
+from terp_cli.picking import row, title, when
+from terp_cli.plain import PlainFront, with_remedy
+from terp_cli.sanitise import one_line, readable
+from terp_cli.subcommands import SESSION_VERBS
+
+_MEGABYTE = 1_000_000
+
+
+def sessions(call: Call) -> int:
+    """Do what the words after `terp sessions` say; the exit code."""
+    verb, more = call.line.argument, call.line.arguments
+    if SESSION_VERBS[verb] and not more:
+        raise SettingsError([f"terp sessions {verb} needs {SESSION_VERBS[verb]}."])
+    return _VERBS[verb](call, Catalogue(call.places.sessions), more)
+
+
+def _list(call: Call, catalogue: Catalogue, _: Sequence[str]) -> int:
+    entries = catalogue.listed(_where(call))
+    if _as_json(call):
+        return _write(call, {"sessions": [_facts(entry) for entry in entries]})
+    for entry in entries:
+        call.out.write(f"{row(entry, with_directory=call.options.all)}\n")
+    if not entries:
+        others = "." if call.options.all else " of this directory; --all lists those of others."
+        call.tell(f"there are no sessions{others}")
+    return 0
+
+
+def _show(call: Call, catalogue: Catalogue, more: Sequence[str]) -> int:
+    folder = catalogue.find(more[0], real_directory(call.cwd))
+    stored = read(folder)
+    [entry] = [entry for entry in catalogue.listed(stored.header.cwd) if entry.folder == folder]
+    if _as_json(call):
+        messages = [message_to_json(message) for message in stored.history]
+        events = [record_to_json(record) for record in stored.events.records]
+        return _write(call, {"session": _facts(entry), "messages": messages, "events": events})
+    call.out.write(f"{entry.id} · {when(entry.started)} · {one_line(entry.cwd)}\n{title(entry)}\n")
+    front = PlainFront(call.out, call.out, "verbose" if call.options.verbose else "normal")
+    for record in stored.events.records:
+        if isinstance(record.event, TurnStarted) and not record.event.goes_on:
+            call.out.write(f"\n> {readable(record.event.prompt)}\n\n")
+        front.take(record.event)
+    for notice in stored.notices:
+        call.tell(one_line(notice))
+    return 0
+
+
+def _search(call: Call, catalogue: Catalogue, more: Sequence[str]) -> int:
+    found = list(catalogue.search(more, _where(call)))
+    if _as_json(call):
+        return _write(call, {"sessions": [{**_facts(one.entry), "line": one.line} for one in found]})
+    for one in found:
+        call.out.write(f"{row(one.entry, with_directory=call.options.all)}\n    {one_line(one.line)}\n")
+    if not found:
+        others = "." if call.options.all else "; --all also searches those of other directories."
+        call.tell(
+            f"no session of this directory has all these words{others}"
+            if others != "."
+            else "no session has all these words."
+        )
+    return 0
+
+
+def _remove(call: Call, catalogue: Catalogue, more: Sequence[str]) -> int:
+    removed: list[str] = []
+    problems: list[SessionError] = []
+    for name in more:
+        try:
+            folder = catalogue.find(name, real_directory(call.cwd))
+            catalogue.remove(folder)
+            removed.append(folder.name)
+        except SessionError as error:
+            problems.append(error)
+    if _as_json(call):
+        _write(call, {"removed": removed})
+    else:
+        call.out.writelines(f"Removed {name}.\n" for name in removed)
+    if problems:
+        raise TerpError("\n".join(with_remedy(error.message, error.remedy) for error in problems))
+    return 0
+
+
+def _prune(call: Call, catalogue: Catalogue, _: Sequence[str]) -> int:
+    quota = call.settings().session_quota_mb
+    if not quota:
+        call.tell("session_quota_mb is 0: sessions may take any room, and none was removed.")
+        return 0
+    pruned = catalogue.prune(quota * _MEGABYTE)
+    if _as_json(call):
+        facts = {"removed": list(pruned.removed), "freed_bytes": pruned.freed, "left_bytes": pruned.left}
+        return _write(call, facts)
+    call.out.writelines(f"Removed {name}.\n" for name in pruned.removed)
+    left = f"{pruned.left / _MEGABYTE:.1f} MB of {quota} MB"
+    call.out.write(f"{len(pruned.removed)} sessions removed; those left take {left} (session_quota_mb).\n")
+    return 0
+
+
+def _where(call: Call) -> str:
+    return "" if call.options.all else real_directory(call.cwd)
+
+
+def _as_json(call: Call) -> bool:
+    return call.options.output_format != "text"
+
+
+def _facts(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "title": entry.title,
+        "cwd": entry.cwd,
+        "turns": entry.turns,
+        "model": entry.model,
+        "started": entry.started,
+        "used": round(entry.used, 3),
+        "forked_from": entry.forked_from,
+        "open": entry.open,
+        "folder": str(entry.folder),
+    }
+
+
+def _write(call: Call, facts: Mapping[str, Any]) -> int:
+    call.out.write(json.dumps({"version": VERSION, **facts}, ensure_ascii=False) + "\n")
+    return 0
+
+
+_VERBS: Mapping[str, Callable[[Call, Catalogue, Sequence[str]], int]] = {
+    "list": _list,
+    "show": _show,
+    "search": _search,
+    "rm": _remove,
+    "prune": _prune,
+}

@@ -1,0 +1,242 @@
+"""All stored sessions: found, listed, searched, removed."""
+
+import re
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jiter
+
+from terp.errors import SessionError, SessionInUse
+from terp.messages import Assistant, User
+from terp.store.forms import Header
+from terp.store.journal import NAME
+from terp.store.locking import holder, in_use
+from terp.store.reading import read, read_header
+
+_DAY_S = 24 * 3600.0
+_CHANGE = re.compile(rb'^\{"history":"(user|assistant|result|system|cut|all)".*\n', re.MULTILINE)
+_AROUND = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One session in a list. `used` is when it last grew, in seconds since the epoch."""
+
+    id: str
+    folder: Path
+    cwd: str
+    title: str
+    turns: int
+    started: float
+    used: float
+    model: str
+    forked_from: str = ""
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A session in which all words were found, and the line around the first of them."""
+
+    entry: Entry
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What was removed to make room, in bytes, and what is left."""
+
+    removed: tuple[str, ...]
+    freed: int
+    left: int
+
+
+class Catalogue:
+    """The sessions below one directory. What is no session there is passed over."""
+
+    def __init__(self, sessions: Path) -> None:
+        self._sessions = sessions
+
+    def listed(self, cwd: str = "") -> list[Entry]:
+        """Sessions of the directory `cwd`, a real path, or of all; the one that was used last comes first."""
+        return [_entry(folder, header, used) for folder, header, used in self._newest(cwd)]
+
+    def last(self, cwd: str) -> Path:
+        """The session of this directory that was used last.
+
+        Raises:
+            SessionError: there is none.
+        """
+        for folder, _, _ in self._newest(cwd):
+            return folder
+        raise SessionError(
+            f"There is no session of {cwd} to go on with.",
+            "terp sessions --all lists all.",
+        )
+
+    def find(self, name: str, cwd: str = "") -> Path:
+        """The session with this id, or the only one whose id begins so, with or without its date.
+
+        One of the directory `cwd` goes before those of others.
+
+        Raises:
+            SessionError: there is none, or more than one.
+        """
+        for where in dict.fromkeys((cwd, "")):
+            found = [folder for folder, _, _ in self._newest(where) if _is_named(folder.name, name)]
+            exact = [folder for folder in found if folder.name == name]
+            if len(exact or found) == 1:
+                return (exact or found)[0]
+            if found:
+                ids = ", ".join(folder.name for folder in found[:5])
+                raise SessionError(
+                    f"More than one session begins with '{name}': {ids}.", "Write more of its id."
+                )
+        raise SessionError(f"There is no session '{name}'.", "terp sessions --all lists them.")
+
+    def search(self, words: Sequence[str], cwd: str = "") -> Iterator[Found]:
+        """Sessions of which what was said holds all words, whatever their case."""
+        wanted = [word.lower() for word in words]
+        for folder, header, used in self._newest(cwd):
+            if line := _line_with(folder, wanted):
+                yield Found(_entry(folder, header, used), line)
+
+    def remove(self, folder: Path) -> None:
+        """Remove a session and all its files.
+
+        Raises:
+            SessionInUse: a process has it open.
+            SessionError: it cannot be removed.
+        """
+        if in_use(folder):
+            raise SessionInUse(f"The session {folder.name} is open (process {holder(folder)}), and stays.")
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            raise SessionError(f"The session {folder.name} cannot be removed: {error.strerror}.") from error
+
+    def prune(self, limit: int, now: float | None = None) -> Pruned:
+        """Remove the sessions that were not used for longest until all take `limit` bytes or less.
+
+        One that is open stays, and so does a folder without a log that is younger than a day.
+        """
+        now = time.time() if now is None else now
+        sizes = {folder: _size(folder) for folder in self._folders()}
+        total = left = sum(sizes.values())
+        removed: list[str] = []
+        for folder in sorted(sizes, key=_last_use):
+            if left <= limit:
+                break
+            young = not (folder / NAME).is_file() and _last_use(folder) > now - _DAY_S
+            if young or in_use(folder):
+                continue
+            shutil.rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                left -= sizes[folder]
+                removed.append(folder.name)
+        return Pruned(tuple(removed), total - left, left)
+
+    def _folders(self) -> list[Path]:
+        try:
+            return [path for path in self._sessions.iterdir() if path.is_dir() and not path.is_symlink()]
+        except OSError:
+            return []
+
+    def _newest(self, cwd: str) -> Iterator[tuple[Path, Header, float]]:
+        logs = [(_last_use(folder), folder) for folder in self._folders() if (folder / NAME).is_file()]
+        for used, folder in sorted(logs, reverse=True):
+            header = read_header(folder)
+            if header is not None and cwd in ("", header.cwd):
+                yield folder, header, used
+
+
+def _is_named(id: str, name: str) -> bool:  # noqa: A002  # what it is
+    # After the date, "2025-11-21-".
+    return id.startswith(name) or (bool(name) and id[11:].startswith(name))
+
+
+def _entry(folder: Path, header: Header, used: float) -> Entry:
+    return Entry(
+        folder.name,
+        folder,
+        header.cwd,
+        header.title,
+        _turns(folder),
+        header.started,
+        used,
+        header.model,
+        header.forked_from,
+        in_use(folder),
+    )
+
+
+def _turns(folder: Path) -> int:
+    """How many turns the conversation has now, without making it."""
+    count, turns = 0, list[int]()
+    try:
+        content = (folder / NAME).read_bytes()
+    except OSError:
+        return 0
+    for change in _CHANGE.finditer(content):
+        kind = change[1]
+        if kind == b"cut":
+            count = _parsed(change[0]).get("left", 0)
+            turns = [at for at in turns if at < count]
+        elif kind == b"all":
+            line = _parsed(change[0])
+            count = len(line.get("messages", ()))
+            turns = [turn["at"] for turn in line.get("turns", ())]
+        else:
+            turns += [count] if kind == b"user" else []
+            count += 1
+    return len(turns)
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        parsed = jiter.from_json(line)
+    except ValueError:
+        return {}
+    return parsed if isinstance(parsed, dict) else {}
+
+
+def _line_with(folder: Path, words: Sequence[str]) -> str:
+    """The line around the first word, if what was said holds all of them; else ""."""
+    try:
+        content = (folder / NAME).read_text(encoding="utf-8", errors="replace").lower()
+        # Most sessions are passed over without being read as such.
+        if not all(word in content or not (word.isascii() and word.isalnum()) for word in words):
+            return ""
+        history = read(folder).history
+    except (OSError, SessionError):
+        return ""
+    texts = [message.text for message in history if isinstance(message, User | Assistant)]
+    said = "\n".join(texts).lower()
+    if not all(word in said for word in words):
+        return ""
+    text = next((text for text in texts if words[0] in text.lower()), "")
+    at = max(0, text.lower().find(words[0]))
+    return " ".join(text[max(0, at - _AROUND) : at + _AROUND].split())
+
+
+def _last_use(folder: Path) -> float:
+    for path in (folder / NAME, folder):
+        try:
+            return path.stat().st_mtime
+        except OSError:
+            continue
+    return 0.0
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.lstat().st_size
+        except OSError:
+            continue
+    return total

@@ -1,0 +1,38 @@
+"""What a session needs of whatever keeps it: `keeping.Keeper` in a folder, or another kind of store."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from terp.events import Event
+from terp.history import Change
+from terp.log import Record
+
+if TYPE_CHECKING:
+    from terp.store.reading import Stored
+
+
+class Keeping(Protocol):
+    """Takes what happens in one session, in order. No method raises because a store fails."""
+
+    @property
+    def stored(self) -> "Stored | None":
+        """What was kept before, with which the session goes on; None for a new one."""
+
+    def begin(self, notice: Callable[[Event], object], model: str) -> None:
+        """A session with this model begins; what goes wrong is logged with `notice`."""
+
+    def event(self, record: Record) -> None:
+        """Keep an event, before anyone sees it."""
+
+    def change(self, change: Change) -> None:
+        """Keep a change of the messages, after it was made."""
+
+    def copy(self) -> str:
+        """Make another session of all that is kept until now; its id.
+
+        Raises:
+            SessionError: nothing is kept, or it cannot be copied.
+        """
+
+    def close(self) -> None:
+        """The session is over. Harmless when called twice."""

@@ -1,0 +1,124 @@
+"""Stored sessions, found and removed."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from terp.errors import SessionError, SessionInUse
+from terp.session import Session
+from terp.store.catalogue import Catalogue
+from terp.store.folders import is_due
+from terp.store.reading import read
+from terp.testing import collect
+from tests.core.store.keeping import kept
+
+
+def make(sessions: Path, name: str, *prompts: str, used: float = 0.0) -> Path:
+    async def scenario() -> None:
+        session = kept(sessions / name, *("answer to " + prompt for prompt in prompts))
+        for prompt in prompts:
+            await collect(session, prompt)
+        await session.aclose()
+
+    asyncio.run(scenario())
+    os.utime(sessions / name / "events.jsonl", (used, used))
+    return sessions / name
+
+
+A, B = "2025-11-20-aaaa0000", "2025-11-21-abbb1111"
+
+
+def two(sessions: Path) -> Catalogue:
+    make(sessions, A, "first\nof all", "more", used=1000.0)
+    make(sessions, B, "second", used=2000.0)
+    (sessions / "2025-11-22-empty").mkdir()
+    (sessions / "file").touch()
+    return Catalogue(sessions)
+
+
+def test_the_session_that_was_used_last_comes_first(tmp_path: Path) -> None:
+    entries = two(tmp_path).listed()
+    assert [(entry.id, entry.title, entry.turns, entry.cwd) for entry in entries] == [
+        (B, "second", 1, "/somewhere"),
+        (A, "first", 2, "/somewhere"),
+    ]
+
+
+def test_sessions_belong_to_a_directory(tmp_path: Path) -> None:
+    catalogue = two(tmp_path)
+    assert catalogue.listed("/elsewhere") == []
+    assert catalogue.last("/somewhere").name == B
+    with pytest.raises(SessionError, match="There is no session of /elsewhere"):
+        catalogue.last("/elsewhere")
+
+
+@pytest.mark.parametrize("name", [A, "2025-11-20", "aaaa0000", "aa"])
+def test_a_session_is_found_by_the_beginning_of_its_id(tmp_path: Path, name: str) -> None:
+    assert two(tmp_path).find(name).name == A
+
+
+def test_an_id_that_fits_several_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SessionError, match=f"More than one session begins with 'a': {B}, {A}"):
+        two(tmp_path).find("a")
+
+
+def test_turns_are_counted_as_they_are_now(tmp_path: Path) -> None:
+    async def scenario() -> Session:
+        session = kept(tmp_path / A, "1", "2", "3", "a summary", "4")
+        for prompt in ("a", "b", "c"):
+            await collect(session, prompt)
+        await session.compact()
+        await collect(session, "d")
+        session.undo()
+        await session.aclose()
+        return session
+
+    session = asyncio.run(scenario())
+    assert (
+        Catalogue(tmp_path).listed()[0].turns == len(session.turns) == len(read(tmp_path / A).history.turns)
+    )
+
+
+def test_all_words_must_have_been_said(tmp_path: Path) -> None:
+    catalogue = two(tmp_path)
+    assert [found.line for found in catalogue.search(["ANSWER", "of all"])] == ["answer to first of all"]
+    assert list(catalogue.search(["first", "second"])) == []
+
+
+def test_the_oldest_sessions_make_room(tmp_path: Path) -> None:
+    catalogue = two(tmp_path)
+    size = sum(path.stat().st_size for path in (tmp_path / B).rglob("*"))
+    pruned = catalogue.prune(size, now=10.0)
+    assert (pruned.removed, pruned.left) == (
+        (A,),
+        sum(path.stat().st_size for path in (tmp_path / B).rglob("*")),
+    )
+    assert [entry.id for entry in catalogue.listed()] == [B]
+
+
+def test_a_session_that_is_open_is_never_removed(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        session = kept(tmp_path / A, "hello")
+        await collect(session, "hi")
+        catalogue = Catalogue(tmp_path)
+        assert catalogue.listed()[0].open
+        assert catalogue.prune(0).removed == ()
+        with pytest.raises(SessionInUse, match=f"is open \\(process {os.getpid()}\\)"):
+            catalogue.remove(tmp_path / A)
+        await session.aclose()
+        assert catalogue.prune(0).removed == (A,)
+
+    asyncio.run(scenario())
+
+
+def test_a_folder_that_has_just_been_made_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / A).mkdir()
+    catalogue, made = Catalogue(tmp_path), (tmp_path / A).stat().st_mtime
+    assert catalogue.prune(-1, now=made + 60).removed == ()
+    assert catalogue.prune(-1, now=made + 100_000).removed == (A,)
+
+
+def test_somebody_looks_once_a_day(tmp_path: Path) -> None:
+    assert (is_due(tmp_path), is_due(tmp_path), is_due(tmp_path / "missing")) == (True, False, False)
