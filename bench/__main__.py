@@ -12,6 +12,7 @@ BENCHES = (
     "streaming",
     "arguments",
     "markdown",
+    "rendering",
     "history",
     "sessions",
     "kernel",

@@ -19,7 +19,7 @@ class StreamFront:
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Write one turn to its end."""
         async for event in events:
-            _write(self._lines, to_json(event))
+            write_json(self._lines, to_json(event))
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Nothing is left to say: every event is out."""
@@ -39,7 +39,9 @@ class ResultFront:
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Write what the turn came to."""
-        _write(self._result, {**result_of(events), **self._facts, "collected": [str(p) for p in collected]})
+        write_json(
+            self._result, {**result_of(events), **self._facts, "collected": [str(p) for p in collected]}
+        )
 
 
 def result_of(events: Sequence[Event]) -> dict[str, Any]:
@@ -65,14 +67,15 @@ def result_of(events: Sequence[Event]) -> dict[str, Any]:
 
 def write_end(stream: TextIO, output_format: str, end: TurnFinished) -> None:
     """Write the end of a turn that could not begin, in either form."""
-    _write(stream, result_of([end]) if output_format == "json" else to_json(end))
+    write_json(stream, result_of([end]) if output_format == "json" else to_json(end))
 
 
 def _run(run: CodeRun) -> dict[str, Any]:
     return {"language": run.language, "code": run.code, "status": run.status, "output": run.text}
 
 
-def _write(stream: TextIO, data: Mapping[str, Any]) -> None:
+def write_json(stream: TextIO, data: Mapping[str, Any]) -> None:
+    """Write one line of JSON."""
     # A program reads every character as it is; a terminal would obey some of them.
     stream.write(json.dumps(data, ensure_ascii=stream.isatty()).replace("\x7f", "\\u007f") + "\n")
     stream.flush()

@@ -31,7 +31,7 @@ class ProgramRow:
     def line(self) -> Line:
         """The row as it stands, safe to show; the mark of stderr comes first."""
         line = tuple((readable(text), ink) for text, ink in self._runs)
-        if self.marked:
+        if self.marked and any(text.strip() for text, _ in line):
             line = (_MARK, *line)
         if self._beyond:
             return (*line, (f" … {self._beyond:,} more characters".replace(",", " "), Ink(dim=True)))
@@ -39,9 +39,6 @@ class ProgramRow:
 
     def write(self, text: str, ink: Ink, column: int) -> int:
         """Write from a column on, over what is there; the column after it."""
-        if column == 0 and self._length:
-            # What has no width belongs to the character before it, and here there is none.
-            text = text[next((at for at, one in enumerate(text) if cells(one)), len(text)) :]
         if not text:
             return column
         if column > self._length:
@@ -49,7 +46,7 @@ class ProgramRow:
             self._append(" " * space, Ink(), space)
         width = cells(text)
         if column < self._length:
-            kept = _cut(self._runs, column + width, self._length)
+            kept = _cut(self._runs, column + width, self._length, taken=False)
             self._runs = _cut(self._runs, 0, column)
             self._length = column
             self._append(text, ink, width)
@@ -67,7 +64,7 @@ class ProgramRow:
         elif mode == "2":
             self._runs, self._beyond = [], 0
         elif mode == "1":
-            kept = _cut(self._runs, column + 1, self._length)
+            kept = _cut(self._runs, column + 1, self._length, taken=False)
             self._runs = []
             self._length = 0
             if kept:
@@ -105,34 +102,36 @@ def _cells_of(character: str) -> int:
     return 1 if character.isascii() else max(0, get_character_cell_size(character))
 
 
-def _cut(runs: list[Run], start: int, end: int) -> list[Run]:
-    """The cells from `start` to `end`; half of a wide character is a space."""
+def _cut(runs: list[Run], start: int, end: int, *, taken: bool = True) -> list[Run]:
+    """The cells from `start` to `end`; half of a wide character is a space.
+
+    What has no width belongs to the cell before it; `taken` tells whether that is so at the start.
+    """
     cut: list[Run] = []
     at = 0
     for text, ink in runs:
-        width = cells(text)
-        if at < end and at + width >= start:
-            piece = _cut_text(text, start - at, end - at)
-            if piece:
-                cut.append((piece, ink))
+        if at > end:
+            break
+        piece, width, taken = _cut_text(text, start - at, end - at, taken=taken)
+        if piece:
+            cut.append((piece, ink))
         at += width
     return cut
 
 
-def _cut_text(text: str, start: int, end: int) -> str:
+def _cut_text(text: str, start: int, end: int, *, taken: bool) -> tuple[str, int, bool]:
+    """Cells of one run, its width, and whether the last character of it was taken."""
     if text.isascii() or _NARROW.fullmatch(text):
-        return text[max(0, start) : max(0, end)]
+        width = len(text)
+        return text[max(0, start) : max(0, end)], width, start < width <= end
     piece = ""
     at = 0
-    taken = False
     for character in text:
-        width = _cells_of(character)
-        if width:
+        if width := _cells_of(character):
             inside = max(0, min(at + width, end) - max(at, start))
             taken = inside == width
             piece += character if taken else " " * inside
+            at += width
         elif taken:
-            # It belongs to the character before it.
             piece += character
-        at += width
-    return piece
+    return piece, at, taken

@@ -1,6 +1,5 @@
 """`terp sessions`: list, show, search, rm and prune what is kept of conversations."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from terp.store.places import real_directory
 from terp.store.reading import read
 from terp.wire import VERSION, record_to_json
 from terp_cli.call import Call
+from terp_cli.json_front import write_json
 from terp_cli.picking import row, title, when
 from terp_cli.plain import PlainFront, with_remedy
 from terp_cli.sanitise import one_line, readable
@@ -133,7 +133,7 @@ def _facts(entry: Entry) -> dict[str, Any]:
 
 
 def _write(call: Call, facts: Mapping[str, Any]) -> int:
-    call.out.write(json.dumps({"version": VERSION, **facts}, ensure_ascii=False) + "\n")
+    write_json(call.out, {"version": VERSION, **facts})
     return 0
 
 

@@ -6,8 +6,11 @@ import re
 import pytest
 
 from terp.events import Event, TurnFinished
+from terp.wire import to_json
+from terp_cli.json_front import write_json
 from terp_cli.plain import PlainFront
 from terp_cli.render.transcript import Transcript
+from terp_cli.spoken import SpokenFront
 from tests.cli.drawing import Clock
 from tests.cli.hostile import CORPUS, events_with
 from tests.cli.screens import Terminal
@@ -67,6 +70,23 @@ def test_nothing_harmful_is_written_without_colours(name: str) -> None:
     for event in events_with(CORPUS[name]):
         front.take(event)
     assert UNSAFE.findall(notes.getvalue().replace("\t", "")) + STACKED.findall(notes.getvalue()) == []
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_nothing_harmful_is_said(name: str) -> None:
+    terminal = Terminal()
+    front = SpokenFront(terminal, verbose=True)
+    for event in events_with(CORPUS[name]):
+        front.draw(event)
+    assert UNSAFE.findall(terminal.getvalue().replace("\t", "")) == []
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_json_is_safe_on_a_terminal(name: str) -> None:
+    terminal = Terminal()
+    for event in events_with(CORPUS[name]):
+        write_json(terminal, to_json(event))
+    assert UNSAFE.findall(terminal.getvalue()) == []
 
 
 @pytest.mark.parametrize("name", CORPUS)

@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from terp_cli.ink import Ink
@@ -47,6 +47,7 @@ PIECES = [
     "\x1b[J",
     "漢字",
     "e\u0301",
+    "\u0301",
 ]
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=25).map("".join)
 HOSTILE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -61,12 +62,14 @@ def plain(line: Line) -> str:
     return "".join(run for run, _ in line)
 
 
+@settings(deadline=None, max_examples=300)
 @example("plain \x1b[F\x9b31m", [1], 0)
 @given(texts, st.lists(st.integers(1, 12), min_size=1, max_size=6), st.integers(0, 8))
 def test_lines_do_not_depend_on_how_output_was_cut(text: str, sizes: list[int], window: int) -> None:
     assert lines_of(cut(text, sizes), window) == lines_of([text], window)
 
 
+@settings(deadline=None)
 @given(texts, st.lists(st.integers(1, 12), min_size=1, max_size=6))
 def test_no_hostile_character_passes(text: str, sizes: list[int]) -> None:
     assert HOSTILE.findall("".join(plain(line) for line in lines_of(cut(text, sizes), 8))) == []

@@ -7,11 +7,12 @@ from typing import Any
 from markdown_it.tree import SyntaxTreeNode
 from rich.text import Text
 
-from terp_cli.render import blocks, tables
+from terp_cli.render import blocks
 from terp_cli.render.early import Margin, cut_list, cut_paragraph, item_margins
 from terp_cli.render.fold import wrapped
-from terp_cli.render.formulas import may_be_open
+from terp_cli.render.formulas import block_opening, may_be_open
 from terp_cli.render.grammar import parse
+from terp_cli.render.growing_table import GrowingTable
 from terp_cli.render.inline import inline
 from terp_cli.sanitise import readable
 
@@ -44,10 +45,11 @@ class ProseBlocks:
         self._margins: list[Margin] = []
         self._carry: tuple[Text, str] | None = None
         self._number: int | None = None
-        self._table: tuple[list[str], tables.Layout] | None = None
+        self._table: GrowingTable | None = None
         self._started = False
         self._joined = False
         self._before = ""
+        self._after_blank = False
 
     @property
     def in_list(self) -> bool:
@@ -62,7 +64,11 @@ class ProseBlocks:
     def goes_on_with(self, line: str) -> bool:
         """Whether the last block is a paragraph that `line` can only belong to."""
         begun = bool(self._lines) and self._lines[-1].strip() != "" and not self._lines[-1].startswith("#")
-        return begun and not self._table and line[:1].isalnum() and not _MAY_START_BLOCK.match(line)
+        if not begun or self._table or not line.strip() or _LIST_ITEM.match(line):
+            return False
+        # What cannot end a paragraph goes on with it.
+        after = parse(["text", line], {})
+        return len(after) == 1 and after[0].type == "paragraph" and not block_opening(line.strip())
 
     @property
     def indent(self) -> int:
@@ -72,12 +78,11 @@ class ProseBlocks:
     def line(self, line: str) -> list[Text]:
         """The rows that a whole line finished."""
         rows = self._leave_margins(line) if self._margins and line.strip() else []
+        self._after_blank = not line.strip()
         line = _dedented(line, self._margins[-1].source if self._margins else 0)
         if self._table:
-            if drawn := self._row(line):
-                layout, more = drawn
-                self._table = (self._table[0], layout)
-                return rows + more
+            if (more := self._table.row(line, self._width())) is not None:
+                return rows + self._indented(more, self._margins)
             self._table = None
         self._add(line)
         if self._size > _HUGE:
@@ -146,8 +151,8 @@ class ProseBlocks:
         if self._size > _LARGE * 4:
             lines = "\n".join(lines)[-_LARGE * 2 :].split("\n")
         if self._table:
-            drawn = self._row(_dedented(partial, self._margins[-1].source if self._margins else 0))
-            return drawn[1][-limit:] if drawn else []
+            line = _dedented(partial, self._margins[-1].source if self._margins else 0)
+            return self._indented(self._table.peek(line, self._width()), self._margins)[-limit:]
         if partial and not _UNDECIDED.fullmatch(partial):
             lines = [*lines, _dedented(partial, self._margins[-1].source if self._margins else 0)]
         rows: list[Text] = []
@@ -284,24 +289,9 @@ class ProseBlocks:
     def _begin_table(self) -> list[Text]:
         """The rows so far, in the widths they have; those that follow are finished one by one."""
         (node,) = self._parse(self._lines)
-        layout = tables.Layout.of(node, self._width())
-        rows = [*self._gap(), *self._indented(layout.table(tables.cells_of(node)), self._margins)]
-        self._table = (self._lines[:2], layout)
+        self._table = GrowingTable(node, self._lines[:2], self._width(), self._references)
         self._keep([])
-        return rows
-
-    def _row(self, line: str) -> tuple[tables.Layout, list[Text]] | None:
-        """One more row of the table, and its layout from now on; None when `line` is not one."""
-        if self._table is None or not line.strip():
-            return None
-        head, layout = self._table
-        nodes = self._parse([*head, line])
-        if len(nodes) != 1 or len(cells := tables.cells_of(nodes[0])) != 2:
-            return None
-        # After a resize the old widths are no use.
-        same = layout.width == self._width()
-        layout = layout.widened(cells[1]) if same else tables.Layout.of(nodes[0], self._width())
-        return layout, self._indented(layout.row(cells[1]), self._margins)
+        return [*self._gap(), *self._indented(self._table.first_rows, self._margins)]
 
     def _leave_margins(self, line: str) -> list[Text]:
         indent = len(line) - len(line.lstrip(" "))
@@ -310,7 +300,7 @@ class ProseBlocks:
         rows = self.finish_blocks()
         while self._margins and indent < self._margins[-1].source:
             self._margins.pop()
-        self._joined = bool(_LIST_ITEM.match(line.lstrip(" "))) and bool(rows)
+        self._joined = bool(_LIST_ITEM.match(line.lstrip(" "))) and bool(rows) and not self._after_blank
         return rows
 
     def _nest(self, margins: Sequence[Margin]) -> None:
