@@ -132,7 +132,7 @@ async def _conversed(call: Call, settings: Settings, given: _Given, *, stays: bo
     if given.resumed:
         tell_of_past(call, session)
     facts = {"session": given.place.folder.name, "model": session.model.name}
-    front = seat.front if seat else call.front(facts)
+    front = seat.titles.beside(seat.front) if seat else call.front(facts)
     return await one_shot(session, given.question, front, call.stopping)
 
 

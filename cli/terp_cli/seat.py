@@ -1,7 +1,7 @@
 """Where a person sits: the terminal that is drawn on or asked at, and what they type on."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Self, TextIO
 
@@ -39,7 +39,7 @@ class Seat:
         """
         descriptor = STDIN if call.source == "terminal" else tty.controlling()
         painter = tty.painter_on(call.out, call.environ)
-        titles = _titles(call, settings, painter)
+        titles = _titles(call, settings, painter, reads_keys=not once)
         hushed = descriptor if once else None
         front = _front(call, settings, painter, hushed)
         if descriptor is None:
@@ -86,14 +86,15 @@ def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | Non
     )
 
 
-def _titles(call: Call, settings: Settings, painter: Painter) -> Titles:
+def _titles(call: Call, settings: Settings, painter: Painter, *, reads_keys: bool) -> Titles:
     means = means_of(
         call.environ,
         terminal=call.out.isatty(),
         notify=settings.notify,
         screen_reader=settings.screen_reader,
     )
-    return Titles(means, painter.send, call.guard)
+    # Who does not read keys all the time must not ask for reports of the focus among them.
+    return Titles(means if reads_keys else replace(means, focus=False), painter.send, call.guard)
 
 
 def _desk(

@@ -2,13 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Self
 
 from terp.events import Event
 from terp_cli.guard import Guard, Unguarded
 from terp_cli.hold import Hold
+from terp_cli.oneshot import Front
 from terp_cli.window import Means, Window
 
 _TICK_S = 0.5
@@ -72,6 +74,10 @@ class Titles(Hold):
         """No keys are read, but the terminal is still in other modes than before."""
         self._guard.taken()
 
+    def beside(self, front: Front) -> Front:
+        """`front`, with the title kept for as long as it shows a turn."""
+        return _Titled(front, self)
+
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(_TICK_S)
@@ -81,3 +87,21 @@ class Titles(Hold):
     def _write(self, sequence: str) -> None:
         if sequence:
             self._send(sequence)
+
+
+class _Titled:
+    def __init__(self, front: Front, titles: Titles) -> None:
+        self._front = front
+        self._titles = titles
+
+    async def show(self, events: AsyncIterable[Event]) -> None:
+        async with self._titles.shown():
+            await self._front.show(self._seen(events))
+
+    def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
+        self._front.finish(events, collected)
+
+    async def _seen(self, events: AsyncIterable[Event]) -> AsyncIterator[Event]:
+        async for event in events:
+            self._titles.saw(event)
+            yield event
