@@ -19,7 +19,16 @@ from typing import Any
 
 from terp.attachments import attach
 from terp.errors import TerpError
-from terp.events import CodeFinished, CodeRejected, CodeTyped, Event, TextDelta, TurnFinished, TurnStarted
+from terp.events import (
+    CodeFinished,
+    CodeRejected,
+    CodeTyped,
+    Event,
+    SessionResumed,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+)
 from terp.kernels.protocol import Kernel
 from terp.messages import Assistant, Attachment
 from terp.typed_run import TYPED
@@ -120,7 +129,6 @@ class Repl:
             self._watch_anew()
             for thing in (self._import_renderer, *self._settings.background):
                 self.begin(thing)
-            self._recall()
             if self._settings.first is not None:
                 await self._guarded(self._busily(self._settings.first()))
             while not self._talk.left:
@@ -237,7 +245,7 @@ class Repl:
         """Show the last exchange of a session that goes on."""
         session = self._talk.session
         answers = (message.text for message in reversed(session.history) if isinstance(message, Assistant))
-        if session.turns and session.log.resumed_at:
+        if session.turns:
             self._talk.desk.say(f"\n› {readable(session.turns[-1].prompt)}")
             self._talk.front.aside(TextDelta(next(answers, "")))
 
@@ -268,7 +276,6 @@ class Repl:
         """Watch the session there is now."""
         if self._watching is not None:
             self._watching.cancel()
-            self._recall()
         self._watching = self.begin(self._watch)
 
     async def _watch(self) -> None:
@@ -284,6 +291,8 @@ class Repl:
                     drawn_elsewhere = True
                 elif not drawn_elsewhere:
                     self._talk.front.aside(event)
+                    if isinstance(event, SessionResumed):
+                        self._recall()
                 elif isinstance(event, TurnFinished) or _ends_typed(event):
                     drawn_elsewhere = False
 
