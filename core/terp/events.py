@@ -238,14 +238,14 @@ class SessionResumed:
 
 @dataclass(frozen=True, slots=True)
 class CodeCompared:
-    """Code of a stored session was run again, as run `number` of `total`. Comes after its `CodeFinished`.
+    """Code of a stored session was run again, as number `run` of `runs`. Comes after its `CodeFinished`.
 
     `difference` is a unified diff of the text it put out then and now, "" when that is the same.
     """
 
     call_id: str
-    number: int
-    total: int
+    run: int
+    runs: int
     difference: str = ""
 
 
