@@ -51,7 +51,8 @@ def write(folder: Path, turns: int) -> None:
     history.watch = keeper.change
     for number in range(turns):
         asked = call("print(table.describe())", id=f"before{number}")
-        call_id, code, text = f"c{number + 1}", "print(table.describe())", "count  mean  std\n" * 20
+        call_id, code = f"c{number + 1}", "print(table.describe())"
+        text = "count  mean  std\n" * 20
         add(log, TurnStarted(f"What about part {number}?"))
         history.begin(f"What about part {number}? " * 5)
         add(log, ModelCalled("scripted/model", 1), UsageReported(900, 40, 0, 0.001))

@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,9 @@ from terp.places import make_private
 from terp.session import Session
 from terp.settings import Settings
 from terp.store.folders import is_due, new_folder
-from terp.store.places import Place, Secrets, new_place, stored_place
+from terp.store.places import Place, Secrets, new_place, real_directory, stored_place
 from terp_cli.call import Call
+from terp_cli.commands.talk import SavedSession
 from terp_cli.oneshot import First
 
 if TYPE_CHECKING:
@@ -37,6 +39,29 @@ def place_of(call: Call, settings: Settings, resumed: "Resuming | None") -> Plac
     return (
         new_place(folder, str(call.cwd), secrets) if folder.parent == call.places.sessions else Place(folder)
     )
+
+
+def saved(call: Call, present: str) -> Sequence[SavedSession]:
+    """The sessions of this directory, the newest first, without the `present` one."""
+    from terp.store.catalogue import Catalogue  # noqa: PLC0415  (few talks ask)
+
+    return [
+        SavedSession(entry.id, entry.title, entry.turns, entry.used)
+        for entry in Catalogue(call.places.sessions).listed(real_directory(call.cwd))
+        if entry.id != present
+    ]
+
+
+def stored(call: Call, settings: Settings, wanted: str) -> Place:
+    """The place of a session of this directory, by its id or the beginning of one.
+
+    Raises:
+        SessionError: there is none, more than one, or it is open elsewhere.
+    """
+    from terp.store.catalogue import Catalogue  # noqa: PLC0415  (see above)
+
+    folder = Catalogue(call.places.sessions).find(wanted, real_directory(call.cwd))
+    return stored_place(folder, Secrets(call.environ, settings, call.options.api_key))
 
 
 def what_first(call: Call, settings: Settings, place: Place, *, asked: bool) -> First:

@@ -42,6 +42,11 @@ class Question:
     out: Path | None = None
     first: First = ""
 
+    @property
+    def asks(self) -> bool:
+        """Whether there is anything to do."""
+        return bool(self.prompt.strip() or self.attachments or self.first)
+
 
 async def one_shot(session: Session, question: Question, front: Front, stopping: Stopping) -> int:
     """Ask, show everything, and tell how it ended as an exit code; the session is closed."""

@@ -33,7 +33,7 @@ def forked(event: SessionForked) -> str:
 def compared(event: CodeCompared) -> str:
     """Whether a run printed what it had printed before."""
     same = "another output than before:" if event.difference else "the same output as before"
-    return f"Run {event.run} of {event.runs}: {same}"
+    return f"Run {event.done} of {event.total}: {same}"
 
 
 def turns(number: int) -> str:

@@ -5,6 +5,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,9 @@ from terp.person import AutoRun, Nobody, Person
 from terp.places import make_private
 from terp.profile_file import short_path
 from terp.profiles import Profiles
+from terp.session import Session
 from terp.settings import Settings
+from terp.store.places import Place
 from terp_cli import streams
 from terp_cli.call import STDIN, Call
 from terp_cli.command_line import CommandLine
@@ -30,12 +33,14 @@ from terp_cli.stopping import Stopped
 if TYPE_CHECKING:
     from terp_cli.seat import Seat
 
+_SETTLED_S = 1.0
+
 
 def run(line: CommandLine) -> int:
     """Do what the command line asks; the exit code. What goes wrong becomes one line."""
     call = Call(line, os.environ)
     try:
-        with call.stopping.armed(line.options.timeout):
+        with call.stopping.armed(line.options.timeout), call.terminal():
             return _COMMANDS[line.command](call)
     except Stopped as stopped:
         return call.stopped(stopped.code)
@@ -73,36 +78,9 @@ def _converse(call: Call) -> int:
         first,
     )
     stays = call.talks and (call.options.interactive or not asked)
-
-    async def converse() -> int:
-        seat = _seat(call, once=not stays)
-        session = await build_session(
-            settings,
-            (seat.person if seat else _person(call, settings)) or Nobody(),
-            place=place,
-            cwd=str(cwd),
-            environ=call.environ,
-            api_key=call.options.api_key,
-            prelude=piped.prelude if piped else "",
-        )
-        if doubtful := doubt(session.model.name, settings.api_base):
-            call.tell(doubtful)
-        _keep_imports()
-        prune_soon(call, settings, session)
-        front = (
-            seat.front if seat else call.front({"session": place.folder.name, "model": session.model.name})
-        )
-        if not stays:
-            if resumed:
-                tell_of_past(call, session)
-            return await one_shot(session, question, front, call.stopping)
-        from terp_cli.talking import talk  # noqa: PLC0415  (for who stays alone)
-
-        assert seat is not None, "who stays has a terminal"
-        return await talk(call, settings, session, seat, question if asked or first else None)
-
+    given = _Given(place, cwd, question, piped.prelude if piped else "", resumed is not None)
     try:
-        return asyncio.run(converse())
+        return asyncio.run(_conversed(call, settings, given, stays=stays))
     finally:
         if place.keeper is not None:
             place.keeper.close()
@@ -111,13 +89,66 @@ def _converse(call: Call) -> int:
             piped.path.unlink(missing_ok=True)
 
 
-def _seat(call: Call, *, once: bool) -> "Seat | None":
+@dataclass(frozen=True)
+class _Given:
+    """What a conversation begins with: where it is kept and works, and what is asked first."""
+
+    place: Place
+    cwd: Path
+    question: Question
+    prelude: str
+    resumed: bool
+
+
+async def _conversed(call: Call, settings: Settings, given: _Given, *, stays: bool) -> int:
+    seat = _seat(call, settings, once=not stays)
+    person = (seat.person if seat else None) or _person_beside(call, settings, drawn=seat is not None)
+
+    async def opened(place: Place) -> Session:
+        return await build_session(
+            settings,
+            person,
+            place=place,
+            cwd=str(given.cwd),
+            environ=call.environ,
+            api_key=call.options.api_key,
+            prelude=given.prelude,
+        )
+
+    session = await opened(given.place)
+    if doubtful := doubt(session.model.name, settings.api_base):
+        call.tell(doubtful)
+    _keep_imports()
+    # By then the prompt is there, or the request is out.
+    asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
+    prune_soon(call, settings, session)
+    if stays:
+        from terp_cli.talking import talk  # noqa: PLC0415  (for who stays alone)
+
+        assert seat is not None, "who stays has a terminal"
+        return await talk(
+            call, settings, session, seat, given.question if given.question.asks else None, opened
+        )
+    if given.resumed:
+        tell_of_past(call, session)
+    facts = {"session": given.place.folder.name, "model": session.model.name}
+    front = seat.front if seat else call.front(facts)
+    return await one_shot(session, given.question, front, call.stopping)
+
+
+def _seat(call: Call, settings: Settings, *, once: bool) -> "Seat | None":
     """What draws and asks on a terminal; None where plain text or JSON is wanted."""
     if not call.draws:
         return None
     from terp_cli.seat import Seat  # noqa: PLC0415  (a pipeline draws and asks nothing)
 
-    return Seat.of(call, once=once)
+    return Seat.of(call, settings, once=once)
+
+
+def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:
+    """Who decides where nobody sits at the terminal that is drawn on."""
+    person = (None if drawn else _person(call, settings)) or Nobody()
+    return AutoRun(person) if settings.auto_run else person
 
 
 def _person(call: Call, settings: Settings) -> Person | None:
@@ -127,7 +158,7 @@ def _person(call: Call, settings: Settings) -> Person | None:
         return None
     from terp_cli.seat import person_beside  # noqa: PLC0415  (see `_seat`)
 
-    return person_beside(call)
+    return person_beside(call, settings)
 
 
 def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
@@ -193,9 +224,10 @@ def _demo(call: Call) -> int:
 
     if lacking := demo.lacking():
         raise TerpError(lacking)
-    seat = _seat(call, once=True)
+    settings = call.settings()
+    seat = _seat(call, settings, once=True)
     # Without a person the tour goes by itself: all of its code ships with terp.
-    person = (seat.person if seat else _person(call, call.settings())) or AutoRun()
+    person = (seat.person if seat else _person(call, settings)) or AutoRun()
     front = seat.front if seat else call.front({"model": "recording"})
     folder = demo.new_folder(call.cwd)
     return asyncio.run(play(folder, folder_of(call), person, front, call.stopping, says=call.notes))

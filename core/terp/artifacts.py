@@ -7,7 +7,7 @@ from typing import IO
 from terp import pictures
 from terp.outputs import Display, DisplayUpdate
 from terp.places import make_private
-from terp.plain import mended
+from terp.plain import is_wordless, mended
 
 SPOOL_LIMIT = 256 * 1024 * 1024
 
@@ -101,9 +101,11 @@ def _content(display: Shown) -> tuple[str, bytes] | None:
     if picture is not None:
         return pictures.EXTENSIONS[picture[0]], picture[1]
     svg, page = display.data.get("image/svg+xml"), display.data.get("text/html")
+    plain = display.data.get("text/plain")
     if isinstance(svg, str):
         return "svg", mended(svg).encode()
     # Charts of plotly, altair and bokeh come as a page with a script; a table's HTML repeats its text.
-    if isinstance(page, str) and ("<script" in page or "text/plain" not in display.data):
+    wordless = not isinstance(plain, str) or is_wordless(plain)
+    if isinstance(page, str) and ("<script" in page or wordless):
         return "html", mended(page).encode()
     return None

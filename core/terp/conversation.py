@@ -1,9 +1,10 @@
 """The conversation with the model: what was said, what it costs, and how a reply comes in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import Any
 
 from terp import tool
 from terp.compaction import compacted, size, summarised
@@ -17,12 +18,18 @@ from terp.events import (
     TextDelta,
     UsageReported,
 )
+from terp.fencing import fenced
 from terp.history import History
 from terp.links import LiveLinks, delivered
 from terp.log import EventLog
-from terp.messages import Assistant, Message, Result, System, ToolCall
+from terp.messages import Assistant, Message, Result, System, ToolCall, User
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+
+_EXPLAIN = (
+    "Explain in a few short sentences, without markup, what this code does: what it reads, what it changes "
+    "or deletes, and whether it uses the network."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,11 @@ class Conversation:
         self._wants_kernel = wants_kernel
         self._call_numbers = count(calls + 1)
 
+    @property
+    def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
+        """What the next request sends: the messages, the system prompt first, and the tools."""
+        return [self._system, *self.history], self._tools
+
     async def reply(self, step: int) -> Reply:
         """The model's next reply, which is added to the messages.
 
@@ -97,6 +109,14 @@ class Conversation:
             ModelError: there is no summary; nothing has changed.
         """
         self._shorten(await summarised(self.history.messages, self._answer_to, focus), "summary")
+
+    async def explain(self, language: str, code: str) -> str:
+        """What the model says about a piece of code; it is no part of the conversation.
+
+        Raises:
+            ModelError: it says nothing.
+        """
+        return await self._answer_to([User(f"{_EXPLAIN}\n{fenced(code, language)}")])
 
     def go_on_with(self, model: Model) -> None:
         """Send what follows to another model.
@@ -128,7 +148,7 @@ class Conversation:
     async def _streamed(self) -> Reply:
         incoming = _Incoming(self._links())
         try:
-            async with aclosing(self.model.stream([self._system, *self.history], self._tools)) as chunks:
+            async with aclosing(self.model.stream(*self.request)) as chunks:
                 async for chunk in chunks:
                     self._take(chunk, incoming)
         finally:

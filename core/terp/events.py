@@ -87,6 +87,18 @@ class CodeProposed:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeTyped:
+    """Code of the person's own is about to run, without the model and outside a turn.
+
+    Comes instead of `CodeProposed` and its question; `CodeStarted` and what follows it are as in a turn.
+    """
+
+    call_id: str
+    language: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A question waits for an answer: from the session's person or through `Session.answer`."""
 
@@ -238,14 +250,14 @@ class SessionResumed:
 
 @dataclass(frozen=True, slots=True)
 class CodeCompared:
-    """Code of a stored session was run again, as number `run` of `runs`. Comes after its `CodeFinished`.
+    """Code of a stored session was run again, as run `done` of `total`. Comes after its `CodeFinished`.
 
     `difference` is a unified diff of the text it put out then and now, "" when that is the same.
     """
 
     call_id: str
-    run: int
-    runs: int
+    done: int
+    total: int
     difference: str = ""
 
 
@@ -278,6 +290,7 @@ Event = (
     | TextDelta
     | CodeDelta
     | CodeProposed
+    | CodeTyped
     | Asked
     | Answered
     | CodeDeclined

@@ -101,7 +101,8 @@ class Opening:
 
     async def _build(self) -> Session:
         person, place = self._person or Nobody(), self._place()
-        return await build_session(self._settings, person, place=place, cwd=self._cwd, environ=self._environ)
+        decides = AutoRun(person) if self._settings.auto_run else person
+        return await build_session(self._settings, decides, place=place, cwd=self._cwd, environ=self._environ)
 
     def _place(self) -> "Place":
         if self._keep is False:
@@ -123,7 +124,7 @@ async def build_session(
     api_key: str = "",
     prelude: str = "",
 ) -> Session:
-    """A session as `settings` say; `person` answers what `auto_run` leaves open.
+    """A session as `settings` say; `person` decides about code, also as `auto_run` says.
 
     No kernel is started. Without a model in the settings one is looked for: by the keys in `environ`,
     then among the servers of this machine, with consent. `prelude` is code that the Python kernel runs
@@ -146,7 +147,7 @@ async def build_session(
     return Session(
         model,
         kernels,
-        AutoRun(person) if settings.auto_run else person,
+        person,
         folder=place.folder,
         keeper=place.keeper,
         system=system_prompt(facts, instructions=settings.instructions, replacement=settings.system_message),

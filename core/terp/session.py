@@ -1,42 +1,39 @@
 """`Session`: a conversation, its kernels and the person behind them."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from terp.artifacts import Artifacts
+from terp.between_runs import BetweenRuns
 from terp.conversation import Conversation
-from terp.errors import KernelStartFailed, SessionError
-from terp.events import Event, KernelChanged, KernelState, LateOutput, Noticed, TurnStarted
-from terp.headtail import HeadTail
+from terp.errors import SessionError
+from terp.events import Event, Noticed, TurnStarted
 from terp.history import History, PastTurn
 from terp.interrupts import Interrupts
-from terp.kernels.protocol import Kernel, Kernels
-from terp.languages import language_of
+from terp.kernels.protocol import Kernels
 from terp.limits import Limits
 from terp.log import EventLog, Record
 from terp.messages import Attachment, Message, ToolCall
 from terp.models.protocol import Model
-from terp.outputs import Output, Text
 from terp.past import Past
 from terp.person import Consent, Person
-from terp.plain import without_escapes
 from terp.playing import Playing
 from terp.proposals import Proposals
 from terp.questions import Answer, Questions
 from terp.runs import Runner
 from terp.services import Service, Services
 from terp.store.protocol import Keeping
+from terp.tool import Call
 from terp.turn import Turn
+from terp.typed_run import TYPED, TypedRun
+from terp.warming import Warming
 
 if TYPE_CHECKING:
     from terp.rerun import Cell
     from terp.resuming import Resumption
     from terp.store.reading import Stored
-
-_LATE_CHARS = 2_000
 
 
 class Session:
@@ -69,13 +66,14 @@ class Session:
         self._questions = Questions(self.log, stored.questions if stored else 0)
         self._history = stored.history if stored else History()
         self._past = Past(self._history, self.log, self._copy)
+        self._warming = Warming(kernels)
         self._conversation = Conversation(
             model,
             self.log,
             system=system,
             languages=kernels.languages,
             history=self._history,
-            wants_kernel=self._warm,
+            wants_kernel=self._warming.start,
             calls=stored.calls if stored else 0,
         )
         drawn, guarded = self._playing.drawn, self._playing.guarded
@@ -84,11 +82,10 @@ class Session:
         self._runner = Runner(
             self.log, Artifacts(folder / "outputs", folder), self._services.type_in, self._services.serve
         )
-        self._late = HeadTail(_LATE_CHARS)
-        self._before_result = ""
         self._closed = False
-        self._warming: set[asyncio.Task[None]] = set()
-        self._stop_listening = kernels.listen(self)
+        self._untold: list[str] = []
+        self._between = BetweenRuns(self.log)
+        self._stop_listening = kernels.listen(self._between)
         if keeper is not None:
             keeper.begin(self.log.append, model.name)
             self._history.watch = keeper.change
@@ -114,6 +111,11 @@ class Session:
         self._history.restart(messages)
 
     @property
+    def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
+        """What the next request sends: the messages, the system prompt first, and the tools."""
+        return self._conversation.request
+
+    @property
     def spent_usd(self) -> float | None:
         """What the model's replies have cost; None when the price of one is not known."""
         return None if self._conversation.unpriced else self._conversation.spent_usd
@@ -131,8 +133,9 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(prompt, tuple(attachment.name for attachment in attachments)))
-        note = self._resumption.note() if self._resumption else ""
-        self._history.begin(prompt, attachments, *([note] if note else []))
+        resumed = self._resumption.note() if self._resumption else ""
+        self._history.begin(prompt, attachments, *([resumed] if resumed else []), *self._untold)
+        self._untold.clear()
         self._forget_left_over()
         async with aclosing(self._playing.play(self._new_turn(), after)) as events:
             async for event in events:
@@ -151,9 +154,28 @@ class Session:
         last = self._history.turns[-1]
         self.log.append(TurnStarted(last.prompt, tuple(one.name for one in last.attachments), goes_on=True))
         # Its code was written for the kernel before.
-        self._before_result = self._resumption.note()
+        self._between.note = self._resumption.note()
         turn = self._new_turn(left_over, self._resumption.next_step)
         async with aclosing(self._playing.play(turn, after)) as events:
+            async for event in events:
+                yield event
+
+    async def run(self, language: str, code: str) -> AsyncGenerator[Event, None]:
+        """Everything that happens until code the person typed has run; the model hears of it next turn.
+
+        Nobody is asked: only code that comes from the person themselves belongs here. Iterate it as
+        `turn`, under `contextlib.aclosing`.
+
+        Raises:
+            RuntimeError: a turn of this session is going on.
+            UnknownLanguage: nothing here runs `language`.
+        """
+        self._playing.check_free()
+        after = self.log.last
+        kernel = self.kernels.get(language)
+        call = Call(f"{TYPED}{after + 1}", kernel.language, code)
+        typed = TypedRun(call, kernel, self._runner, self.limits, self.log, Interrupts(), self._untold.append)
+        async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
                 yield event
 
@@ -244,6 +266,14 @@ class Session:
         self._forget_left_over()
         return await self._playing.alone(self._conversation.summarise(focus))
 
+    async def explain(self, language: str, code: str) -> str:
+        """What the model says about a piece of code, beside the conversation.
+
+        Raises:
+            ModelError: it cannot be reached, or says nothing.
+        """
+        return await self._conversation.explain(language, code)
+
     async def interrupt(self) -> None:
         """Stop the model or the code; its kernel and the variables stay.
 
@@ -289,8 +319,7 @@ class Session:
             return
         self._closed = True
         await self.interrupt()
-        for task in self._warming:
-            task.cancel()
+        self._warming.cancel()
         self._stop_listening()
         try:
             await self.kernels.aclose()
@@ -300,16 +329,6 @@ class Session:
             self.log.close()
             if self._keeper is not None:
                 self._keeper.close()
-
-    def changed(self, language: str, state: KernelState, why: str) -> None:
-        """A kernel changed its state (`KernelListener`)."""
-        self.log.append(KernelChanged(language, state, why))
-
-    def late_output(self, run_id: str, output: Output) -> None:
-        """Output of a run that had ended (`KernelListener`); the model reads it with the next result."""
-        self.log.append(LateOutput(run_id, output))
-        if isinstance(output, Text):
-            self._late.add(without_escapes(output.text))
 
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import Resumption  # noqa: PLC0415  (a new session has nothing to go on with)
@@ -339,32 +358,7 @@ class Session:
             self.limits,
             self.log,
             Interrupts(),
-            self._late_text,
+            self._between.text,
             left_over,
             first_step,
         )
-
-    def _late_text(self) -> str:
-        note, self._before_result = self._before_result, ""
-        before = f"{note}\n" if note else ""
-        if self._late.empty:
-            return before
-        text = self._late.text().rstrip("\n")
-        self._late.clear()
-        return f"{before}[an earlier run put out after its end:]\n{text}\n[this run:]\n"
-
-    def _warm(self, language: str) -> None:
-        named = language_of(language, self.kernels.languages)
-        if not named or self.kernels.get(named).generation:
-            return
-        kernel = self.kernels.get(named)
-        task = asyncio.create_task(self._started(kernel))
-        self._warming.add(task)
-        task.add_done_callback(self._warming.discard)
-
-    async def _started(self, kernel: Kernel) -> None:
-        try:
-            await kernel.start()
-        except KernelStartFailed:
-            # The run that needs the kernel meets the same failure and tells it; here nobody waits.
-            return

@@ -166,3 +166,14 @@ def test_verbose_adds_reasoning_usage_and_steps() -> None:
 )
 def test_every_other_event_has_its_line(event: on.Event, line: str) -> None:
     assert shown([event]) == ("", line)
+
+
+def test_a_death_is_told_once() -> None:
+    why = "The kernel ended by signal SIGKILL."
+    events: list[on.Event] = [
+        PROPOSED,
+        on.CodeStarted("c1", 1),
+        on.KernelChanged("python", "died", why),
+        on.CodeFinished("c1", "died", 0.5, note=why),
+    ]
+    assert shown(events)[1] == f"[python]\nprint(1)\n[python kernel died] {why}\n"

@@ -171,3 +171,9 @@ async def test_a_consent_waits_no_more_for_a_front_end_that_left(tmp_path: Path)
             await session.log.changed()
         assert not consent.done()
     assert await consent
+
+
+async def test_a_policy_that_answers_is_named(tmp_path: Path) -> None:
+    session = open_session(tmp_path, ScriptedModel([call("1")], "ok"))
+    answered = of(Answered, await collect(session, "go"))
+    assert answered == [Answered("q1", "run", "auto_run")]

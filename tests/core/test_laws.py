@@ -126,7 +126,7 @@ async def test_a_turn_yields_nothing_after_its_end(tmp_path: Path) -> None:
         async for event in events:
             seen.append(event)
             if isinstance(event, TurnFinished):
-                session.changed("python", "interrupted", "")
+                session.log.append(KernelChanged("python", "interrupted", ""))
     assert seen[-1] == TurnFinished("done", "hello")
     assert session.log.since(0)[-1].event == KernelChanged("python", "interrupted", "")
 

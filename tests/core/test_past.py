@@ -233,7 +233,7 @@ async def test_code_is_run_again_in_order_and_compared(tmp_path: Path) -> None:
     events = await ran_again(session)
     assert kernel.ran == ["1", "2"]
     difference = "--- run 2 then\n+++ run 2 now\n@@ -1 +1 @@\n-2\n+two"
-    assert [(event.run, event.runs, event.difference) for event in of(CodeCompared, events)] == [
+    assert [(event.done, event.total, event.difference) for event in of(CodeCompared, events)] == [
         (1, 3, ""),
         (2, 3, difference),
     ]

@@ -15,7 +15,6 @@ from terp.events import (
     CodeFinished,
     CodeProposed,
     CodeStarted,
-    KernelChanged,
     LateOutput,
     ModelCalled,
     Printed,
@@ -214,12 +213,6 @@ async def test_late_output_is_an_event_and_reaches_the_model_with_the_next_resul
     await collect(session, "again")
     assert LateOutput("c1", Text("stdout", "tick\n")) in [record.event for record in session.log.since(0)]
     assert results(session)[1] == "[an earlier run put out after its end:]\ntick\n[this run:]\n2"
-
-
-async def test_kernel_changes_are_events(tmp_path: Path) -> None:
-    session = open_session(tmp_path, ScriptedModel())
-    session.changed("python", "died", "exit code 1")
-    assert session.log.since(0)[0].event == KernelChanged("python", "died", "exit code 1")
 
 
 async def test_a_picture_lands_in_a_file_and_its_event_names_it(tmp_path: Path) -> None:

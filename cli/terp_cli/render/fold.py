@@ -1,10 +1,14 @@
 """Rows that are wider than the terminal."""
 
+import re
 from functools import lru_cache
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
+
+# A name and a gap, as in the lists of /help.
+_COLUMN = re.compile(r"(?: *\S(?:\S| (?! ))*)? {2,}(?=\S)")
 
 
 def fold(text: Text, width: int) -> list[Text]:
@@ -30,6 +34,14 @@ def wrapped(text: Text, width: int) -> list[Text]:
     for row in rows:
         row.rstrip()
     return rows
+
+
+def hanging(line: str, width: int) -> list[Text]:
+    """A line of terp's own as rows; what follows its first column goes on below itself."""
+    column = _COLUMN.match(line)
+    indent = column.end() if column and column.end() <= width // 2 else 0
+    rows = wrapped(Text(line[indent:]), width - indent)
+    return [Text(line[:indent] if at == 0 else " " * indent) + row for at, row in enumerate(rows)]
 
 
 @lru_cache(maxsize=1)

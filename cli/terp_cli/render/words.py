@@ -33,6 +33,7 @@ from terp_cli.sanitise import one_line, readable
 Told = TurnStarted | Answered | CodeDeclined | CodeRejected | HistoryCompacted | Noticed
 OfPast = HistoryRewound | SessionForked | SessionResumed | CodeCompared
 
+_BAR = 12
 _ENDED = {
     "approval_needed": "Nobody was there to approve the code.",
     "declined": "Stopped: the code was declined.",
@@ -151,8 +152,15 @@ def kernel_changed(event: KernelChanged) -> list[Text]:
 
 
 def progress(event: Progress) -> str:
-    """How far something has come."""
-    return one_line(f"{event.what} {event.done}/{event.total}" if event.total else event.what)
+    """How far something has come: with a bar where that is known, else with a count where there is one."""
+    what = one_line(event.what)
+    if event.total <= 0:
+        return f"{what} · {grouped(event.done)}" if event.done > 0 else what
+    part = min(1.0, max(0.0, event.done / event.total))
+    full = int(part * _BAR)
+    return (
+        f"{what} {'━' * full}{'╌' * (_BAR - full)} {part:.0%} · {grouped(event.done)}/{grouped(event.total)}"
+    )
 
 
 def ended(event: TurnFinished, usage: Usage) -> list[Text]:
@@ -178,6 +186,8 @@ def _file(change: FileChange) -> Text:
 
 
 def _size(size: float) -> str:
+    if size == 1:
+        return "1 byte"
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"

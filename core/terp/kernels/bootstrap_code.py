@@ -3,7 +3,7 @@
 from pathlib import Path
 
 # In the order of their imports.
-_MODULES = ("home", "text", "values", "figures", "files", "__init__")
+_MODULES = ("home", "text", "values", "figures", "files", "frames", "__init__")
 
 _LOADER = """
 def load(sources, token, shell):

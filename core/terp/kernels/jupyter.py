@@ -119,6 +119,8 @@ class JupyterKernel:
                 self._send(process, run, code, timeout_s)
                 async with aclosing(run.backlog.items()) as items:
                     async for item in items:
+                        if isinstance(item, RunEnded):
+                            self._tell_interrupted(process, run)
                         yield item
             finally:
                 if run.message_id and not run.over.is_set():
@@ -232,7 +234,7 @@ class JupyterKernel:
     async def _mourn(self, process: "KernelProcess") -> None:
         """Wait for the end of the process and tell it, unless it was wanted."""
         await asyncio.wait({process.gone})
-        why = process.obituary(_LOST)
+        why = self._obituary(process)
         if self._process is process:
             self._process = None
             self._generation += 1
@@ -241,6 +243,10 @@ class JupyterKernel:
             # Its last output is still on the way, and its note quotes the log.
             await asyncio.wait({self._settling})
         await process.close()
+
+    def _obituary(self, process: "KernelProcess") -> str:
+        # When all is being ended there is no next run.
+        return process.obituary("" if self._closed else _LOST)
 
     def _send(self, process: "KernelProcess", run: Run, code: str, timeout_s: float) -> None:
         content = {
@@ -303,7 +309,7 @@ class JupyterKernel:
             return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
         if not run.reply.done():
             status = "timeout" if run.stopped == "timeout" else "died"
-            return RunEnded(status, files=files, note=f"{run.overtime} {process.obituary(_LOST)}".lstrip())
+            return RunEnded(status, files=files, note=f"{run.overtime} {self._obituary(process)}".lstrip())
         reply = run.reply.result()
         note = run.overtime
         if wants_exit(reply):
@@ -350,7 +356,13 @@ class JupyterKernel:
         if process is not None and not await self._gentle(process, run):
             await process.kill()
         await run.over.wait()
-        if self._process is not None:
+        if process is not None:
+            self._tell_interrupted(process, run)
+
+    def _tell_interrupted(self, process: "KernelProcess", run: Run) -> None:
+        """Tell it once, and before anybody hears that the run has ended."""
+        if run.stopped and not run.told and not process.gone.done() and self._process is process:
+            run.told = True
             self._tell.changed(self._language, "interrupted", "")
 
     async def _gentle(self, process: "KernelProcess", run: Run) -> bool:

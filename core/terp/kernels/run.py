@@ -21,7 +21,8 @@ class Run:
 
     `reply` holds the kernel's answer, `ended` is set when the code is at its end, `idle` when the
     output is complete, `over` when nothing more will come. `stopped` says how the run was stopped
-    from outside, if it was; `overtime` says it in words for a run that took too long.
+    from outside, if it was, and `told` whether that was told; `overtime` says it in words for a run
+    that took too long.
     """
 
     def __init__(self, run_id: str, translator: Translator, backlog: Backlog, token: str) -> None:
@@ -36,6 +37,7 @@ class Run:
         self.over = asyncio.Event()
         self.stop_requested = asyncio.Event()
         self.stopped: RunStatus | None = None
+        self.told = False
         self.overtime = ""
         self.report: dict[str, Any] = {}
         self._translator = translator

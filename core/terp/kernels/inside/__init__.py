@@ -14,6 +14,7 @@ import sys
 import warnings
 from typing import Any
 
+from . import frames
 from .figures import After, Figures
 from .files import Touched
 from .home import Home
@@ -67,6 +68,7 @@ def install(shell: Any, token: str) -> None:
     touched = Touched(home, pipes)
     sys.addaudithook(touched.audit)
     prepare_display(home, figures)
+    frames.prepare(home)
     prepare_input(home)
     answer_questions(home)
 

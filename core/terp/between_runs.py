@@ -1,0 +1,38 @@
+"""What kernels do outside runs: it is logged, and the model reads of it with the next result."""
+
+from terp.events import KernelChanged, KernelState, LateOutput
+from terp.headtail import HeadTail
+from terp.log import EventLog
+from terp.outputs import Output, Text
+from terp.plain import without_escapes
+
+_LATE_CHARS = 2_000
+
+
+class BetweenRuns:
+    """Listens to the kernels of a session (`KernelListener`). `note` is told before the next result, once."""
+
+    def __init__(self, log: EventLog) -> None:
+        self.note = ""
+        self._log = log
+        self._late = HeadTail(_LATE_CHARS)
+
+    def changed(self, language: str, state: KernelState, why: str) -> None:
+        """A kernel changed its state."""
+        self._log.append(KernelChanged(language, state, why))
+
+    def late_output(self, run_id: str, output: Output) -> None:
+        """Output of a run that had ended."""
+        self._log.append(LateOutput(run_id, output))
+        if isinstance(output, Text):
+            self._late.add(without_escapes(output.text))
+
+    def text(self) -> str:
+        """What is to be read before the next result; "" for nothing."""
+        note, self.note = self.note, ""
+        before = f"{note}\n" if note else ""
+        if self._late.empty:
+            return before
+        late = self._late.text().rstrip("\n")
+        self._late.clear()
+        return f"{before}[an earlier run put out after its end:]\n{late}\n[this run:]\n"
