@@ -209,6 +209,13 @@ async def test_rewinding_can_keep_the_other_branch_as_a_session(tmp_path: Path) 
     assert texts(list(read(tmp_path / "s").history)) == ["a", "1"]
 
 
+async def test_what_is_not_kept_is_rewound_without_a_copy(tmp_path: Path) -> None:
+    session = open_session(tmp_path, ScriptedModel("1"))
+    await talked(session, "a")
+    session.rewind(1, copy=True)
+    assert of(HistoryRewound, [record.event for record in session.log.since(0)]) == [HistoryRewound(1, 0)]
+
+
 async def test_what_is_not_kept_cannot_be_forked(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="This session is not kept"):
         open_session(tmp_path, ScriptedModel()).fork()
