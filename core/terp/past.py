@@ -31,7 +31,7 @@ class Past:
         at = next((at for at, turn in enumerate(turns) if turn.number == number), None)
         if at is None:
             raise SessionError(_no_turn(number, turns))
-        return self._remove(turns[at:], self._copy() if copy else "")
+        return self._remove(turns[at:], self._copied() if copy else "")
 
     def reset(self) -> None:
         """Take everything out of the conversation."""
@@ -45,6 +45,13 @@ class Past:
         copy = self._copy()
         self._log.append(SessionForked(copy))
         return copy
+
+    def _copied(self) -> str:
+        """The id of a copy; "" where the session is not, or not any more, kept."""
+        try:
+            return self._copy()
+        except SessionError:
+            return ""
 
     def _remove(self, turns: Sequence[PastTurn], copy: str = "") -> Sequence[PastTurn]:
         self._history.cut(turns[0].at)

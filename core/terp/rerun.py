@@ -11,6 +11,7 @@ from terp.events import (
     CodeProposed,
     CodeRejected,
     CodeStarted,
+    CodeTyped,
     Event,
     Printed,
     TextDelta,
@@ -20,6 +21,7 @@ from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel, Kernels
 from terp.limits import Limits
 from terp.log import EventLog
+from terp.models.scrubbing import REDACTED
 from terp.outputs import Text
 from terp.person import Decline
 from terp.plain import without_escapes
@@ -44,21 +46,29 @@ class Cell:
 
 
 def cells(events: Iterable[Event]) -> list[Cell]:
-    """All code of a session that ran, in order."""
-    proposed: dict[str, CodeProposed] = {}
+    """All code of a session that ran, in order: the model's, and what the person typed."""
+    proposed: dict[str, CodeProposed | CodeTyped] = {}
     texts: dict[str, list[str]] = {}
     for event in events:
         match event:
-            case CodeProposed(call_id=call_id) if not call_id.startswith(_PREFIX):
+            case CodeProposed(call_id=call_id) | CodeTyped(call_id=call_id) if not call_id.startswith(
+                _PREFIX
+            ):
                 proposed[call_id] = event
             case CodeStarted(call_id=call_id) if call_id in proposed:
                 texts[call_id] = []
             case Printed(call_id=call_id, output=Text(text=text)) if call_id in texts:
                 texts[call_id].append(text)
     return [
-        Cell(one.language, one.code, "".join(text), whole=digest_of(one.code) == one.digest)
+        Cell(one.language, one.code, "".join(text), whole=_is_whole(one))
         for one, text in ((proposed[call_id], text) for call_id, text in texts.items())
     ]
+
+
+def _is_whole(code: CodeProposed | CodeTyped) -> bool:
+    if isinstance(code, CodeTyped):
+        return REDACTED not in code.code
+    return digest_of(code.code) == code.digest
 
 
 @dataclass(slots=True)

@@ -231,7 +231,7 @@ class Session:
         """
         self._playing.check_free()
         self._forget_left_over()
-        return self._past.rewind(number, copy=copy and self._keeper is not None)
+        return self._past.rewind(number, copy=copy)
 
     def reset(self) -> None:
         """Begin a new conversation in the same session; the kernels and their variables stay.

@@ -14,6 +14,7 @@ from terp.outputs import Text
 from terp.person import Decline
 from terp.rerun import cells
 from terp.session import Session
+from terp.store.catalogue import Catalogue
 from terp.store.reading import read
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, collect
 from terp.testing import call as call_of
@@ -208,6 +209,13 @@ async def test_rewinding_can_keep_the_other_branch_as_a_session(tmp_path: Path) 
     assert texts(list(read(tmp_path / "s").history)) == ["a", "1"]
 
 
+async def test_what_is_not_kept_is_rewound_without_a_copy(tmp_path: Path) -> None:
+    session = open_session(tmp_path, ScriptedModel("1"))
+    await talked(session, "a")
+    session.rewind(1, copy=True)
+    assert of(HistoryRewound, [record.event for record in session.log.since(0)]) == [HistoryRewound(1, 0)]
+
+
 async def test_what_is_not_kept_cannot_be_forked(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="This session is not kept"):
         open_session(tmp_path, ScriptedModel()).fork()
@@ -257,6 +265,21 @@ async def test_code_that_was_run_again_counts_once(tmp_path: Path) -> None:
     await ran_again(session)
     await session.aclose()
     assert second.ran == ["1", "2", "3"]
+
+
+async def test_code_that_the_person_typed_is_run_again_in_its_place(tmp_path: Path) -> None:
+    session = kept(tmp_path / "s", [call_of("2", id="a")], "done")
+    async with aclosing(session.run("python", "1")) as events:
+        async for _ in events:
+            pass
+    await talked(session, "go")
+    await session.aclose()
+    kernel = EchoKernel()
+    resumed = again(tmp_path / "s", kernels=kernel)
+    await ran_again(resumed)
+    await resumed.aclose()
+    assert kernel.ran == ["1", "2"]
+    assert Catalogue(tmp_path).listed()[0].title == "go"
 
 
 async def test_code_from_which_a_secret_was_taken_is_not_run(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import jiter
 
 from terp.errors import SessionError, SessionInUse
 from terp.messages import Assistant, User
-from terp.store.forms import Header
+from terp.store.forms import Header, title_of
 from terp.store.journal import NAME
 from terp.store.locking import holder, in_use
 from terp.store.reading import read, read_header
@@ -160,12 +160,13 @@ def _is_named(id: str, name: str) -> bool:  # noqa: A002  # what it is
 
 
 def _entry(folder: Path, header: Header, used: float) -> Entry:
+    turns, first = _turns(folder)
     return Entry(
         folder.name,
         folder,
         header.cwd,
-        header.title,
-        _turns(folder),
+        header.title or first,
+        turns,
         header.started,
         used,
         header.model,
@@ -174,13 +175,13 @@ def _entry(folder: Path, header: Header, used: float) -> Entry:
     )
 
 
-def _turns(folder: Path) -> int:
-    """How many turns the conversation has now, without making it."""
-    count, turns = 0, list[int]()
+def _turns(folder: Path) -> tuple[int, str]:
+    """How many turns the conversation has now, without making it; and the first line of its first prompt."""
+    count, turns, first = 0, list[int](), ""
     try:
         content = (folder / NAME).read_bytes()
     except OSError:
-        return 0
+        return 0, ""
     for change in _CHANGE.finditer(content):
         kind = change[1]
         if kind == b"cut":
@@ -191,9 +192,11 @@ def _turns(folder: Path) -> int:
             count = len(line.get("messages", ()))
             turns = [turn["at"] for turn in line.get("turns", ())]
         else:
-            turns += [count] if kind == b"user" else []
+            if kind == b"user":
+                turns.append(count)
+                first = first or title_of(_parsed(change[0]).get("text", ""))
             count += 1
-    return len(turns)
+    return len(turns), first
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from terp.messages import Assistant, Attachment, Image, Message, Result, System,
 
 VERSION = 1
 _LOG = "terp session"
+_TITLE_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,11 @@ class Header:
     title: str = ""
     forked_from: str = ""
     version: int = VERSION
+
+
+def title_of(prompt: str) -> str:
+    """What a session that begins with this prompt is called."""
+    return prompt.strip().partition("\n")[0][:_TITLE_CHARS]
 
 
 def header_to_json(header: Header) -> dict[str, Any]:

@@ -23,15 +23,13 @@ from terp.events import (
 from terp.history import Change, Said
 from terp.log import Record
 from terp.messages import Assistant
-from terp.store.forms import Header, change_to_json, event_to_json, header_to_json
+from terp.store.forms import Header, change_to_json, event_to_json, header_to_json, title_of
 from terp.store.journal import NAME, Journal
 from terp.store.redacting import redacted
 
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
     from terp.store.reading import Stored
-
-_TITLE_CHARS = 120
 
 
 class Keeper:
@@ -133,7 +131,7 @@ class Keeper:
         if self.stored:
             return
         self._scrubber = self._make_scrubber()
-        title = self._scrubber.redacted(prompt).strip().partition("\n")[0][:_TITLE_CHARS]
+        title = title_of(self._scrubber.redacted(prompt))
         header = {**header_to_json(self._header), "title": title}
         self._waiting.insert(0, _encoded(header))
         try:

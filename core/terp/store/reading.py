@@ -50,9 +50,10 @@ class Stored:
     """What a log holds, up to its first line that is damaged.
 
     `end` is the number of its good bytes. `spent_usd` is None when a price was not known; `runs`, `calls`
-    and `questions` are counts from which the numbers go on; `gone` are the names that the last kernel
-    held, as far as they were noted. `left_over` are the calls without a result of a turn that broke off
-    in its reply `step`. `notices` are what a person should know of the reading.
+    and `questions` are counts from which the numbers go on, `last_run` is the number of the last run; `gone`
+    are the names that the last kernel held, as far as they were noted. `left_over` are the calls without a
+    result of a turn that broke off in its reply `step`. `notices` are what a person should know of the
+    reading.
     """
 
     folder: Path
@@ -63,6 +64,7 @@ class Stored:
     model: str
     spent_usd: float | None
     runs: int
+    last_run: int
     calls: int
     questions: int
     gone: tuple[str, ...]
@@ -97,6 +99,7 @@ def read(folder: Path) -> Stored:
         model=reading.model(),
         spent_usd=reading.spent_usd,
         runs=reading.counts.get("code_started", 0),
+        last_run=reading.last_run(),
         calls=reading.calls,
         questions=reading.counts.get("asked", 0),
         gone=tuple(reading.names),
@@ -131,6 +134,7 @@ class _Reading:
     _turn: list[tuple[str, bytes]] = field(default_factory=list)
     _call_ids: tuple[str, ...] = ()
     _model_called: bytes = b""
+    _code_started: bytes = b""
     _newer: dict[str, int] = field(default_factory=dict)
 
     def read(self, lines: Sequence[bytes]) -> None:
@@ -167,13 +171,20 @@ class _Reading:
             return
         self.records.append(line)
         self.counts[name] = self.counts.get(name, 0) + 1
+        if name == "turn_started":
+            self._turn = []
+        self._turn.append((name, line))
+        self._note(name, line)
+
+    def _note(self, name: str, line: bytes) -> None:
+        """Keep what a session needs to know of an event to go on."""
         match name:
-            case "turn_started":
-                self._turn = []
             case "usage_reported":
                 self._usage(_parsed(line).get("cost_usd"))
             case "model_called":
                 self._model_called = line
+            case "code_started":
+                self._code_started = line
             case "session_resumed":
                 self.names = {}
             case "kernel_changed":
@@ -181,7 +192,6 @@ class _Reading:
                     self.names = {}
             case "code_finished" if b'"changes":[{' in line:
                 self._changes(_parsed(line)["changes"])
-        self._turn.append((name, line))
 
     def _usage(self, cost: float | None) -> None:
         known = self.spent_usd is not None and cost is not None
@@ -221,6 +231,10 @@ class _Reading:
         """The model that was asked last."""
         assert self.header is not None
         return str(_parsed(self._model_called)["model"]) if self._model_called else self.header.model
+
+    def last_run(self) -> int:
+        """The number of the last run."""
+        return int(_parsed(self._code_started).get("execution_count", 0)) if self._code_started else 0
 
     def turn_count(self, name: str) -> int:
         """How many events of this name the last turn has."""

@@ -22,6 +22,7 @@ from terp.events import (
 from terp.messages import Assistant, Result, User
 from terp.person import Decline, Run
 from terp.session import Session
+from terp.store.catalogue import Catalogue
 from terp.store.keeping import resumed
 from terp.store.reading import read
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, collect
@@ -73,6 +74,23 @@ def test_no_acknowledged_record_is_lost_when_the_writer_is_killed(tmp_path: Path
     assert set(seen) - kept_numbers == set()
     session = again(folder)
     assert unanswered(session.history) == []
+
+
+def test_eight_sessions_beside_each_other_are_all_whole(tmp_path: Path) -> None:
+    talk = TALK.replace("while True:", "for _ in range(10):")
+    environ = {"PYTHONPATH": f"{ROOT / 'core'}:{ROOT}", "PATH": os.environ["PATH"]}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", talk, str(tmp_path / f"2025-11-21-{number:08x}")],
+            env=environ,
+            stdout=subprocess.DEVNULL,
+        )
+        for number in range(8)
+    ]
+    assert [process.wait(timeout=120) for process in processes] == [0] * 8
+    assert [entry.turns for entry in Catalogue(tmp_path).listed()] == [10] * 8
+    for entry in Catalogue(tmp_path).listed():
+        assert unanswered(list(read(entry.folder).history)) == []
 
 
 def stopped_at(folder: Path, kind: type[Event], *replies: Scripted) -> None:
