@@ -56,6 +56,8 @@ def inline_formula(text: str, at: int, end: int) -> Formula | None:
 
 def may_be_open(text: str) -> bool:
     """Whether a formula may have begun in `text` that has not ended."""
+    if "$" not in text and "\\" not in text:
+        return False
     for pattern in _INLINE:
         text = pattern.sub("", text)
     return _OPENINGS.search(text[-2_000:]) is not None
