@@ -34,7 +34,7 @@ async def rewind(talk: Talk, number: str) -> None:
         return
     if not number.isdecimal():
         raise misused("rewind", f"'{number}' is not the number of a turn.")
-    first = talk.session.rewind(int(number))[0]
+    first = talk.session.rewind(int(number), copy=True)[0]
     talk.prefill(first.prompt)
     talk.say(f"Back to before: {_short(first.prompt)}.")
 

@@ -84,8 +84,10 @@ class Conversation(Protocol):
             TerpError: there is none.
         """
 
-    def rewind(self, number: int) -> Sequence[PastTurn]:
+    def rewind(self, number: int, *, copy: bool = False) -> Sequence[PastTurn]:
         """Take the turn with this number and all after it out of the conversation; what was asked in them.
+
+        With `copy` the conversation as it was is kept as another session, where sessions are kept.
 
         Raises:
             TerpError: there is no such turn.

@@ -68,7 +68,7 @@ class Conversation:
     def undo(self) -> Turn:
         return self.rewind(len(self.turns))[0]
 
-    def rewind(self, number: int) -> Sequence[Turn]:
+    def rewind(self, number: int, *, copy: bool = False) -> Sequence[Turn]:
         if not 0 < number <= len(self.turns):
             raise TerpError(f"There is no turn {number}.")
         gone, self.turns = self.turns[number - 1 :], self.turns[: number - 1]
