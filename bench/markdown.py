@@ -20,7 +20,7 @@ from terp_cli.painter import Painter
 from terp_cli.render.ansi import Palette
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.screen import TerminalScreen
-from terp_cli.terminal_query import TerminalFacts
+from terp_cli.terminal_facts import TerminalFacts
 
 SAMPLE = """\
 ## What the table says

@@ -14,7 +14,6 @@ from terp_cli import streams
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.guard import Guard, Unguarded, guarding
-from terp_cli.json_front import ResultFront, StreamFront, write_end
 from terp_cli.oneshot import TIME_IS_OVER, Front
 from terp_cli.plain import Detail, PlainFront, with_remedy
 from terp_cli.sanitise import readable
@@ -82,6 +81,8 @@ class Call:
 
     def _without_a_turn(self, end: TurnFinished) -> None:
         if self.options.output_format != "text":
+            from terp_cli.json_front import write_end  # noqa: PLC0415  (see `front`)
+
             write_end(self.out, self.options.output_format, end)
 
     def settings(self, **given: object) -> Settings:
@@ -142,10 +143,10 @@ class Call:
 
     def front(self, facts: Mapping[str, str]) -> Front:
         """What shows the turns of this call; `facts` become part of a JSON result."""
-        match self.options.output_format:
-            case "json":
-                return ResultFront(self.out, facts)
-            case "stream-json":
-                return StreamFront(self.out)
+        if self.options.output_format != "text":
+            from terp_cli.json_front import ResultFront, StreamFront  # noqa: PLC0415  (few calls write JSON)
+
+            is_whole = self.options.output_format == "json"
+            return ResultFront(self.out, facts) if is_whole else StreamFront(self.out)
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
         return PlainFront(self.out, self.notes, detail)

@@ -45,7 +45,6 @@ from terp_cli.question import Question
 from terp_cli.render.rows import Row
 from terp_cli.sanitise import one_line, readable
 from terp_cli.talk import LEAVING, LineSettings, Typed, unmarked
-from terp_cli.terminal_query import query
 
 T = TypeVar("T")
 
@@ -80,13 +79,13 @@ class Desk:
         descriptor: int | None = None,
         colours: bool = True,
         opened: Sequence[IO[str]] = (),
-        query: str = "",
+        query: Callable[[], str] | None = None,
         hold: Hold | None = None,
     ) -> None:
         """`descriptor` is that of the terminal, or None in a test; `opened` are files that `close` closes.
 
-        `query` asks the terminal what it can do, when the first prompt of a REPL is on the screen; `hold`
-        hears who has the terminal.
+        `query` asks the terminal what it can do: it is called when the first prompt of a REPL is on the
+        screen. `hold` hears who has the terminal.
         """
         self._painter = painter
         self._source = source
@@ -125,15 +124,14 @@ class Desk:
     ) -> "Desk":
         """The keyboard of the terminal behind `descriptor`, whatever stdin is."""
         reads = open(os.ttyname(descriptor), encoding="utf-8", errors="replace")  # noqa: PTH123, SIM115
-        keys = Keys(reads)
-        keys.learned = painter.learn
+        keys = Keys(reads, painter.learn)
         return cls(
             FocusInput(keys, hold.focused) if hold else keys,
             painter,
             descriptor=descriptor,
             colours=colours,
             opened=(reads,),
-            query=query(os.environ),
+            query=_query,
             hold=hold,
         )
 
@@ -148,7 +146,8 @@ class Desk:
         self._app.editing_mode = EditingMode.VI if talk.vi_mode else EditingMode.EMACS
         try:
             async with self._running():
-                self._painter.send(self._query)
+                if self._query is not None:
+                    self._painter.send(self._query())
                 yield
         finally:
             self._talk = self._message = None
@@ -353,3 +352,10 @@ class Desk:
         for number, part in enumerate(readable(line).split("\n")):
             rows.append(((_MARK if number == 0 else " " * len(_MARK), self._bold), (part, "")))
         self._painter.update(rows)
+
+
+def _query() -> str:
+    # There is a prompt before anything is asked.
+    from terp_cli.terminal_query import query  # noqa: PLC0415
+
+    return query(os.environ)

@@ -13,7 +13,7 @@ from terp.settings import Settings
 from terp.store.folders import is_due, new_folder
 from terp.store.places import Place, Secrets, new_place, real_directory, stored_place
 from terp_cli.call import Call
-from terp_cli.commands.talk import SavedSession
+from terp_cli.commands.saved import SavedSession
 from terp_cli.oneshot import First
 
 if TYPE_CHECKING:

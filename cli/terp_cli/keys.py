@@ -1,49 +1,51 @@
 """The keys of a terminal, without the answers that it gives among them."""
 
 from collections.abc import Callable
-from typing import TextIO
+from functools import cached_property
+from typing import TYPE_CHECKING, TextIO
 
 from prompt_toolkit.input.posix_utils import PosixStdinReader
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyPress
 
-from terp_cli.terminal_query import Replies, TerminalFacts
+from terp_cli.terminal_facts import TerminalFacts
+
+if TYPE_CHECKING:
+    from terp_cli.terminal_query import Replies
+
+Learned = Callable[[TerminalFacts], None]
 
 
 class Keys(Vt100Input):
-    """Reads keys from a terminal; what the terminal tells of itself goes to `facts`."""
+    """Reads keys from a terminal; what the terminal tells of itself goes to `learned`."""
 
-    def __init__(self, terminal: TextIO) -> None:
+    def __init__(self, terminal: TextIO, learned: Learned) -> None:
         super().__init__(terminal)
-        self.learned: Callable[[TerminalFacts], None] | None = None
-        self._replies = Replies()
-        self.stdin_reader = _KeysOnly(terminal, self._replies, self._learn)
-
-    @property
-    def facts(self) -> TerminalFacts:
-        """What is known of the terminal so far."""
-        return self._replies.facts
+        self._reader = _KeysOnly(terminal, learned)
+        self.stdin_reader = self._reader
 
     def flush_keys(self) -> list[KeyPress]:
         """The keys that were waiting for more: nothing came for a while."""
-        self.vt100_parser.feed(self._replies.release())
+        self.vt100_parser.feed(self._reader.replies.release())
         return super().flush_keys()
-
-    def _learn(self) -> None:
-        if self.learned is not None:
-            self.learned(self._replies.facts)
 
 
 class _KeysOnly(PosixStdinReader):
-    def __init__(self, terminal: TextIO, replies: Replies, learned: Callable[[], None]) -> None:
+    def __init__(self, terminal: TextIO, learned: Learned) -> None:
         super().__init__(terminal.fileno(), encoding=terminal.encoding)
-        self._replies = replies
         self._learned = learned
+
+    @cached_property
+    def replies(self) -> "Replies":
+        """What tells answers from keys; nothing is read before the first prompt is there."""
+        from terp_cli.terminal_query import Replies  # noqa: PLC0415
+
+        return Replies()
 
     def read(self, count: int = 1024) -> str:
         """What was typed."""
-        before = self._replies.facts
-        typed = self._replies.feed(super().read(count))
-        if self._replies.facts is not before:
-            self._learned()
+        before = self.replies.facts
+        typed = self.replies.feed(super().read(count))
+        if self.replies.facts is not before:
+            self._learned(self.replies.facts)
         return typed

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from terp_cli.pictures.graphic import Graphic
 from terp_cli.render.rows import Row, cells, certain, common, difference, encode
-from terp_cli.terminal_query import TerminalFacts
+from terp_cli.terminal_facts import TerminalFacts
 
 Size = Callable[[], tuple[int, int]]
 """Columns and rows of the terminal, as they are now."""

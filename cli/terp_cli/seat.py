@@ -16,10 +16,10 @@ from terp_cli.painter import Painter
 from terp_cli.spoken import SpokenFront
 from terp_cli.terminal import TerminalFront
 from terp_cli.titles import Titles
-from terp_cli.window import means_of
 
 if TYPE_CHECKING:
     from terp_cli.reader import Reader
+    from terp_cli.window import Means
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,19 @@ def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | Non
 
 
 def _titles(call: Call, settings: Settings, painter: Painter, *, reads_keys: bool) -> Titles:
-    means = means_of(
-        call.environ,
-        terminal=call.out.isatty(),
-        notify=settings.notify,
-        screen_reader=settings.screen_reader,
-    )
-    # Who does not read keys all the time must not ask for reports of the focus among them.
-    return Titles(means if reads_keys else replace(means, focus=False), painter.send, call.guard)
+    def means() -> "Means":
+        from terp_cli.window import means_of  # noqa: PLC0415  (there is a prompt before)
+
+        found = means_of(
+            call.environ,
+            terminal=call.out.isatty(),
+            notify=settings.notify,
+            screen_reader=settings.screen_reader,
+        )
+        # Who does not read keys all the time must not ask for reports of the focus among them.
+        return found if reads_keys else replace(found, focus=False)
+
+    return Titles(means, painter.send, call.guard)
 
 
 def _desk(

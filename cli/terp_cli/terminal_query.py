@@ -11,15 +11,14 @@ that come later are still told from keys, and still count.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+
+from terp_cli.terminal_facts import Background, TerminalFacts
 
 LIMIT_S = 0.15
 """How long whoever needs an answer waits for it."""
 PAUSE_S = 0.05
 """After such a silence, the beginning of an answer was a key: Escape, or Alt and a bracket."""
-
-Background = Literal["dark", "light", "unknown"]
 
 _KITTY = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"
 _SYNCHRONISED = "\x1b[?2026$p"
@@ -45,18 +44,6 @@ _BEGUN = re.compile(
     r")?\Z"
 )
 _COLOUR = re.compile(r"rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})(/.*)?")
-
-
-@dataclass(frozen=True, slots=True)
-class TerminalFacts:
-    """What a terminal can do and how it looks. Sizes of a cell are in pixels, 0 where not known."""
-
-    kitty: bool = False
-    sixel: bool = False
-    synchronised: bool = False
-    background: Background = "unknown"
-    cell_width: int = 0
-    cell_height: int = 0
 
 
 def query(environ: Mapping[str, str]) -> str:

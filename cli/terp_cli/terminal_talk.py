@@ -17,7 +17,7 @@ from terp.person import Consent, Person
 from terp.places import Places
 from terp.session import Session
 from terp.settings import Settings
-from terp_cli.commands.talk import SavedSession
+from terp_cli.commands.saved import SavedSession
 from terp_cli.front import PersonalFront
 from terp_cli.reader import Reader
 from terp_cli.sanitise import readable

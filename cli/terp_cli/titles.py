@@ -5,13 +5,15 @@ import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from terp.events import Event
 from terp_cli.guard import Guard, Unguarded
 from terp_cli.hold import Hold
 from terp_cli.oneshot import Front
-from terp_cli.window import Means, Window
+
+if TYPE_CHECKING:
+    from terp_cli.window import Means, Window
 
 _TICK_S = 0.5
 
@@ -21,12 +23,13 @@ class Titles(Hold):
 
     def __init__(
         self,
-        means: Means,
+        means: "Callable[[], Means]",
         send: Callable[[str], None],
         guard: Guard | Unguarded,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._window = Window(means)
+        self._means = means
+        self._known: Window | None = None
         self._send = send
         self._guard = guard
         self._clock = clock
@@ -34,12 +37,15 @@ class Titles(Hold):
     @classmethod
     def none(cls) -> Self:
         """Where there is no window to write about."""
-        return cls(Means(), lambda _: None, Unguarded())
+        from terp_cli.window import Means  # noqa: PLC0415  (see `_window`)
+
+        return cls(Means, lambda _: None, Unguarded())
 
     @asynccontextmanager
     async def shown(self) -> AsyncIterator[None]:
         """The title is terp's until the block is left."""
         self._write(self._window.opened())
+        self._guard.taken(self._window.closed())
         ticker = asyncio.create_task(self._tick())
         try:
             yield
@@ -62,6 +68,10 @@ class Titles(Hold):
 
     def taken(self) -> None:
         """Keys are read (again)."""
+        if self._known is None:
+            # The first prompt is not there yet; what opens the window comes after it.
+            self._guard.taken()
+            return
         self._write(self._window.taken())
         self._guard.taken(self._window.closed())
 
@@ -77,6 +87,19 @@ class Titles(Hold):
     def beside(self, front: Front) -> Front:
         """`front`, with the title kept for as long as it shows a turn."""
         return _Titled(front, self)
+
+    @property
+    def _window(self) -> "Window":
+        if self._known is None:
+            # There is a prompt before anything is known of the window.
+            from terp_cli.window import Window  # noqa: PLC0415
+
+            self._known = Window(self._means())
+        return self._known
+
+    @_window.setter
+    def _window(self, window: "Window") -> None:
+        self._known = window
 
     async def _tick(self) -> None:
         while True:

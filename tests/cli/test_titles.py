@@ -16,7 +16,7 @@ async def turn() -> AsyncIterator[Event]:
 
 async def test_the_title_tells_what_goes_on_and_is_given_back() -> None:
     sent: list[str] = []
-    titles = Titles(Means(title=True), sent.append, Unguarded(), lambda: 0.0)
+    titles = Titles(lambda: Means(title=True), sent.append, Unguarded(), lambda: 0.0)
     await titles.beside(PlainFront(Terminal(), Terminal())).show(turn())
     assert sent == [
         "\x1b[22;0t\x1b]2;terp · waiting\x07",

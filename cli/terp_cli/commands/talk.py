@@ -1,7 +1,6 @@
 """What commands act on: the talk that goes on at a terminal, as far as they need to know it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -10,6 +9,7 @@ from terp.log import Record
 from terp.messages import Attachment, Message
 from terp.places import Places
 from terp.settings import Settings
+from terp_cli.commands.saved import SavedSession
 
 if TYPE_CHECKING:
     # There is a prompt before there is rich.
@@ -109,16 +109,6 @@ class Conversation(Protocol):
         Raises:
             TerpError: there is nothing to summarise, or the model failed.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class SavedSession:
-    """An earlier session of this directory. `last` is its last change, in seconds since the epoch."""
-
-    id: str
-    title: str
-    turns: int
-    last: float
 
 
 class Talk(Protocol):

@@ -21,7 +21,7 @@ from terp_cli.pictures.graphic import Graphic
 from terp_cli.pictures.sixel import sixel
 from terp_cli.pictures.tmux import ask_tmux
 from terp_cli.render import look
-from terp_cli.terminal_query import TerminalFacts
+from terp_cli.terminal_facts import TerminalFacts
 
 Drawn = Text | Graphic
 

@@ -87,8 +87,6 @@ class Transcript:
         self._clock = clock
         self.verbose = verbose
         self._detail: Detail = reasoning or ("whole" if verbose else "folded")
-        self._thoughts: list[Pieces] = []
-        self._new_turn = False
         self._drawing = draw
         self._cwd = ""
         self._obituary = ""
@@ -102,11 +100,6 @@ class Transcript:
         self._code_language: str | None = None
         self._rows: list[Drawn] = []
         self._spaced = False
-
-    @property
-    def last_reasoning(self) -> str:
-        """The reasoning of the last turn that had any, with an empty line between its parts."""
-        return "\n\n".join(str(thought).strip() for thought in self._thoughts)
 
     def show(self, event: Event) -> list[Drawn]:
         """The rows that are finished with `event`: `Text`, and a `Graphic` where a picture was drawn."""
@@ -130,7 +123,6 @@ class Transcript:
         return self._taken()
 
     def _draw(self, event: Event) -> None:
-        self._new_turn = self._new_turn or isinstance(event, TurnStarted)
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 self._write(event)
@@ -218,13 +210,9 @@ class Transcript:
                 assert_never(event)
 
     def _think(self, text: str) -> None:
-        if self._new_turn:
-            self._thoughts, self._new_turn = [], False
         if self._name != "reasoning":
             self._status.wait("thinking", self._clock())
-            self._thoughts.append(Pieces())
             self._begin("reasoning", self._reasoning())
-        self._thoughts[-1].add(text)
         self._keep(cast("FoldedReasoning | PlainStream", self._part).feed(text))
 
     def _reasoning(self) -> "FoldedReasoning | PlainStream":

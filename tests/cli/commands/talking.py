@@ -14,7 +14,7 @@ from terp.places import Places
 from terp.settings import Settings
 from terp.testing import EchoKernel
 from terp_cli.commands.every import all_commands
-from terp_cli.commands.talk import SavedSession
+from terp_cli.commands.saved import SavedSession
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -4,7 +4,7 @@ import pytest
 
 from terp.errors import TerpError
 from terp.events import ReasoningDelta, TextDelta, TurnStarted
-from terp_cli.commands.talk import SavedSession
+from terp_cli.commands.saved import SavedSession
 from tests.cli.commands.talking import Noted
 
 TWO = ("plot iris.csv", "now in blue")

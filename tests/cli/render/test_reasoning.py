@@ -1,6 +1,6 @@
 """What is seen of the model's reasoning."""
 
-from terp.events import ReasoningDelta, TextDelta, TurnFinished, TurnStarted
+from terp.events import ReasoningDelta, TextDelta
 from terp_cli.render.reasoning import Detail
 from terp_cli.render.transcript import Transcript
 from tests.cli.drawing import Clock
@@ -51,22 +51,3 @@ def test_the_last_rows_of_reasoning_are_seen_while_it_grows() -> None:
         "",
         "⠦ thinking · 2.0 s",
     ]
-
-
-def test_the_reasoning_of_the_last_turn_that_had_any_can_be_shown_again() -> None:
-    drawn = transcript(Clock())
-    for event in (
-        TurnStarted("one"),
-        ReasoningDelta("Old."),
-        TurnFinished("done", ""),
-        TurnStarted("two"),
-        ReasoningDelta("Hm."),
-        TextDelta("So."),
-        ReasoningDelta("Or "),
-        ReasoningDelta("not."),
-        TurnFinished("done", ""),
-        TurnStarted("three"),
-        TextDelta("At once."),
-    ):
-        drawn.show(event)
-    assert drawn.last_reasoning == "Hm.\n\nOr not."

@@ -1,0 +1,13 @@
+"""An earlier session, as commands list it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSession:
+    """An earlier session of this directory. `last` is its last change, in seconds since the epoch."""
+
+    id: str
+    title: str
+    turns: int
+    last: float

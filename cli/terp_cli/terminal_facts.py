@@ -1,0 +1,18 @@
+"""What is known of the terminal beyond its environment."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Background = Literal["dark", "light", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalFacts:
+    """What a terminal can do and how it looks. Sizes of a cell are in pixels, 0 where not known."""
+
+    kitty: bool = False
+    sixel: bool = False
+    synchronised: bool = False
+    background: Background = "unknown"
+    cell_width: int = 0
+    cell_height: int = 0
