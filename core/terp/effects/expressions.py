@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from terp.effects import calls, methods, statements
 from terp.effects.known_effects import ENVIRONMENTS
 from terp.effects.known_names import is_known, modules
-from terp.effects.scopes import Scope, place_of
+from terp.effects.scopes import place_of
 from terp.effects.values import CONTENT, PATH, PATHS, TEXT, Local, Ref, Thing, Value, element_of, joined
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _BACKENDS = frozenset(str.split("matplotlib agg Agg inline threading loky multiprocessing pdf svg"))
 _HARMLESS_DUNDERS = frozenset(str.split("__name__ __doc__ __version__ __len__ __init__ __post_init__"))
 _CHANGES = frozenset(str.split("setdefault update pop popitem clear"))
+_PATH_MARKS = frozenset("./~")
 _PLAIN = frozenset(
     str.split(
         "Compare Dict DictComp FormattedValue Set Slice TemplateStr Interpolation UnaryOp Yield YieldFrom"
@@ -23,20 +24,28 @@ _PLAIN = frozenset(
 )
 
 
-def value_of(reader: "Reader", node: ast.expr, scope: Scope) -> Value | None:
+def value_of(reader: "Reader", node: ast.expr) -> Value | None:
     """What an expression is; tells what it does. Its parts have been looked at before."""
-    if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        return statements.stored(reader, node, scope)
-    if isinstance(node, ast.Name):
-        return reader.name(node, scope)
-    if evaluate := _BY_TYPE.get(type(node)):
-        return evaluate(reader, node)
-    if type(node).__name__ not in _PLAIN:
-        return reader.doubt(node, f"`{type(node).__name__}` is not read")
-    return CONTENT
+    evaluate = _BY_TYPE.get(type(node))
+    if evaluate is None:
+        if type(node).__name__ not in _PLAIN:
+            return reader.doubt(node, f"`{type(node).__name__}` is not read")
+        return CONTENT
+    return evaluate(reader, node)
+
+
+def _name(reader: "Reader", node: ast.Name) -> Value | None:
+    scope = reader.walk.scope_of[node]
+    return (
+        reader.name(node, scope)
+        if isinstance(node.ctx, ast.Load)
+        else statements.stored_name(reader, node, scope)
+    )
 
 
 def _attribute(reader: "Reader", node: ast.Attribute) -> Value | None:
+    if not isinstance(node.ctx, ast.Load):
+        return statements.stored(reader, node)
     owner = reader.value(node.value)
     if node.attr.startswith("__") and node.attr not in _HARMLESS_DUNDERS:
         return reader.doubt(node, f"uses `.{node.attr}`")
@@ -80,13 +89,14 @@ def _constant(reader: "Reader", node: ast.Constant) -> Value:
 
 
 def _f_string(reader: "Reader", node: ast.JoinedStr) -> Value:
-    reader.secret(reader.texts.one(node).text, node)
+    if any(isinstance(part, ast.Constant) and _PATH_MARKS & set(str(part.value)) for part in node.values):
+        reader.secret(reader.texts.one(node).text, node)
     return TEXT
 
 
 def _operation(reader: "Reader", node: ast.BinOp) -> Value:
     sides = (reader.value(node.left), reader.value(node.right))
-    if isinstance(node.op, ast.Div | ast.Add):
+    if isinstance(node.op, ast.Div | ast.Add) and (TEXT in sides or PATH in sides):
         reader.secret(reader.texts.one(node).text, node)
     if isinstance(node.op, ast.Div) and PATH in sides:
         return PATH
@@ -94,6 +104,8 @@ def _operation(reader: "Reader", node: ast.BinOp) -> Value:
 
 
 def _item(reader: "Reader", node: ast.Subscript) -> Value | None:
+    if not isinstance(node.ctx, ast.Load):
+        return statements.stored(reader, node)
     owner = reader.value(node.value)
     if owner == Thing("environment"):
         name = reader.texts.one(node.slice)
@@ -134,6 +146,7 @@ def _comprehension(reader: "Reader", node: ast.ListComp | ast.SetComp | ast.Gene
 
 
 _BY_TYPE: dict[type[ast.expr], Callable[["Reader", Any], Value | None]] = {
+    ast.Name: _name,
     ast.Attribute: _attribute,
     ast.Call: _call,
     ast.Constant: _constant,

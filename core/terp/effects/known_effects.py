@@ -24,94 +24,80 @@ class Row:
     """Without the argument, or with None, the call gives back what it would have written."""
 
 
-def _each(kind: EffectKind, names: str, argument: int = 0, keyword: str = "") -> dict[str, tuple[Row, ...]]:
-    return {name: (Row(kind, argument, keyword),) for name in names.split()}
+_COPIED = (Row("reads", 0, "src"), Row("writes", 1, "dst"))
+_MOVED = (Row("deletes", 0, "src"), Row("writes", 1, "dst"))
 
-
-def _functions() -> dict[str, tuple[Row, ...]]:
-    temporary = (Row("writes", NOTHING, what="a temporary file"),)
-    return {
-        **_each("deletes", "os.remove os.unlink os.rmdir os.removedirs shutil.rmtree", 0, "path"),
-        **_each(
-            "writes",
-            """
-            os.mkdir os.makedirs os.chmod os.chown os.truncate os.utime os.mkfifo
-        """,
-            0,
-            "path",
-        ),
-        **_each("writes", "os.symlink os.link", 1, "dst"),
-        **_each("writes", "shutil.make_archive shutil.chown", 0, "base_name"),
-        **_each("reads", "os.listdir os.scandir os.walk", 0, "path"),
-        **_each("reads", "glob.glob glob.iglob", 0, "pathname"),
-        **_each("reads", "xml.etree.ElementTree.parse linecache.getlines", 0, "source"),
-        **_each("reads", "PIL.Image.open matplotlib.pyplot.imread matplotlib.image.imread", 0, "fp"),
-        **_each(
-            "reads", "openpyxl.load_workbook docx.Document PyPDF2.PdfReader pypdf.PdfReader", 0, "filename"
-        ),
-        **_each("reads", "numpy.fromfile", 0, "file"),
-        **_each("writes", "numpy.save numpy.savetxt numpy.savez numpy.savez_compressed", 0, "file"),
-        **_each(
-            "writes", "matplotlib.pyplot.savefig matplotlib.pyplot.imsave matplotlib.image.imsave", 0, "fname"
-        ),
-        **_each("writes", "pandas.ExcelWriter pandas.to_pickle joblib.dump", 0, "path"),
-        "joblib.dump": (Row("writes", 1, "filename"),),
-        "pandas.to_pickle": (Row("writes", 1, "filepath_or_buffer"),),
-        "pandas.HDFStore": (Row("reads", 0, "path"), Row("writes", 0, "path")),
-        "pandas.read_clipboard": (Row("reads", NOTHING, what="the clipboard"),),
-        "logging.FileHandler": (Row("writes", 0, "filename"),),
-        "logging.basicConfig": (Row("writes", 99, "filename", optional=True),),
-        "shutil.copy": (Row("reads", 0, "src"), Row("writes", 1, "dst")),
-        "shutil.copy2": (Row("reads", 0, "src"), Row("writes", 1, "dst")),
-        "shutil.copyfile": (Row("reads", 0, "src"), Row("writes", 1, "dst")),
-        "shutil.copytree": (Row("reads", 0, "src"), Row("writes", 1, "dst")),
-        "shutil.move": (Row("deletes", 0, "src"), Row("writes", 1, "dst")),
-        "shutil.unpack_archive": (Row("reads", 0, "filename"), Row("writes", 1, "extract_dir")),
-        "shutil.copyfileobj": (),
-        "os.rename": (Row("deletes", 0, "src"), Row("writes", 1, "dst")),
-        "os.renames": (Row("deletes", 0, "old"), Row("writes", 1, "new")),
-        "os.replace": (Row("deletes", 0, "src"), Row("writes", 1, "dst")),
-        **dict.fromkeys(
-            (
-                "tempfile.mkdtemp",
-                "tempfile.mkstemp",
-                "tempfile.NamedTemporaryFile",
-                "tempfile.TemporaryDirectory",
-                "tempfile.TemporaryFile",
-                "tempfile.SpooledTemporaryFile",
-            ),
-            temporary,
-        ),
-        **_network(),
-    }
-
-
-def _network() -> dict[str, tuple[Row, ...]]:
-    verbs = "get post put delete patch head options"
-    clients = " ".join(f"{library}.{verb}" for library in ("requests", "httpx") for verb in verbs.split())
-    sessions = """
-            requests.Session requests.session httpx.Client httpx.AsyncClient aiohttp.ClientSession
-            socket.socket ftplib.FTP ftplib.FTP_TLS smtplib.SMTP smtplib.SMTP_SSL imaplib.IMAP4
-            imaplib.IMAP4_SSL poplib.POP3 http.client.HTTPConnection http.client.HTTPSConnection
-            socket.create_connection socket.gethostbyname socket.getaddrinfo telnetlib.Telnet
+# What calling each of these functions does.
+_FUNCTIONS: tuple[tuple[tuple[Row, ...], str], ...] = (
+    ((Row("deletes", 0, "path"),), "os.remove os.unlink os.rmdir os.removedirs shutil.rmtree"),
+    (_MOVED, "shutil.move os.rename os.renames os.replace"),
+    (_COPIED, "shutil.copy shutil.copy2 shutil.copyfile shutil.copytree"),
+    ((Row("reads", 0, "filename"), Row("writes", 1, "extract_dir")), "shutil.unpack_archive"),
+    ((), "shutil.copyfileobj"),
+    ((Row("reads", 0, "path"),), "os.listdir os.scandir os.walk"),
+    ((Row("reads", 0, "pathname"),), "glob.glob glob.iglob"),
+    (
+        (Row("reads", 0, "filename"),),
         """
-    return {
-        **_each("network", clients, 0, "url"),
-        **_each("network", "requests.request httpx.request httpx.stream", 1, "url"),
-        **_each("network", "urllib.request.urlopen urllib.request.Request webbrowser.open", 0, "url"),
-        **_each("network", sessions, 0, "host"),
-        "urllib.request.urlretrieve": (Row("network", 0, "url"), Row("writes", 1, "filename")),
-        "seaborn.load_dataset": (Row("network", NOTHING, what="raw.githubusercontent.com"),),
-        **{
-            f"sklearn.datasets.{name}": (Row("network", NOTHING, what="a data set of sklearn"),)
-            for name in str.split("""
-                fetch_openml fetch_california_housing fetch_20newsgroups fetch_olivetti_faces
-            """)
-        },
-    }
-
-
-FUNCTIONS = _functions()
+        xml.etree.ElementTree.parse linecache.getlines PIL.Image.open matplotlib.pyplot.imread
+        matplotlib.image.imread openpyxl.load_workbook docx.Document PyPDF2.PdfReader pypdf.PdfReader
+        numpy.fromfile
+        """,
+    ),
+    ((Row("reads", NOTHING, what="the clipboard"),), "pandas.read_clipboard"),
+    (
+        (Row("writes", 0, "path"),),
+        """
+        os.mkdir os.makedirs os.chmod os.chown os.truncate os.utime os.mkfifo shutil.chown pandas.ExcelWriter
+        """,
+    ),
+    ((Row("writes", 1, "dst"),), "os.symlink os.link"),
+    ((Row("writes", 0, "base_name"),), "shutil.make_archive"),
+    ((Row("writes", 0, "file"),), "numpy.save numpy.savetxt numpy.savez numpy.savez_compressed"),
+    (
+        (Row("writes", 0, "fname"),),
+        "matplotlib.pyplot.savefig matplotlib.pyplot.imsave matplotlib.image.imsave logging.FileHandler",
+    ),
+    ((Row("writes", 99, "filename", optional=True),), "logging.basicConfig"),
+    ((Row("writes", 1, "filename"),), "joblib.dump"),
+    ((Row("writes", 1, "filepath_or_buffer"),), "pandas.to_pickle"),
+    ((Row("reads", 0, "path"), Row("writes", 0, "path")), "pandas.HDFStore"),
+    (
+        (Row("writes", NOTHING, what="a temporary file"),),
+        """
+        tempfile.mkdtemp tempfile.mkstemp tempfile.NamedTemporaryFile tempfile.TemporaryDirectory
+        tempfile.TemporaryFile tempfile.SpooledTemporaryFile
+        """,
+    ),
+    (
+        (Row("network", 0, "url"),),
+        """
+        requests.get requests.post requests.put requests.delete requests.patch requests.head requests.options
+        httpx.get httpx.post httpx.put httpx.delete httpx.patch httpx.head httpx.options
+        urllib.request.urlopen urllib.request.Request webbrowser.open
+        """,
+    ),
+    ((Row("network", 1, "url"),), "requests.request httpx.request httpx.stream"),
+    ((Row("network", 0, "url"), Row("writes", 1, "filename")), "urllib.request.urlretrieve"),
+    (
+        (Row("network", 0, "host"),),
+        """
+        requests.Session requests.session httpx.Client httpx.AsyncClient aiohttp.ClientSession socket.socket
+        ftplib.FTP ftplib.FTP_TLS smtplib.SMTP smtplib.SMTP_SSL imaplib.IMAP4 imaplib.IMAP4_SSL poplib.POP3
+        http.client.HTTPConnection http.client.HTTPSConnection socket.create_connection socket.gethostbyname
+        socket.getaddrinfo telnetlib.Telnet
+        """,
+    ),
+    ((Row("network", NOTHING, what="raw.githubusercontent.com"),), "seaborn.load_dataset"),
+    (
+        (Row("network", NOTHING, what="a data set of sklearn"),),
+        """
+        sklearn.datasets.fetch_openml sklearn.datasets.fetch_california_housing
+        sklearn.datasets.fetch_20newsgroups sklearn.datasets.fetch_olivetti_faces
+        """,
+    ),
+)
+FUNCTIONS = {name: rows for rows, names in _FUNCTIONS for name in names.split()}
 
 # These take a file or the address of one.
 REMOTE_READERS = {
@@ -164,31 +150,32 @@ SPECIAL = frozenset(
     """)
 )
 
-_WRITERS = """
-    to_csv to_excel to_parquet to_feather to_orc to_stata to_xml to_hdf to_pickle tofile dump savefig save
-    to_iceberg imsave to_netcdf to_zarr
-"""
-_TEXTS = "to_json to_html to_latex to_string to_markdown"
 _HERE = "write_text write_bytes mkdir touch chmod symlink_to hardlink_to"
+_MAIL = Row("network", NOTHING, what="mail")
 
-METHODS: dict[str, tuple[Row, ...]] = {
-    **_each("writes", _WRITERS),
-    **{name: (Row("writes", 0, "buf", optional=True),) for name in _TEXTS.split()},
-    "to_csv": (Row("writes", 0, "path_or_buf", optional=True),),
-    "to_json": (Row("writes", 0, "path_or_buf", optional=True),),
-    "to_clipboard": (Row("writes", NOTHING, what="the clipboard"),),
-    "to_sql": (Row("writes", 0, "name"),),
-    "to_gbq": (Row("network", NOTHING, what="BigQuery"),),
-    **_each("writes", _HERE, RECEIVER),
-    **_each("deletes", "unlink rmdir", RECEIVER),
-    **_each("reads", "read_text read_bytes iterdir walk", RECEIVER),
-    **_each("reads", "glob rglob", 0, "pattern"),
-    "load_workbook": (Row("reads", 0, "filename"),),
-    **_each("network", "post patch request urlopen", 0, "url"),
-    "connect": (Row("network", 0, "address"),),
-    "sendmail": (Row("network", NOTHING, what="mail"),),
-    "send_message": (Row("network", NOTHING, what="mail"),),
-}
+# What calling a method of each of these names does, whosever it is.
+_METHODS: tuple[tuple[tuple[Row, ...], str], ...] = (
+    (
+        (Row("writes"),),
+        """
+        to_excel to_parquet to_feather to_orc to_stata to_xml to_hdf to_pickle tofile dump savefig save
+        to_iceberg imsave to_netcdf to_zarr to_sql
+        """,
+    ),
+    ((Row("writes", 0, "path_or_buf", optional=True),), "to_csv to_json"),
+    ((Row("writes", 0, "buf", optional=True),), "to_html to_latex to_string to_markdown"),
+    ((Row("writes", NOTHING, what="the clipboard"),), "to_clipboard"),
+    ((Row("writes", RECEIVER),), _HERE),
+    ((Row("deletes", RECEIVER),), "unlink rmdir"),
+    ((Row("reads", RECEIVER),), "read_text read_bytes iterdir walk"),
+    ((Row("reads", 0, "pattern"),), "glob rglob"),
+    ((Row("reads", 0, "filename"),), "load_workbook"),
+    ((Row("network", 0, "url"),), "post patch request urlopen"),
+    ((Row("network", 0, "address"),), "connect"),
+    ((Row("network", NOTHING, what="BigQuery"),), "to_gbq"),
+    ((_MAIL,), "sendmail send_message"),
+)
+METHODS = {name: rows for rows, names in _METHODS for name in names.split()}
 # What another type of object knows by the same name, and only does when it is one.
 PATH_ONLY = frozenset(f"{_HERE} unlink rmdir read_text read_bytes iterdir walk glob rglob".split())
 ARCHIVE_ONLY = frozenset(str.split("extract extractall"))

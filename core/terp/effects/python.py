@@ -2,21 +2,21 @@
 
 Nothing is run and nothing is followed: each expression is looked at once, in order, knowing what its
 parts are. A name may be bound several times, so it is what all of its bindings have in common; the cell is
-read again until that no longer changes, and what the last reading found is the account.
+read again until every name was, where it was read, what it is in the end.
 
 What a function or class of the cell does is told where it is defined, whether it is called or not. So a
 call of it adds nothing, and neither do the methods behind operators, loops and `with`.
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from terp.effects import expressions, statements
 from terp.effects.found import Finder
 from terp.effects.known_effects import ENVIRONMENTS, FUNCTIONS
 from terp.effects.known_names import harmless, is_known, modules
-from terp.effects.scopes import Binding, Scope, Walk, names_given, place_of
+from terp.effects.scopes import Binding, Scope, Walk, place_of
 from terp.effects.secret_names import is_secret_variable, secret_in
 from terp.effects.texts import Texts
 from terp.effects.values import (
@@ -46,21 +46,41 @@ class Reader:
         self._known = known
         self._cwd = cwd
         self._values: dict[ast.AST, Value | None] = {}
-        self._names: dict[tuple[Scope, str], Value | None] = {}
+        self._names: dict[tuple[Scope, str], Value | None] | None = None
+        self._given: dict[tuple[Scope, str], Value | None] = {}
         self._shadowed: dict[str, bool] = {}
-        self.imported = {path.partition(".")[0] for path in known.values()}
+        self._read: list[tuple[tuple[Scope, str], Value | None]] = []
+        self.imported = walk.imported | {path.partition(".")[0] for path in known.values()}
 
     def read(self) -> Finder:
         """The account of the whole cell."""
+        gives = self.walk.gives
         for _ in range(_MOST_READINGS):
-            before = dict(self._names)
             self.find = Finder()
+            self._read.clear()
+            self._given = {}
             for node, scope in self.walk.order:
-                self._visit(node, scope)
-            if self._names == before:
+                if isinstance(node, ast.expr):
+                    self._values[node] = expressions.value_of(self, node)
+                else:
+                    statements.look_at(self, node, scope)
+                if node in gives:
+                    self._give(gives[node], scope)
+            if all(self._given.get(name, value) == value for name, value in self._read):
                 return self.find
+            self._names = self._given
         self.find.doubt("the names are too entangled to follow", (1, 0))
         return self.find
+
+    def _give(self, names: list[tuple[str, Binding]], scope: Scope) -> None:
+        for name, binding in names:
+            # Names that a declaration puts elsewhere are found there.
+            owner = scope.elsewhere.get(name, scope)
+            owner = owner if name in owner.names else owner.around
+            key = (owner, name)
+            if key not in self._given:
+                self._given[key] = _of_parts(owner.names.get(name, ()))
+            self._given[key] = joined(self._given[key], self._bound_by(binding))
 
     def value(self, node: ast.AST) -> Value | None:
         """What an expression is, as far as is known yet; None is what nothing is known of yet."""
@@ -76,26 +96,6 @@ class Reader:
         if found := secret_in(text):
             self.find.add("secrets", found, place_of(node))
 
-    def _visit(self, node: ast.AST, scope: Scope) -> None:
-        if isinstance(node, ast.expr):
-            self._values[node] = expressions.value_of(self, node, scope)
-        else:
-            statements.look_at(self, node, scope)
-        self._give_names(node, scope)
-
-    def _give_names(self, node: ast.AST, scope: Scope) -> None:
-        """Take down what the names are that were bound by what is read now."""
-        for name in names_given(node):
-            if found := scope.find(name):
-                self._names[found[0], name] = self._bound(found[1])
-
-    def _bound(self, bindings: list[Binding]) -> Value | None:
-        value: Value | None = None
-        # More bindings than a person would write are as good as a loop over something unknown.
-        for binding in bindings[:50]:
-            value = joined(value, self._bound_by(binding))
-        return value if len(bindings) <= 50 else joined(value, CONTENT)
-
     def _bound_by(self, binding: Binding) -> Value | None:
         node = binding.node
         value = self.value(node) if node is not None else None
@@ -105,10 +105,8 @@ class Reader:
                 value = Ref(binding.path) if known else UNKNOWN
             case "def" if node is not None:
                 value = Local(node)
-            case "self":
-                value = Thing("instance")
-            case "part":
-                value = CONTENT
+            case "self" | "part":
+                value = CONTENT if binding.how == "part" else Thing("instance")
             case "element":
                 value = element_of(value)
             case "entered":
@@ -134,8 +132,11 @@ class Reader:
         found = scope.find(node.id)
         if found and not (node in self.walk.early and found[0].kind in ("module", "class")):
             owner, bindings = found
-            # Parameters, patterns and handlers are bound by no statement of their own.
-            given = self._names[owner, node.id] if (owner, node.id) in self._names else self._bound(bindings)
+            key = (owner, node.id)
+            # In the first reading a name is what it was made until here; later, what it was in the end.
+            names = self._names if self._names is not None else self._given
+            given = names[key] if key in names else _of_parts(bindings)
+            self._read.append((key, given))
             return self.mentioned(node, given)
         if node.id in self._known:
             return self.mentioned(node, _from_kernel(self._known[node.id]))
@@ -169,6 +170,15 @@ class Reader:
     def callable(self, value: Value | None) -> bool:
         """Whether calling this runs nothing but what is told anyway."""
         return value == FUNCTION or isinstance(value, Local | Ref)
+
+
+def _of_parts(bindings: Sequence[Binding]) -> Value | None:
+    """What parameters are, and all that is bound by no statement of its own."""
+    value: Value | None = None
+    for binding in bindings:
+        if binding.how in ("part", "self"):
+            value = joined(value, CONTENT if binding.how == "part" else Thing("instance"))
+    return value
 
 
 def _from_kernel(path: str) -> Value:

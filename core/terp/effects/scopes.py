@@ -1,7 +1,7 @@
 """Who binds which name in a piece of Python: scopes, bindings, and the nodes in order of evaluation."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -41,6 +41,11 @@ class Scope:
     owner: ast.AST | None = None
     names: dict[str, list[Binding]] = field(default_factory=dict)
     elsewhere: dict[str, "Scope"] = field(default_factory=dict)
+    runs_at_once: bool = field(init=False)
+    """Whether the code of this scope runs where it stands, in the order of the cell."""
+
+    def __post_init__(self) -> None:
+        self.runs_at_once = self.kind != "function" and (self.parent is None or self.parent.runs_at_once)
 
     def bind(self, name: str, binding: Binding) -> None:
         """Add a binding here, or where `global` or `nonlocal` say."""
@@ -64,14 +69,6 @@ class Scope:
             scope = scope.parent
         return scope
 
-    @property
-    def runs_at_once(self) -> bool:
-        """Whether the code of this scope runs where it stands, in the order of the cell."""
-        scope: Scope | None = self
-        while scope is not None and scope.kind != "function":
-            scope = scope.parent
-        return scope is None
-
     def module(self) -> "Scope":
         """The outermost scope."""
         scope = self
@@ -85,12 +82,15 @@ class Walk:
 
     `order` has every node after its parts, with its scope; `called`, `based` and `itemised` are the nodes
     that a call calls, that an attribute belongs to, and of which an item is taken or looked for; `early` are
-    the names read before the cell has bound them; `stored` and `methods` the names of attributes it makes.
+    the names read before the cell has bound them; `stored` and `methods` the names of attributes it makes;
+    `imported` the modules it imports; `gives` the names that have a value of theirs once a node is done.
     """
 
     def __init__(self, tree: ast.Module) -> None:
         self.order: list[tuple[ast.AST, Scope]] = []
         self.scope_of: dict[ast.AST, Scope] = {}
+        self.gives: dict[ast.AST, list[tuple[str, Binding]]] = {}
+        self.imported: set[str] = set()
         self.called: set[ast.AST] = set()
         self.based: set[ast.AST] = set()
         self.itemised: set[ast.AST] = set()
@@ -103,47 +103,61 @@ class Walk:
 
     def _read(self, tree: ast.Module) -> None:
         stack: list[tuple[ast.AST, Scope, int]] = [(tree, self.top, 0)]
+        done = self.order.append
         while stack:
             node, scope, depth = stack.pop()
             if depth < 0:
-                self._leave(node, scope)
-                continue
-            if depth > MOST_LEVELS:
+                done((node, scope))
+                if node in self.gives:
+                    self._has_given(node, scope)
+            elif isinstance(node, ast.Constant):
+                done((node, scope))
+            elif isinstance(node, ast.Name):
+                done((node, scope))
+                self._name(node, scope)
+            elif depth > MOST_LEVELS:
                 raise TooDeep
-            stack.append((node, scope, -1))
-            stack += reversed([(child, where, depth + 1) for child, where in self._parts(node, scope)])
+            else:
+                stack.append((node, scope, -1))
+                depth += 1
+                stack += [(part, where, depth) for part, where in reversed(self._parts(node, scope))]
 
-    def _leave(self, node: ast.AST, scope: Scope) -> None:
-        self.order.append((node, scope))
+    def _name(self, node: ast.Name, scope: Scope) -> None:
         self.scope_of[node] = scope
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            if node.id not in self._bound and scope.runs_at_once:
-                self.early.add(node)
-            return
-        for name in names_given(node):
-            # What a function or comprehension binds is not there for the lines that follow.
-            if scope.kind in ("module", "class") or name in scope.elsewhere:
-                self._bound.add(name)
+        if node in self.gives:
+            self._has_given(node, scope)
+        elif isinstance(node.ctx, ast.Load) and node.id not in self._bound and scope.runs_at_once:
+            self.early.add(node)
 
-    def _parts(self, node: ast.AST, scope: Scope) -> Iterable[tuple[ast.AST, Scope]]:
+    def _has_given(self, node: ast.AST, scope: Scope) -> None:
+        # What a function or comprehension binds is not there for the lines that follow.
+        is_here = scope.kind in ("module", "class")
+        self._bound.update(name for name, _ in self.gives[node] if is_here or name in scope.elsewhere)
+
+    def _give(self, node: ast.AST, name: str, binding: Binding, scope: Scope) -> None:
+        scope.bind(name, binding)
+        self.gives.setdefault(node, []).append((name, binding))
+
+    def _parts(self, node: ast.AST, scope: Scope) -> list[tuple[ast.AST, Scope]]:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                return self._function(node, scope)
+                return list(self._function(node, scope))
             case ast.ClassDef():
-                return self._class(node, scope)
+                return list(self._class(node, scope))
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                return self._comprehension(node, scope)
-            case ast.Name() | ast.Constant():
-                return ()
+                return list(self._comprehension(node, scope))
             case ast.Call(func=func):
                 self.called.add(func)
+                given = [keyword.value for keyword in node.keywords]
+                return [(part, scope) for part in (func, *node.args, *given)]
             case ast.Attribute(value=value):
                 self.based.add(value)
+                return [(value, scope)]
             case ast.Subscript(value=value):
                 self.itemised.add(value)
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[where]):
                 self.itemised.add(where)
-            case _:
+            case _ if not isinstance(node, ast.expr) or isinstance(node, ast.NamedExpr):
                 self._bind(node, scope)
         return [(child, scope) for child in _children(node)]
 
@@ -164,8 +178,31 @@ class Walk:
                 self._target(target, Binding("value", value), scope.around)
                 self._bound.update([target.id] if scope.runs_at_once else [])
             case _:
-                _bind_names(node, scope)
-                self._bound.update([node.name] if isinstance(node, ast.ExceptHandler) and node.name else [])
+                self._declare(node, scope)
+
+    def _declare(self, node: ast.AST, scope: Scope) -> None:
+        """Bind what imports, handlers and patterns bind, and take down where declared names belong."""
+        match node:
+            case ast.Import(names=names):
+                self.imported.update(alias.name.partition(".")[0] for alias in names)
+                for alias in names:
+                    path = alias.name if alias.asname else alias.name.partition(".")[0]
+                    self._give(node, alias.asname or path, Binding("import", node, path), scope)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                self.imported.add((module or "").partition(".")[0])
+                for alias in names:
+                    path = f"{'.' * level}{module or ''}.{alias.name}"
+                    self._give(node, alias.asname or alias.name, Binding("import", node, path), scope)
+            case ast.Global(names=declared):
+                scope.elsewhere.update(dict.fromkeys(declared, scope.module()))
+            case ast.Nonlocal(names=declared):
+                outer = scope.parent.around if scope.parent else scope
+                scope.elsewhere.update(dict.fromkeys(declared, outer))
+            case _:
+                if name := _bound_name(node):
+                    self._give(node, name, Binding("part"), scope)
+                    # A handler has its name before its body, of which it consists.
+                    self._bound.add(name)
 
     def _augment(self, target: ast.expr, scope: Scope) -> None:
         self._target(target, Binding("part"), scope)
@@ -175,7 +212,7 @@ class Walk:
     def _target(self, target: ast.expr, binding: Binding, scope: Scope) -> None:
         match target, binding.node:
             case ast.Name(id=name), _:
-                scope.bind(name, binding)
+                self._give(target, name, binding, scope)
             case ast.Attribute(attr=attr), _:
                 self.stored.add(attr)
             case (
@@ -197,7 +234,7 @@ class Walk:
         if isinstance(node, ast.Lambda):
             body = [node.body]
         else:
-            scope.bind(node.name, Binding("def", node))
+            self._give(node, node.name, Binding("def", node), scope)
             outside = [*node.decorator_list, *outside, node.returns, *getattr(node, "type_params", [])]
             body = [*node.body]
             if scope.kind == "class":
@@ -219,7 +256,7 @@ class Walk:
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
         inner = Scope(scope, "class", node)
-        scope.bind(node.name, Binding("def", node))
+        self._give(node, node.name, Binding("def", node), scope)
         outside = [*node.decorator_list, *node.bases, *node.keywords, *getattr(node, "type_params", [])]
         yield from ((part, scope) for part in outside)
         yield from ((part, inner) for part in node.body)
@@ -233,27 +270,6 @@ class Walk:
             yield from ((condition, inner) for condition in part.ifs)
         results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         yield from ((result, inner) for result in results)
-
-
-def _bind_names(node: ast.AST, scope: Scope) -> None:
-    """Bind what imports, handlers and patterns bind, and take down where declared names belong."""
-    match node:
-        case ast.Import(names=names):
-            for alias in names:
-                path = alias.name if alias.asname else alias.name.partition(".")[0]
-                scope.bind(alias.asname or path, Binding("import", node, path))
-        case ast.ImportFrom(names=names):
-            for alias in names:
-                path = f"{'.' * node.level}{node.module or ''}.{alias.name}"
-                scope.bind(alias.asname or alias.name, Binding("import", node, path))
-        case ast.Global(names=declared):
-            scope.elsewhere.update(dict.fromkeys(declared, scope.module()))
-        case ast.Nonlocal(names=declared):
-            outer = scope.parent.around if scope.parent else scope
-            scope.elsewhere.update(dict.fromkeys(declared, outer))
-        case _:
-            if name := _bound_name(node):
-                scope.bind(name, Binding("part"))
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
@@ -278,18 +294,6 @@ _SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 def place_of(node: ast.AST) -> Place:
     """Where a node stands."""
     return getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-
-
-def names_given(node: ast.AST) -> list[str]:
-    """The names that have their value once this node is done."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store()):
-            return [name]
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return [alias.asname or alias.name.partition(".")[0] for alias in names]
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return [name]
-    return [name] if (name := _bound_name(node)) else []
 
 
 def _arguments(arguments: ast.arguments) -> list[ast.arg]:

@@ -17,6 +17,8 @@ _ABSOLUTE = r"/etc/g?shadow|/etc/sudoers|/proc/(?:self|\d+|\*)/environ|/proc/(?:
 _START, _END = r"(?:^|(?<=[\s/'\"=:@~]))", r"(?=$|[\s/'\";:,)])"
 _STRONG = re.compile(f"(?:{_START}(?:{_FOLDERS}|{_FILES}){_END})|(?:{_ABSOLUTE})")
 _WEAK = re.compile(f"{_START}(?:{_ALONE})$")
+# What every such name has: most texts have none of it.
+_MARK = re.compile(r"[./_~]|kubeconfig|credentials")
 _VARIABLE = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD_HASH|CREDENTIALS?|AUTH|PRIVATE)(?:$|_|S$)"
     r"|APIKEY|TOKEN$|SECRET$|PASSWORD$|DATABASE_URL|_DSN$"
@@ -27,7 +29,7 @@ _LONGEST = 2_000
 
 def secret_in(text: str) -> str:
     """The path of a secret that `text` names; "" for none."""
-    if len(text) > _LONGEST or not text:
+    if len(text) > _LONGEST or not _MARK.search(text):
         return ""
     found = _STRONG.search(text)
     if found is None:

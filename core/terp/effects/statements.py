@@ -53,6 +53,8 @@ _RULING_OPTIONS = ("backend", "usetex", "animation", "preamble")
 
 def look_at(reader: "Reader", node: ast.AST, scope: Scope) -> None:
     """Tell what a statement does; its expressions speak for themselves."""
+    if type(node).__name__ in _STATEMENTS:
+        return
     match node:
         case ast.Import(names=names):
             _in_class(reader, node, scope)
@@ -73,29 +75,30 @@ def look_at(reader: "Reader", node: ast.AST, scope: Scope) -> None:
             if target in reader.walk.early and isinstance(target, ast.Name):
                 reader.doubt(target, f"`{target.id}` is not known")
         case _:
-            if type(node).__name__ not in _STATEMENTS:
-                reader.doubt(node, f"`{type(node).__name__}` is not read")
+            reader.doubt(node, f"`{type(node).__name__}` is not read")
 
 
-def stored(reader: "Reader", node: ast.Attribute | ast.Subscript | ast.Name, scope: Scope) -> Value:
-    """Tell if what is assigned to, or deleted, is something that others rely on."""
-    match node:
-        case ast.Name(id=name):
-            _binds(reader, node, name, scope)
-        case ast.Attribute(value=owner, attr=attr):
-            value = reader.value(owner)
-            if isinstance(value, Ref):
-                return reader.doubt(node, f"changes `{value.path}.{attr}`")
-            if attr == "backend" or (attr.startswith("__") and attr.endswith("__")):
-                return reader.doubt(node, f"changes `.{attr}`")
-        case ast.Subscript(value=owner):
-            value = reader.value(owner)
-            if value == Thing("environment"):
-                return reader.doubt(node, "changes an environment variable")
-            key = reader.texts.one(node.slice)
-            rules = not key.exact or any(word in key.text for word in _RULING_OPTIONS)
-            if isinstance(value, Ref) and (value.path in modules() or rules):
-                return reader.doubt(node, f"changes `{value.path}`")
+def stored_name(reader: "Reader", node: ast.Name, scope: Scope) -> Value:
+    """Tell if a name that is assigned to, or deleted, is one that others rely on."""
+    _binds(reader, node, node.id, scope)
+    return CONTENT
+
+
+def stored(reader: "Reader", node: ast.Attribute | ast.Subscript) -> Value:
+    """Tell if what is assigned to, or deleted, belongs to something that others rely on."""
+    value = reader.value(node.value)
+    if isinstance(node, ast.Attribute):
+        if isinstance(value, Ref):
+            return reader.doubt(node, f"changes `{value.path}.{node.attr}`")
+        if node.attr == "backend" or (node.attr.startswith("__") and node.attr.endswith("__")):
+            return reader.doubt(node, f"changes `.{node.attr}`")
+    elif value == Thing("environment"):
+        return reader.doubt(node, "changes an environment variable")
+    elif isinstance(value, Ref):
+        key = reader.texts.one(node.slice)
+        rules = not key.exact or any(word in key.text for word in _RULING_OPTIONS)
+        if value.path in modules() or rules:
+            return reader.doubt(node, f"changes `{value.path}`")
     return CONTENT
 
 
@@ -119,7 +122,6 @@ def _import(reader: "Reader", node: ast.AST, path: str) -> None:
         reader.doubt(node, f"imports `{path}`, which is not known")
     elif reader.shadowed(path):
         reader.doubt(node, f"imports `{path.partition('.')[0]}` of the working directory")
-    reader.imported.add(path.partition(".")[0])
 
 
 def _import_from(reader: "Reader", node: ast.ImportFrom, scope: Scope) -> None:

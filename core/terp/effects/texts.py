@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from terp.effects.scopes import Binding, Scope, Walk
 from terp.effects.values import PATH, TEXT, Ref, Value
@@ -53,9 +54,6 @@ class Texts:
         self._walk = walk
         self._value = value
         self._lines = lines
-        self._calls: dict[str, list[ast.Call] | None] = {}
-        self.uses: Counter[str] = Counter()
-        self._read_calls()
 
     def of(self, node: ast.expr, depth: int = 0) -> list[Told]:
         """All texts that `node` may stand for; at least one."""
@@ -194,12 +192,13 @@ class Texts:
             told += self.of(given, depth + 1) if given is not None else []
         return list(dict.fromkeys(told))[:_MOST]
 
-    def _read_calls(self) -> None:
+    @cached_property
+    def _calls(self) -> dict[str, list[ast.Call] | None]:
+        """The calls of each name; None where it is used otherwise as well."""
+        found: dict[str, list[ast.Call] | None] = {}
         for node, _ in self._walk.order:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                self.uses[node.id] += 1
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                calls = self._calls.setdefault(node.func.id, [])
+                calls = found.setdefault(node.func.id, [])
                 if calls is not None:
                     calls.append(node)
             elif (
@@ -207,7 +206,17 @@ class Texts:
                 and node not in self._walk.called
                 and isinstance(node.ctx, ast.Load)
             ):
-                self._calls[node.id] = None
+                found[node.id] = None
+        return found
+
+    @cached_property
+    def uses(self) -> Counter[str]:
+        """How often each name is read."""
+        return Counter(
+            node.id
+            for node in self._walk.scope_of
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        )
 
 
 def argument_of(call: ast.Call, at: int, keyword: str = "") -> ast.expr | None:

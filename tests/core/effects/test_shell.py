@@ -11,7 +11,7 @@ CASES = [
     ("wc -l *.csv", "reads: *.csv"),
     ("head -n 5 data/a.csv", "reads: data/a.csv"),
     ("find src -name '*.py' -type f", "reads: src/**/*.py"),
-    ("grep -rn TODO src | wc -l", "reads: src"),
+    ("grep -rn word src | wc -l", "reads: src"),
     ("git status && git log --oneline -5", "reads: the repository"),
     ("git diff HEAD~1 -- a.py", "reads: the repository"),
     ("sed -n '1,5p' a.txt", "reads: a.txt"),
