@@ -1,4 +1,4 @@
-"""What code would do, read before it runs: in CPU time: 100 lines as a model writes them, and 200 kB of them."""
+"""Telling what code would do, in CPU time: 100 lines as a model writes them, and 200 kB of them."""
 
 import ast
 import time

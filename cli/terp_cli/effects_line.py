@@ -15,15 +15,22 @@ _WORDS: dict[EffectKind, tuple[str, str]] = {
     "cannot tell": ("cannot tell: ", "cannot tell"),
 }
 _MOST, _LONGEST = 4, 60
+BETWEEN = " · "
 
 
 def effects_line(effects: Effects) -> str:
     """What code would do, in words; what of it comes from the code is made safe and not too long."""
+    return BETWEEN.join(said for _, said in effects_in_words(effects))
+
+
+def effects_in_words(effects: Effects) -> list[tuple[EffectKind | None, str]]:
+    """The parts of `effects_line` with the kind of each; None for code that only computes."""
     if not effects.found:
-        return "computes only"
+        return [(None, "computes only")]
     if effects.kinds == {"reads"}:
-        return f"reads only: {_targets(effects.found[0])}".removesuffix(": ")
-    return " · ".join(_said(effect) for effect in effects.found)
+        targets = _targets(effects.found[0])
+        return [("reads", f"reads only: {targets}" if targets else "reads only")]
+    return [(effect.kind, _said(effect)) for effect in effects.found]
 
 
 def _said(effect: Effect) -> str:

@@ -11,6 +11,7 @@ from terp import events as on
 from terp import outputs as out
 from terp import tracebacks
 from terp.plain import Lines, without_escapes
+from terp_cli.effects_line import effects_line
 from terp_cli.sanitise import one_line, readable, visible
 
 Detail = Literal["quiet", "normal", "verbose"]
@@ -110,10 +111,10 @@ class PlainFront:
 
     def _of_code(self, event: OfCode) -> None:
         match event:
-            case on.CodeProposed(language=language, code=code, cwd=cwd):
+            case on.CodeProposed(language=language, code=code, cwd=cwd, effects=effects):
                 self._cwd = cwd
                 self._remark()
-                self._note(f"[{one_line(language)}]\n{visible(code)}")
+                self._note(f"[{one_line(language)}]\n{visible(code)}\n[effects] {effects_line(effects)}")
             case on.CodeDeclined(reason=reason):
                 self._note(f"[not run] {one_line(reason)}".rstrip())
             case on.CodeRejected(reason=reason):

@@ -52,8 +52,14 @@ class Proposals:
 
 
 def _proposed(call: Call, code: str, kernel: Kernel) -> CodeProposed:
+    # The tables of what is known are not needed before there is code.
+    from terp.effects.analysis import effects_of  # noqa: PLC0415
+
     digest = hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
-    return CodeProposed(call.id, call.language, code, digest, kernel.cwd, kernel.generation, kernel.tier)
+    effects = effects_of(call.language, code, cwd=kernel.cwd)
+    return CodeProposed(
+        call.id, call.language, code, digest, kernel.cwd, kernel.generation, kernel.tier, effects
+    )
 
 
 def _still_true(proposed: CodeProposed, kernel: Kernel) -> bool:

@@ -31,7 +31,7 @@ from terp.events import (
     UsageReported,
 )
 from terp_cli.render import look, words
-from terp_cli.render.code import CodeStream
+from terp_cli.render.call_code import CallCode
 from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
@@ -39,6 +39,9 @@ from terp_cli.render.pieces import Pieces
 from terp_cli.render.plain import PlainStream
 from terp_cli.render.status import Status
 from terp_cli.sanitise import one_line
+
+# The header, a folding row, the effects and the question take so many rows of the screen.
+_ROWS_BELOW, _FEWEST_ROWS = 10, 6
 
 
 class Stream(Protocol):
@@ -58,7 +61,9 @@ class Transcript:
     """Draws the events of a session, one turn after the other.
 
     One part grows at a time: reasoning, text, the code of a call, the output of a run. When another
-    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback.
+    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback. `rows` are those
+    of the screen: longer code of a call is folded (0: never). `asks` says whether a person is about to be
+    asked about the code.
     """
 
     def __init__(
@@ -68,11 +73,16 @@ class Transcript:
         clock: Callable[[], float],
         *,
         verbose: bool = False,
+        rows: Callable[[], int] = lambda: 0,
+        asks: Callable[[], bool] = lambda: True,
     ) -> None:
         self._width = width
         self._tail_rows = tail_rows
         self._clock = clock
         self._verbose = verbose
+        self._screen_rows = rows
+        self._asks = asks
+        self._proposed: CodeProposed | None = None
         self._cwd = ""
         self._obituary = ""
         self._status = Status()
@@ -104,6 +114,14 @@ class Transcript:
         """The rows of all that waits: something else is about to be drawn, or the turn is over."""
         self._end_part()
         return self._taken()
+
+    def whole_code(self) -> list[Text]:
+        """All rows of the code that was proposed last, none folded; empty when there was none."""
+        if self._proposed is None:
+            return []
+        code = CallCode(self._proposed.language, self._width)
+        header = words.code_header(self._proposed.language)
+        return [header, *code.feed(self._proposed.code), *code.finish()]
 
     def _draw(self, event: Event) -> None:
         match event:
@@ -217,21 +235,31 @@ class Transcript:
             # Code that another part has torn in two is shown whole when it is proposed.
             self._code_language = None if delta.call_id in self._code else delta.language
             self._code.setdefault(delta.call_id, Pieces())
-            self._begin(name, CodeStream(delta.language, self._width))
+            self._begin(name, self._call_code(delta.language))
             self._keep([words.code_header(delta.language)])
         self._code[delta.call_id].add(delta.text)
-        self._keep(cast("CodeStream", self._part).feed(delta.text))
+        self._keep(cast("CallCode", self._part).feed(delta.text))
 
     def _propose(self, proposed: CodeProposed) -> None:
         self._cwd = proposed.cwd
         written = str(self._code.pop(proposed.call_id, ""))
         seen = self._name == "code " + proposed.call_id and self._code_language == proposed.language
         if not (seen and proposed.code.startswith(written)):
-            self._begin("", CodeStream(proposed.language, self._width))
+            self._begin("", self._call_code(proposed.language))
             self._keep([words.code_header(proposed.language)])
             written = ""
-        self._keep(cast("CodeStream", self._part).feed(proposed.code[len(written) :]))
+        self._proposed = proposed
+        code = cast("CallCode", self._part)
+        self._keep(code.feed(proposed.code[len(written) :]))
+        self._keep(code.finish(" · v shows all" if self._asks() else ""))
         self._end_part()
+        line = words.effects(proposed.effects, asks=self._asks())
+        self._keep(wrapped(line, self._width()))
+
+    def _call_code(self, language: str) -> CallCode:
+        # What is asked below the code must not push its beginning off the screen.
+        rows = self._screen_rows()
+        return CallCode(language, self._width, max(_FEWEST_ROWS, rows - _ROWS_BELOW) if rows else 0)
 
     def _finish_run(self, finished: CodeFinished) -> None:
         if self._name != "output " + finished.call_id:
