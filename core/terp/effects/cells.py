@@ -23,7 +23,7 @@ _HARMLESS_MAGIC = re.compile(
 )
 _INSTALLING = re.compile(r"(?:pip|conda|mamba|uv)\b.*")
 _TIMING = re.compile(r"(?:time|timeit(?:\s+-[nrpt]\s*\d+|\s+-[qo])*)(?:\s+(?P<code>.*)|$)")
-_OPTIONS = re.compile(r"(?:\s+(?:-\w+|\d+|\w+))*\s*")
+_OPTIONS = re.compile(r"(?:\s+-?\w+)*\s*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,6 +192,7 @@ def _from_kernel(path: str) -> Value:
 
 def _has_module(folder: Path, name: str) -> bool:
     try:
-        return (folder / f"{name}.py").is_file() or (folder / name).is_dir()
+        files = [folder / f"{name}{suffix}" for suffix in (".py", ".pyc", ".so", ".abi3.so")]
+        return any(file.is_file() for file in [*files, folder / name / "__init__.py"])
     except (OSError, ValueError):
         return False

@@ -24,7 +24,7 @@ _VARIABLE = re.compile(
     r"|APIKEY|TOKEN$|SECRET$|PASSWORD$|DATABASE_URL|_DSN$"
 )
 # Longer ones are text; looking for paths in them would only find what is spoken of.
-_LONGEST = 2_000
+_LONGEST, _LONGEST_NAME = 2_000, 200
 
 
 def secret_in(text: str) -> str:
@@ -33,7 +33,7 @@ def secret_in(text: str) -> str:
         return ""
     found = _STRONG.search(text)
     if found is None:
-        return text if " " not in text and _WEAK.search(text) else ""
+        return text if len(text) < _LONGEST_NAME and " " not in text and _WEAK.search(text) else ""
     start = max(text.rfind(end, 0, found.start()) for end in " \t\n'\"=;@") + 1
     ends = [at for end in " \t\n'\";),:" if (at := text.find(end, found.end())) >= 0]
     return text[start : min(ends, default=len(text))]

@@ -28,6 +28,8 @@ _RULING = re.compile(
     r"|LD_|DYLD_|BASH_|GIT_|PYTHON|PERL|RUBY|NODE_|JAVA|LESS|MAN|SSH_|SUDO_|XDG_|VIRTUAL_ENV|CONDA_|PIP_|NPM_|DOCKER_"
     r"|GCONV|LOCPATH|TERMINFO|DISPLAY|CC$|CXX$|CFLAGS|LDFLAGS|MAKE)|[a-z]+_proxy$|fpath$|path$|module_path$"
 )
+_USED = re.compile(r"\$\{?(\w+)")
+_SETTING = frozenset({"for", "read", "unset", "local", "mapfile", "getopts"})
 _SCRATCH = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 _READS_VARIABLES = frozenset({"printenv", "env", "export", "declare", "set"})
 
@@ -60,6 +62,9 @@ def _tell(command: Command, find: Finder, depth: int, *, assigns: bool = True) -
     for word in [*words, *(redirection.target for redirection in command.redirections)]:
         if secret := secret_in(word.text):
             find.add("secrets", secret, command.at)
+        for name in _USED.findall(word.text) if not word.plain else ():
+            if is_secret_variable(name):
+                find.add("secrets", f"${name}", command.at)
     for redirection in command.redirections:
         _redirected(redirection, find, command.at)
     assigned = []
@@ -95,6 +100,8 @@ def _run(found: Found) -> None:
         found.doubt(f"the command `{first.text}` is computed")
     elif folder and folder not in _FOLDERS:
         _unknown(found, first.text)
+    elif name in _SETTING and (ruled := next(filter(_RULING.match, _named(found.words)), "")):
+        found.doubt(f"sets `{ruled}`")
     elif name in _READS_VARIABLES and _variables(found, name):
         return
     elif name in TRANSPARENT:
@@ -108,6 +115,12 @@ def _run(found: Found) -> None:
         _installs(found, name)
     else:
         _by_table(found, name)
+
+
+def _named(words: Sequence[Word]) -> list[str]:
+    """The variables that a command names as its words."""
+    named = words[1:2] if words[0].text == "for" else words[1:]
+    return [word.text.partition("=")[0] for word in named]
 
 
 def _by_table(found: Found, name: str) -> None:

@@ -11,9 +11,9 @@ from terp.effects.shell_words import Word
 
 _SED = re.compile(
     r"(?:(?:\d+|\$|/[^/]*/)?(?:,\s*(?:\d+|\$|\+\d+|/[^/]*/))?!?\s*"
-    r"(?:[pdq=GhHxN]|s(?P<by>[/|#,:@])(?:(?!(?P=by)).|\\.)*?(?P=by)(?:(?!(?P=by)).|\\.)*?(?P=by)[gpiI\d]*)\s*;?\s*)*"
+    r"(?:[pdq=GhHxN]|s(?P<by>[/|#,:@])(?:(?!(?P=by))[^\\]|\\.)*(?P=by)(?:(?!(?P=by))[^\\]|\\.)*(?P=by)[gpiI\d]*)\s*;?\s*)*"
 )
-_AWK_DEED = re.compile(r"\bsystem\b|\bgetline\b|\||>|@|\bclose\b|\bfflush\b|-f\b")
+_AWK_DEED = re.compile(r"\bENVIRON\b|\bsystem\b|\bgetline\b|\||>|@|\bclose\b|\bfflush\b|-f\b")
 _FIND_TESTS = frozenset(
     str.split("""
         name iname path ipath type size mtime mmin newer empty maxdepth mindepth regex perm user not a o and
@@ -206,7 +206,7 @@ def _wget(found: Found) -> None:
 def _tar(found: Found) -> None:
     words = found.words[1:]
     letters = words[0].text.lstrip("-") if words else ""
-    if not re.fullmatch(r"[ctxzjJvfpak]+", letters) or any(word.text.startswith("--") for word in words):
+    if not re.fullmatch(r"[ctxzjJvfpak]+", letters) or any(_is_odd(word) for word in words[1:]):
         found.doubt("the options of `tar` are not read")
         found.find.add("writes", "", found.at)
         return
@@ -222,6 +222,10 @@ def _tar(found: Found) -> None:
         for word in named[1:]:
             found.find.add("reads", word.text, found.at)
         found.find.add("writes", archive, found.at)
+
+
+def _is_odd(word: Word) -> bool:
+    return word.text.startswith("-") and word.text != "-C"
 
 
 def _unzip(found: Found) -> None:
@@ -279,6 +283,24 @@ def _printf(found: Found) -> None:
         found.doubt("an option of `printf` is not known")
 
 
+def _filter(found: Found) -> None:
+    """`uniq` and `xxd`: a second file is written."""
+    name = found.words[0].text.rpartition("/")[2]
+    tool = Tool("fsw" if name == "uniq" else "lscg")
+    named, options = operands(found.words[1:], tool.values)
+    only_known_options(found, options, "cduizfsw count repeated unique ignore-case lgpb")
+    for at, word in enumerate(named):
+        found.find.add("writes" if at == 1 else "reads", word.text, found.at)
+
+
+def _jq(found: Found) -> None:
+    tell_files(
+        found, "reads", Tool("", 1, "rcenMCsSj raw-output compact-output slurp null-input tab sort-keys")
+    )
+    if any(re.search(r"\benv\b|\$ENV\b", word.text) for word in found.words[1:]):
+        found.find.add("secrets", "all environment variables", found.at)
+
+
 def _date(found: Found) -> None:
     _, options = operands(found.words[1:], "d")
     if any(option.startswith(("-s", "--set")) for option in options):
@@ -294,7 +316,6 @@ PROGRAMS: dict[str, Callable[[Found], None]] = {
     "mawk": _awk,
     "cp": _copy,
     "mv": _copy,
-    "install": _copy,
     "git": _git,
     "curl": _curl,
     "wget": _wget,
@@ -310,4 +331,7 @@ PROGRAMS: dict[str, Callable[[Found], None]] = {
     "sftp": _remote_copy,
     "printf": _printf,
     "date": _date,
+    "uniq": _filter,
+    "xxd": _filter,
+    "jq": _jq,
 }

@@ -24,19 +24,21 @@ READERS: dict[str, Tool] = {
     **dict.fromkeys(
         str.split("""
             echo true false : test [ pwd cd type which whereis sleep wait jobs seq expr uname whoami id
-            hostname uptime free nproc lscpu lsb_release arch groups basename dirname realpath read exit
-            return break continue local unset tput cal bc df lsblk mount ps pgrep getconf locale tty users
-            who w vmstat shift umask hash nvidia-smi clear for
+            uptime free nproc lscpu lsb_release arch groups basename dirname realpath read exit
+            return break continue local unset tput cal bc df lsblk ps pgrep getconf locale tty users
+            who w vmstat shift umask nvidia-smi clear for
         """),
         _NO_FILES,
     ),
     **{
         name: Tool()
         for name in str.split("""
-                ls cat tac nl rev stat file readlink md5sum sha1sum sha256sum sha512sum b2sum cksum
-                strings zcat bzcat xzcat comm cmp paste fold fmt expand unexpand iconv
+                ls cat tac nl rev stat readlink md5sum sha1sum sha256sum sha512sum b2sum cksum
+                strings zcat bzcat xzcat comm cmp paste fold fmt expand unexpand
             """)
     },
+    "file": Tool(options="biL0 brief mime mime-type"),
+    "iconv": Tool("ft", options="ftclt from-code to-code list"),
     "head": Tool("nc"),
     "tail": Tool("nc"),
     "wc": Tool(),
@@ -64,22 +66,13 @@ READERS: dict[str, Tool] = {
             giltnvwcABCmSFHNoPuU files hidden no-ignore count type glob json stats no-heading
         """,
     ),
-    "jq": Tool(
-        "",
-        1,
-        """
-        rcenMCsSj raw-output compact-output slurp null-input tab sort-keys
-    """,
-    ),
     "sort": Tool(
         "tk",
         options="""
         bdfgihMnRrVcuskt numeric-sort reverse unique human-numeric-sort key stable
     """,
     ),
-    "uniq": Tool("fsw", options="cduizfsw count repeated unique ignore-case"),
     "tree": Tool("LIP", options="adfLIPpshDCF dirsfirst du"),
-    "xxd": Tool("lscg", options="lscgpub"),
     "shasum": Tool("a"),
 }
 
@@ -93,7 +86,7 @@ WRITERS: dict[str, Tool] = {
     "chown": Tool(skip=1),
     "chgrp": Tool(skip=1),
     "patch": Tool("pid"),
-    "zip": Tool("xi"),
+    "zip": Tool("xi", options="rqj0123456789xi"),
     "gzip": Tool(),
     "gunzip": Tool(),
     "bzip2": Tool(),
@@ -156,7 +149,7 @@ GIT_NETWORK = frozenset(str.split("push pull fetch clone ls-remote submodule rem
 GIT_WRITES = frozenset(
     str.split("""
         add commit checkout switch restore reset merge rebase cherry-pick revert stash tag branch init mv
-        apply am config worktree remote gc notes
+        apply am config worktree remote gc notes reflog
     """)
 )
 GIT_HOOKS = frozenset(
@@ -165,4 +158,4 @@ GIT_HOOKS = frozenset(
 """)
 )
 # Without operands these only list.
-GIT_LISTS = frozenset(str.split("branch tag remote stash worktree"))
+GIT_LISTS = frozenset(str.split("branch tag remote worktree reflog"))

@@ -84,6 +84,8 @@ def test_code_that_is_nested_too_deep_cannot_be_told(language: str, code: str) -
         ("shell", "cat <<E\n$(rm x)\nE\n"),
         ("shell", 'echo "$(rm `ls`)";'),
         ("shell", "for f in a b; do rm $f; done\n"),
+        ("shell", "sed 's" + "/a\\/b" * 60 + "' x\n"),
+        ("python", "open('" + "a." * 90 + "x')\n"),
     ],
 )
 def test_the_longest_code_is_read_in_a_few_seconds(language: str, line: str) -> None:
@@ -91,3 +93,9 @@ def test_the_longest_code_is_read_in_a_few_seconds(language: str, line: str) -> 
     began = time.process_time()
     effects_of(language, code)
     assert time.process_time() - began < 10
+
+
+def test_a_magic_with_many_words_is_read_soon() -> None:
+    began = time.process_time()
+    effects_of("python", "%%time" + " 1" * 60 + " !")
+    assert time.process_time() - began < 1

@@ -62,6 +62,10 @@ CASES = [
         "for f in ~/.aws/credentials; do cat $f; done",
         "reads: ~/.aws/credentials | secrets: ~/.aws/credentials",
     ),
+    ("uniq a b", "reads: a | writes: b"),
+    ("git stash", "writes: git stash"),
+    ("echo $GITHUB_TOKEN \"${API_KEY}\" '$TOKEN'", "secrets: $GITHUB_TOKEN, $API_KEY"),
+    ("jq -n env", "secrets: all environment variables"),
 ]
 
 DOUBTS = [
@@ -102,6 +106,11 @@ DOUBTS = [
     ("for ((;;)); do x; done", "`(` is not read"),
     ("rg --pre rm x", "`rg --pre` is not known"),
     ("npm test", "runs `npm test`"),
+    ("for PATH in /tmp; do ls; done", "sets `PATH`"),
+    ("tar xf a.tar -I 'sh -c x'", "the options of `tar` are not read"),
+    ("zip -T -TT x a b", "`zip -T` is not known"),
+    ("hash -p /tmp/x ls", "runs `hash`"),
+    ("iconv -o a b", "`iconv -o` is not known"),
     (". ./env.sh", "runs through `.`"),
     ("trap 'rm x' EXIT", "runs `trap`"),
 ]
