@@ -13,6 +13,7 @@ BENCHES = (
     "arguments",
     "markdown",
     "rendering",
+    "effects",
     "history",
     "sessions",
     "kernel",

@@ -24,6 +24,7 @@ CHOICES = (
     Choice("a", "run this and everything else in this session without asking"),
     Choice("x", "let the model explain it"),
     Choice("c", "copy it"),
+    Choice("v", "show all of it"),
 )
 CONSENT = (Choice("y", "yes"), Choice("n", "no"))
 _LONGER = "Anything longer does not run it, and is told to the model."
@@ -69,8 +70,18 @@ class TerminalPerson:
         self._environ = environ
         self._interrupted = interrupted
         self._spoken = spoken
-        self.always = False
+        self._always = False
         self.explain: Callable[[str, str], Awaitable[str]] | None = None
+
+    @property
+    def always(self) -> bool:
+        """Whether code runs without being asked about. Can be set."""
+        return self._always
+
+    @always.setter
+    def always(self, on: bool) -> None:
+        self._always = on
+        self._front.asks = not on
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """The decision about code that is on the screen; `a` decides all that come later too."""
@@ -136,6 +147,8 @@ class TerminalPerson:
                 await self._explain(proposed)
             case "c":
                 self._tell(f"Copied {await copied(proposed.code, self._environ, self._typing.emit)}.")
+            case "v":
+                self._front.whole_code()
             case _ if answer:
                 self._tell(*(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER)
         return None

@@ -16,6 +16,8 @@ class PersonalFront(Protocol):
 
     verbose: bool
     """Whether tracebacks are shown whole. Can be set."""
+    asks: bool
+    """Whether a person is asked about code, and not just shown it. Can be set."""
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Show the events of one turn, to its end."""
@@ -31,6 +33,9 @@ class PersonalFront(Protocol):
 
     def rows(self, rows: "Sequence[Text]") -> None:
         """Write rows that are safe already."""
+
+    def whole_code(self) -> None:
+        """Show all of the code that was proposed last, however long it is."""
 
     def asking(self) -> AbstractContextManager[None]:
         """Show all there is, and leave the keyboard to a question."""

@@ -10,6 +10,7 @@ from typing import Literal, TextIO, assert_never
 from terp import events as on
 from terp import outputs as out
 from terp_cli import past_words
+from terp_cli.effects_line import effects_line
 from terp_cli.run_text import RunText
 from terp_cli.sanitise import one_line, readable, visible
 
@@ -125,10 +126,10 @@ class PlainFront:
 
     def _of_code(self, event: OfCode) -> None:
         match event:
-            case on.CodeProposed(language=language, code=code, cwd=cwd):
+            case on.CodeProposed(language=language, code=code, cwd=cwd, effects=effects):
                 self._cwd = cwd
                 self._remark()
-                self._note(f"[{one_line(language)}]\n{visible(code)}")
+                self._note(f"[{one_line(language)}]\n{visible(code)}\n[effects] {effects_line(effects)}")
             case on.CodeTyped(language=language, code=code):
                 self._note(f"[{one_line(language)}, typed]\n{visible(code)}")
             case on.CodeDeclined(reason=reason):

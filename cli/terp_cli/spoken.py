@@ -41,6 +41,7 @@ class SpokenFront:
         self._keyboard = keyboard
         self._clock = clock
         self._verbose = verbose
+        self.asks = True
         self._spoken: SpokenTurn | None = None
         self._waiting: list[str] = []
         self._questions = 0
@@ -88,6 +89,9 @@ class SpokenFront:
     def say(self, *lines: str) -> None:
         """Write lines of terp's own; what they quote is made safe."""
         self._say([readable(line) for line in lines if line.strip()])
+
+    def whole_code(self) -> None:
+        """Nothing: it was said whole."""
 
     @property
     def verbose(self) -> bool:

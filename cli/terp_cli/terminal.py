@@ -61,6 +61,7 @@ class TerminalFront:
         self._make_drawer = drawer
         self._clock = clock
         self._verbose = verbose
+        self._asks = True
         self._drawn_on: tuple[Screen, Transcript] | None = None
         self._waiting: list[Text | Graphic] = []
         self._next_frame = 0.0
@@ -150,6 +151,21 @@ class TerminalFront:
         self._paint(final=True)
 
     @property
+    def asks(self) -> bool:
+        """Whether a person is asked about code, and not just shown it. Can be set."""
+        return self._asks
+
+    @asks.setter
+    def asks(self, on: bool) -> None:
+        self._asks = on
+        if self._drawn_on is not None:
+            self._drawn_on[1].asks = on
+
+    def whole_code(self) -> None:
+        """Show all of the code that was proposed last, however long it is."""
+        self.rows(self._transcript.whole_code())
+
+    @property
     def verbose(self) -> bool:
         """Whether tracebacks are shown whole. Can be set."""
         return self._verbose
@@ -203,7 +219,9 @@ class TerminalFront:
                 self._clock,
                 verbose=self._verbose,
                 draw=self._make_drawer() if self._make_drawer is not None else None,
+                rows=lambda: screen.rows,
             )
+            transcript.asks = self._asks
             self._drawn_on = (screen, transcript)
         return self._drawn_on
 

@@ -7,6 +7,7 @@ all of them and ends its `match` with `assert_never`, so that a new event cannot
 from dataclasses import dataclass
 from typing import Literal
 
+from terp.effects.found import NOT_ANALYSED, Effects
 from terp.errors import StopReason
 from terp.outputs import FileChange, Output, RunStatus
 
@@ -74,7 +75,8 @@ class CodeProposed:
     """A complete call, as it would run. Comes before its question, and again after an edit.
 
     `digest` is the SHA-256 of `code` in UTF-8, hexadecimal. `kernel_generation` counts the lives
-    of the language's kernel (0: not started yet). `tier` names the confinement of the run.
+    of the language's kernel (0: not started yet). `tier` names the confinement of the run. `effects`
+    tell what it would do: they inform, and decide nothing.
     """
 
     call_id: str
@@ -84,6 +86,7 @@ class CodeProposed:
     cwd: str
     kernel_generation: int
     tier: str
+    effects: Effects = NOT_ANALYSED
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,12 @@ def digest_of(code: str) -> str:
 
 
 def _proposed(call: Call, code: str, kernel: Kernel) -> CodeProposed:
+    # The tables of what is known are not needed before there is code.
+    from terp.effects.analysis import effects_of  # noqa: PLC0415
+
+    effects = effects_of(call.language, code, cwd=kernel.cwd)
     return CodeProposed(
-        call.id, call.language, code, digest_of(code), kernel.cwd, kernel.generation, kernel.tier
+        call.id, call.language, code, digest_of(code), kernel.cwd, kernel.generation, kernel.tier, effects
     )
 
 

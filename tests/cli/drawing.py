@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from terp.effects.found import Effects
 from terp.events import CodeFinished, CodeProposed, CodeStarted, Event, Printed, TurnFinished
 from terp.outputs import Output
 from terp_cli.terminal import TerminalFront
@@ -32,7 +33,7 @@ def drawn(events: Sequence[Event], *, columns: int = 80) -> list[str]:
 
 
 def proposed(code: str, language: str = "python") -> CodeProposed:
-    return CodeProposed("c1", language, code, "digest", "/tmp", 0, "none")
+    return CodeProposed("c1", language, code, "digest", "/tmp", 0, "none", Effects())
 
 
 def printed(*outputs: Output) -> list[Event]:

@@ -10,6 +10,7 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
+from terp.effects.found import Effects
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
 from terp.person import Consent, Decline, Run
@@ -18,7 +19,7 @@ from terp_cli.desk import Desk
 from terp_cli.terminal import TerminalFront
 from tests.cli.screens import Watched
 
-CODE = CodeProposed("c1", "python", "print(1)", "digest", "/tmp", 0, "none")
+CODE = CodeProposed("c1", "python", "print(1)", "digest", "/tmp", 0, "none", Effects())
 
 
 class Seat:
@@ -114,10 +115,11 @@ async def test_code_that_nobody_else_draws_is_drawn_before_it_is_asked_about(
 ) -> None:
     seat = desk(draws=True)
     await seat.decide("n\r")
-    assert seat.terminal.shown()[:5] == [
+    assert seat.terminal.shown()[:6] == [
         "",
         "── python",
-        "print(1)",
+        "  1 │ print(1)",
+        "effects: computes only",
         "",
         "Run this in /tmp? Nothing confines it.",
     ]

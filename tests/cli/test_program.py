@@ -29,7 +29,10 @@ def test_two_dependent_runs_end_in_an_answer_alone_on_stdout(terp: Terp) -> None
     script: list[Scripted] = [["I compute.", Call(code="a = 41")], Call(code="print(a + 1)"), "It is 42."]
     result = terp.asked(script, "-y", "what", "is", "it?")
     assert (result.code, result.out) == (0, "It is 42.\n")
-    assert result.notes == ("I compute.\n[python]\na = 41\n\n[python]\nprint(a + 1)\n[output]\n42\n")
+    assert result.notes == (
+        "I compute.\n[python]\na = 41\n[effects] computes only\n\n"
+        "[python]\nprint(a + 1)\n[effects] cannot tell: `a` is not known (line 1)\n[output]\n42\n"
+    )
     assert said(result.requests[0])[-1] == ("user", "what is it?")
     assert said(result.requests[2])[-1] == ("tool", "42")
 
@@ -326,7 +329,8 @@ def test_declining_ends_the_call(terp: Terp, terminal: tuple[int, str]) -> None:
         process = terp.start(*to(server), "go", stdin=subprocess.DEVNULL, terminal=path)
         answered(ours, b"Run this in", b"n\r")
         out, notes = process.communicate(timeout=TIMEOUT_S)
-    assert (process.returncode, out, notes) == (3, "", "[python]\n1\n[not run]\nterp: Declined.\n")
+    assert (process.returncode, out) == (3, "")
+    assert notes == "[python]\n1\n[effects] computes only\n[not run]\nterp: Declined.\n"
 
 
 def test_run_runs_code_without_a_model(terp: Terp) -> None:

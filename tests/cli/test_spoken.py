@@ -61,6 +61,7 @@ def test_a_turn_sounds_like_this() -> None:
         "Code, Python, 2 lines:",
         'df = read("iris.csv")',
         "len(df)",
+        "Effects: computes only.",
         "Output, 2 lines:",
         "100%",
         "150",

@@ -3,6 +3,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from terp.effects.found import Effect, Effects
 from terp.events import (
     Answered,
     Asked,
@@ -73,8 +74,9 @@ def test_a_turn_reads_like_this() -> None:
         "all     150",
         "",
         "── python",
-        'df = read("iris.csv")',
-        "len(df)",
+        '  1 │ df = read("iris.csv")',
+        "  2 │ len(df)",
+        "effects: computes only",
         "",
         "┆ 100%",
         "150",
@@ -142,27 +144,46 @@ def test_a_death_is_told_once() -> None:
 
 
 def test_code_that_was_streamed_is_not_shown_again() -> None:
-    assert drawn([CodeDelta("c1", "python", "a = 1\nb"), proposed("a = 1\nb")]) == ["── python", "a = 1", "b"]
+    assert drawn([CodeDelta("c1", "python", "a = 1\nb"), proposed("a = 1\nb")]) == [
+        "── python",
+        "  1 │ a = 1",
+        "  2 │ b",
+        "effects: computes only",
+    ]
 
 
 def test_code_is_shown_whole_when_it_differs_from_what_was_streamed() -> None:
     shown = drawn([CodeDelta("c1", "python", "a = 1"), proposed("a = 2")])
-    assert shown == ["── python", "a = 1", "", "── python", "a = 2"]
+    assert shown == [
+        "── python",
+        "  1 │ a = 1",
+        "",
+        "── python",
+        "  1 │ a = 2",
+        "effects: computes only",
+    ]
 
 
 def test_edited_code_is_shown_whole() -> None:
     shown = drawn([CodeDelta("c1", "python", "a = 1"), proposed("a = 1"), proposed("a = 1\nb = 2")])
-    assert shown == ["── python", "a = 1", "", "── python", "a = 1", "b = 2"]
+    assert shown[2:] == [
+        "effects: computes only",
+        "",
+        "── python",
+        "  1 │ a = 1",
+        "  2 │ b = 2",
+        "effects: computes only",
+    ]
 
 
 def test_code_is_shown_again_when_something_stands_between_it_and_its_question() -> None:
     deltas: list[Event] = [CodeDelta("c1", "python", "a = 1"), CodeDelta("c2", "python", "b = 2")]
-    assert drawn([*deltas, proposed("a = 1")])[-2:] == ["── python", "a = 1"]
+    assert drawn([*deltas, proposed("a = 1")])[-3:] == ["── python", "  1 │ a = 1", "effects: computes only"]
 
 
 def test_code_in_another_language_than_was_streamed_is_shown_again() -> None:
     shown = drawn([CodeDelta("c1", "", "ls"), proposed("ls", "shell")])
-    assert shown == ["── code", "ls", "", "── shell", "ls"]
+    assert shown == ["── code", "  1 │ ls", "", "── shell", "  1 │ ls", "effects: computes only"]
 
 
 HOSTILE = (
@@ -189,7 +210,7 @@ EVENTS: list[Event] = [
     ),
     TextDelta("&#27;]0;x&#7; &#x202e; &#155;\n"),
     CodeDelta("c1", HOSTILE, HOSTILE),
-    CodeProposed("c1", HOSTILE, HOSTILE, "d", HOSTILE, 0, HOSTILE),
+    CodeProposed("c1", HOSTILE, HOSTILE, "d", HOSTILE, 0, HOSTILE, Effects((Effect("deletes", (HOSTILE,)),))),
     Answered("q", HOSTILE, HOSTILE),
     CodeDeclined("c1", HOSTILE),
     CodeRejected("c1", HOSTILE),

@@ -74,7 +74,7 @@ FAILED = Error(
 def test_a_traceback_shows_the_own_frames_and_counts_those_of_libraries() -> None:
     path = "/s/c1.txt"
     ended = CodeFinished("c1", "error", 0.5, output_path=path)
-    assert drawn([proposed("1"), CodeStarted("c1", 1), Printed("c1", FAILED), ended])[3:] == [
+    assert drawn([proposed("1"), CodeStarted("c1", 1), Printed("c1", FAILED), ended])[4:] == [
         "KeyError   Traceback (most recent call last)",
         "Cell In[2], line 2",
         "      1 import pandas",

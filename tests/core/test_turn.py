@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from terp.effects.found import Effects
 from terp.errors import KernelStartFailed
 from terp.events import (
     Answered,
@@ -55,7 +56,14 @@ async def test_approved_code_runs_and_the_model_reads_its_output(tmp_path: Path)
         ModelCalled("scripted/model", 1),
         UsageReported(10, 5, 0, 0.001),
         CodeProposed(
-            "c1", "python", "6*7", proposed.digest, "/somewhere", proposed.kernel_generation, "none"
+            "c1",
+            "python",
+            "6*7",
+            proposed.digest,
+            "/somewhere",
+            proposed.kernel_generation,
+            "none",
+            Effects(),
         ),
         Asked("q1", "approval", "c1"),
         Answered("q1", "run", "person"),

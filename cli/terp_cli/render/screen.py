@@ -20,6 +20,10 @@ class Screen(Protocol):
         """Cells of a row, at least 20."""
 
     @property
+    def rows(self) -> int:
+        """How many rows the terminal has."""
+
+    @property
     def tail_rows(self) -> int:
         """How many rows a tail may have; 0 where nothing can be painted again."""
 
@@ -38,6 +42,11 @@ class TerminalScreen:
     def width(self) -> int:
         """Cells of a row, at least 20."""
         return self._painter.width
+
+    @property
+    def rows(self) -> int:
+        """How many rows the terminal has."""
+        return self._painter.rows
 
     @property
     def tail_rows(self) -> int:

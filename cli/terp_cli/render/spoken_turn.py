@@ -36,6 +36,7 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
+from terp_cli.effects_line import effects_line
 from terp_cli.render import words
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.spoken_output import SpokenOutput
@@ -143,9 +144,9 @@ class SpokenTurn:
                 # It is said when it is whole.
                 self._wait("Writing code")
                 return []
-            case CodeProposed(language=language, code=code, cwd=cwd):
+            case CodeProposed(language=language, code=code, cwd=cwd, effects=effects):
                 self._what, self._cwd = "", cwd
-                return [*self.rest(), *code_lines(language, code)]
+                return [*self.rest(), *code_lines(language, code), f"Effects: {effects_line(effects)}."]
             case _:
                 assert_never(event)
 

@@ -38,7 +38,7 @@ from terp.events import (
 from terp.outputs import Display, DisplayUpdate
 from terp_cli.render import look, words
 from terp_cli.render.answer import AnswerStream, same_file
-from terp_cli.render.code import CodeStream
+from terp_cli.render.call_code import CallCode
 from terp_cli.render.display import Draw, Drawn, saved_to
 from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import MarkdownStream
@@ -48,6 +48,9 @@ from terp_cli.render.plain import PlainStream
 from terp_cli.render.reasoning import Detail, FoldedReasoning
 from terp_cli.render.status import Status
 from terp_cli.sanitise import one_line
+
+# The header, a folding row, the effects and the question take so many rows of the screen.
+_ROWS_BELOW, _FEWEST_ROWS = 10, 6
 
 
 class Stream(Protocol):
@@ -69,7 +72,8 @@ class Transcript:
     One part grows at a time: reasoning, text, the code of a call, the output of a run. When another
     begins, it is finished, and a blank row goes between them. `verbose` folds no traceback, and no
     reasoning unless `reasoning` says so. `draw` draws pictures; without it there is no `Graphic` among
-    the rows.
+    the rows. `rows` are those of the screen: longer code of a call is folded (0: never). While
+    `asks` is set a person is about to be asked about the code that was proposed.
     """
 
     def __init__(
@@ -81,6 +85,7 @@ class Transcript:
         verbose: bool = False,
         reasoning: Detail | None = None,
         draw: Draw | None = None,
+        rows: Callable[[], int] = lambda: 0,
     ) -> None:
         self._width = width
         self._tail_rows = tail_rows
@@ -88,6 +93,9 @@ class Transcript:
         self.verbose = verbose
         self._detail: Detail = reasoning or ("whole" if verbose else "folded")
         self._drawing = draw
+        self._screen_rows = rows
+        self.asks = True
+        self._proposed: CodeProposed | None = None
         self._cwd = ""
         self._obituary = ""
         # The files that this turn has told of.
@@ -121,6 +129,14 @@ class Transcript:
         """The rows of all that waits: something else is about to be drawn, or the turn is over."""
         self._end_part()
         return self._taken()
+
+    def whole_code(self) -> list[Text]:
+        """All rows of the code that was proposed last, none folded; empty when there was none."""
+        if self._proposed is None:
+            return []
+        code = CallCode(self._proposed.language, self._width)
+        header = words.code_header(self._proposed.language)
+        return [header, *code.feed(self._proposed.code), *code.finish()]
 
     def _draw(self, event: Event) -> None:
         match event:
@@ -265,21 +281,31 @@ class Transcript:
             # Code that another part has torn in two is shown whole when it is proposed.
             self._code_language = None if delta.call_id in self._code else delta.language
             self._code.setdefault(delta.call_id, Pieces())
-            self._begin(name, CodeStream(delta.language, self._width))
+            self._begin(name, self._call_code(delta.language))
             self._keep([words.code_header(delta.language)])
         self._code[delta.call_id].add(delta.text)
-        self._keep(cast("CodeStream", self._part).feed(delta.text))
+        self._keep(cast("CallCode", self._part).feed(delta.text))
 
     def _propose(self, proposed: CodeProposed) -> None:
         self._cwd = proposed.cwd
         written = str(self._code.pop(proposed.call_id, ""))
         seen = self._name == "code " + proposed.call_id and self._code_language == proposed.language
         if not (seen and proposed.code.startswith(written)):
-            self._begin("", CodeStream(proposed.language, self._width))
+            self._begin("", self._call_code(proposed.language))
             self._keep([words.code_header(proposed.language)])
             written = ""
-        self._keep(cast("CodeStream", self._part).feed(proposed.code[len(written) :]))
+        self._proposed = proposed
+        code = cast("CallCode", self._part)
+        self._keep(code.feed(proposed.code[len(written) :]))
+        self._keep(code.finish(" · v shows all" if self.asks else ""))
         self._end_part()
+        line = words.effects(proposed.effects, asks=self.asks)
+        self._keep(wrapped(line, self._width()))
+
+    def _call_code(self, language: str) -> CallCode:
+        # What is asked below the code must not push its beginning off the screen.
+        rows = self._screen_rows()
+        return CallCode(language, self._width, max(_FEWEST_ROWS, rows - _ROWS_BELOW) if rows else 0)
 
     def _finish_run(self, finished: CodeFinished) -> None:
         if self._name != "output " + finished.call_id:

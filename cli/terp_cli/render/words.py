@@ -5,6 +5,7 @@ from typing import assert_never
 from rich.style import Style
 from rich.text import Text
 
+from terp.effects.found import Effects
 from terp.events import (
     Answered,
     CodeCompared,
@@ -25,6 +26,7 @@ from terp.events import (
 )
 from terp.outputs import FileChange
 from terp_cli import past_words
+from terp_cli.effects_line import BETWEEN, effects_in_words
 from terp_cli.plain import with_remedy
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
@@ -82,6 +84,16 @@ class Usage:
 def code_header(language: str) -> Text:
     """The line above the code of a call."""
     return Text(f"── {one_line(language) or 'code'}", look.RULE)
+
+
+def effects(told: Effects, *, asks: bool) -> Text:
+    """What the code would do; what a person must weigh stands out when they are asked about it."""
+    line = Text("effects: ", look.DIM)
+    for at, (kind, said) in enumerate(effects_in_words(told)):
+        calm = not asks or kind in (None, "reads")
+        line.append(BETWEEN if at else "", look.DIM)
+        line.append(said, look.DIM if calm else look.PLAIN if kind == "writes" else look.WARNING)
+    return line
 
 
 def late_header() -> Text:

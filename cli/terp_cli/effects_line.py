@@ -1,0 +1,54 @@
+"""The account of what code would do, as one line for a person."""
+
+from terp.effects.found import Effect, EffectKind, Effects
+from terp_cli.sanitise import one_line
+
+# What stands before the targets, and what is said where there are none.
+_WORDS: dict[EffectKind, tuple[str, str]] = {
+    "reads": ("reads ", "reads files"),
+    "writes": ("writes ", "writes files"),
+    "network": ("network: ", "network"),
+    "deletes": ("deletes ", "deletes files"),
+    "subprocess": ("runs: ", "runs programs"),
+    "installs": ("installs ", "installs packages"),
+    "secrets": ("reads a secret: ", "reads secrets"),
+    "cannot tell": ("cannot tell: ", "cannot tell"),
+}
+_MOST, _LONGEST = 4, 60
+BETWEEN = " · "
+
+
+def effects_line(effects: Effects) -> str:
+    """What code would do, in words; what of it comes from the code is made safe and not too long."""
+    return BETWEEN.join(said for _, said in effects_in_words(effects))
+
+
+def effects_in_words(effects: Effects) -> list[tuple[EffectKind | None, str]]:
+    """The parts of `effects_line` with the kind of each; None for code that only computes."""
+    if not effects.found:
+        return [(None, "computes only")]
+    if effects.kinds == {"reads"}:
+        targets = _targets(effects.found[0])
+        return [("reads", f"reads only: {targets}" if targets else "reads only")]
+    return [(effect.kind, _said(effect)) for effect in effects.found]
+
+
+def _said(effect: Effect) -> str:
+    before, alone = _WORDS[effect.kind]
+    return f"{before}{_targets(effect)}" if effect.targets else alone
+
+
+def _targets(effect: Effect) -> str:
+    # The first thing that is not known is reason enough; of the others a person wants to see more.
+    most = 1 if effect.kind == "cannot tell" else _MOST
+    shown = [_shortened(one_line(target)) for target in effect.targets[:most]]
+    left = len(effect.targets) - len(shown) + effect.more
+    return ", ".join(shown) + (f" and {left} more" if left else "")
+
+
+def _shortened(target: str) -> str:
+    """`target` without its middle when it is long: the ends say which one it is."""
+    if len(target) <= _LONGEST:
+        return target
+    keep = (_LONGEST - 1) // 2
+    return f"{target[:keep]}…{target[-keep:]}"

@@ -1,0 +1,127 @@
+"""The code of a call: numbered lines, appended while the model writes them, folded past a screenful.
+
+All decisions fall at the ends of lines: the rows do not depend on how the code was cut. What is folded
+away is always counted.
+"""
+
+from collections.abc import Callable
+
+from rich.text import Text
+
+from terp_cli.render import look
+from terp_cli.render.fold import fold
+from terp_cli.render.highlight import Highlighter
+from terp_cli.render.pieces import Pieces
+from terp_cli.sanitise import visible
+
+# Saying that so few rows are left out would take almost as much room as showing them.
+_WORTH_FOLDING = 3
+
+
+class CallCode:
+    """Rows of the code of one call, of which `most` are shown; 0 shows all."""
+
+    def __init__(self, language: str, width: Callable[[], int], most: int = 0) -> None:
+        self._highlighter = Highlighter(language)
+        self._width = width
+        self._most = most
+        self._line = Pieces()
+        self._number = 1
+        self._shown = 0
+        # Whole lines that do not fit any more, as long as it is not clear that they are to be folded.
+        self._held: list[list[Text]] = []
+        self._left = 0
+        self._cut = 0
+
+    @property
+    def folded(self) -> bool:
+        """Whether some of the code is not shown."""
+        return self._left > 0
+
+    def feed(self, text: str) -> list[Text]:
+        """The rows of the lines that `text` finished."""
+        rows: list[Text] = []
+        *finished, rest = text.split("\n")
+        for end in finished:
+            self._line.add(end)
+            rows += self._end_line()
+        self._line.add(rest)
+        return rows
+
+    def finish(self, hint: str = "") -> list[Text]:
+        """The rows of what was waiting; what is not shown is counted, and `hint` says how to see it."""
+        rows = self._end_line() if len(self._line) else []
+        rows += [row for line in self._held for row in line]
+        self._held = []
+        if self._left:
+            rows.append(Text(f"{self._not_shown()} not shown{hint}", look.DIM))
+            self._left = 0
+        return rows
+
+    def tail(self, limit: int) -> list[Text]:
+        """The last `limit` rows of what may still change: lines that are held, and the one being written."""
+        if self.folded:
+            more = self._left + (len(self._line) > 0)
+            return [Text(f"… {more} more line{'s' if more > 1 else ''}", look.DIM)]
+        rows = [row for line in self._held for row in line]
+        if line := self._line.end(self._room * limit):
+            whole = len(line) == len(self._line)
+            text = self._highlighter.peek(line) if whole else Text(visible(line))
+            rows += self._numbered(text, starts=whole)
+        return rows[-limit:]
+
+    def _end_line(self) -> list[Text]:
+        line = self._line.take()
+        if self.folded:
+            self._left += 1
+            self._number += 1
+            return []
+        rows = self._numbered(self._highlighter.line(line))
+        self._number += 1
+        if not self._most or (not self._held and self._shown + len(rows) <= self._most):
+            self._shown += len(rows)
+            return rows
+        self._held.append(rows)
+        return self._fold() if sum(map(len, self._held)) > _WORTH_FOLDING + self._free else []
+
+    def _fold(self) -> list[Text]:
+        """Show of the held lines what still fits, and count the rest from now on."""
+        free, shown = self._free, [row for line in self._held for row in line][: self._free]
+        first = self._number - len(self._held)
+        for at, line in enumerate(self._held):
+            if free < len(line):
+                self._left = len(self._held) - at
+                self._cut = first + at if free else 0
+                break
+            free -= len(line)
+        self._held = []
+        return shown
+
+    @property
+    def _free(self) -> int:
+        return self._most - self._shown
+
+    def _not_shown(self) -> str:
+        if not self._cut:
+            return f"… {self._left} line{'s' if self._left > 1 else ''}"
+        others = self._left - 1
+        rest = f"… the rest of line {self._cut}"
+        return f"{rest} and {others} more line{'s' if others > 1 else ''}" if others else rest
+
+    @property
+    def _room(self) -> int:
+        return max(8, self._width() - len(_gutter(self._number)))
+
+    def _numbered(self, text: Text, *, starts: bool = True) -> list[Text]:
+        """A line as rows with its number before the first; a row that goes on has none."""
+        gutter = _gutter(self._number)
+        again = " " * (len(gutter) - 2) + gutter[-2:]
+        return [
+            Text.assemble((gutter if starts and at == 0 else again, look.DIM), row)
+            for at, row in enumerate(fold(text, self._room))
+        ]
+
+
+def _gutter(number: int) -> str:
+    # The last number is not known while the first is written: few calls have more than 999 lines.
+    return f"{number:>3} │ "

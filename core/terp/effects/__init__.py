@@ -1,0 +1,1 @@
+"""What code would do, told before it runs: an account of its effects that informs and never decides."""

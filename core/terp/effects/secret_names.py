@@ -1,0 +1,44 @@
+"""Files and environment variables that hold keys, as far as their names tell."""
+
+import re
+
+_FOLDERS = (
+    r"\.ssh|\.aws|\.gnupg|\.kube|\.azure|\.docker|\.password-store|\.mozilla|\.thunderbird|\.terp"
+    r"|\.config/(?:gh|gcloud|terp|google-chrome|chromium|BraveSoftware|op|rclone)"
+    r"|\.local/state/terp|\.local/share/keyrings|Library/Keychains|Library/Application Support/Google/Chrome"
+)
+_FILES = (
+    r"\.netrc|_netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.vault-token|\.htpasswd"
+    r"|\.s3cfg|\.boto|\.databrickscfg|id_(?:rsa|dsa|ecdsa|ed25519)|\.bash_history|\.zsh_history|kubeconfig"
+)
+# Of these a sentence may speak without meaning a file.
+_ALONE = r"\.env(?:\.\w+)?|[\w.-]*\.(?:pem|p12|pfx|key)|[\w.-]*credentials(?:\.\w+)?|secrets?\.\w+"
+_ABSOLUTE = r"/etc/g?shadow|/etc/sudoers|/proc/(?:self|\d+|\*)/environ|/proc/(?:self|\d+)/mem"
+_START, _END = r"(?:^|(?<=[\s/'\"=:@~]))", r"(?=$|[\s/'\";:,)])"
+_STRONG = re.compile(f"(?:{_START}(?:{_FOLDERS}|{_FILES}){_END})|(?:{_ABSOLUTE})")
+_WEAK = re.compile(f"{_START}(?:{_ALONE})$")
+# What every such name has: most texts have none of it.
+_MARK = re.compile(r"[./_~]|kubeconfig|credentials")
+_VARIABLE = re.compile(
+    r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD_HASH|CREDENTIALS?|AUTH|PRIVATE)(?:$|_|S$)"
+    r"|APIKEY|TOKEN$|SECRET$|PASSWORD$|DATABASE_URL|_DSN$"
+)
+# Longer ones are text; looking for paths in them would only find what is spoken of.
+_LONGEST, _LONGEST_NAME = 2_000, 200
+
+
+def secret_in(text: str) -> str:
+    """The path of a secret that `text` names; "" for none."""
+    if len(text) > _LONGEST or not _MARK.search(text):
+        return ""
+    found = _STRONG.search(text)
+    if found is None:
+        return text if len(text) < _LONGEST_NAME and " " not in text and _WEAK.search(text) else ""
+    start = max(text.rfind(end, 0, found.start()) for end in " \t\n'\"=;@") + 1
+    ends = [at for end in " \t\n'\";),:" if (at := text.find(end, found.end())) >= 0]
+    return text[start : min(ends, default=len(text))]
+
+
+def is_secret_variable(name: str) -> bool:
+    """Whether an environment variable of this name would hold a key or a password."""
+    return _VARIABLE.search(name.upper()) is not None

@@ -1,0 +1,17 @@
+"""Cells with what must be told of them, read from a file beside this one."""
+
+from pathlib import Path
+
+from terp.effects.found import Effects
+
+
+def said(effects: Effects) -> str:
+    """Effects as the files write them."""
+    return " | ".join(f"{effect.kind}: {', '.join(effect.targets)}" for effect in effects.found) or "computes"
+
+
+def harmless_cells() -> list[tuple[str, str]]:
+    """Cells as models write them, with what is told of each."""
+    text = Path(__file__).with_name("harmless_cells.txt").read_text(encoding="utf-8")
+    blocks = [block.partition("\n") for block in text.split("\n======\n")[1:]]
+    return [(code.removesuffix("\n"), head.removeprefix("## ")) for head, _, code in blocks]
