@@ -19,6 +19,7 @@ from terp.log import EventLog, Record
 from terp.messages import Attachment, Message, User
 from terp.models.protocol import Model
 from terp.outputs import BackCall, InputRequest, Output, Text
+from terp.past_runs import PastRun, as_answer, find_run, past_runs
 from terp.person import Consent, Person
 from terp.plain import without_escapes
 from terp.proposals import Proposals
@@ -54,7 +55,7 @@ class Session:
         self.limits = limits or Limits()
         self.folder = folder
         self._person = person
-        self._services: dict[str, Service] = {}
+        self._services: dict[str, Service] = {"run_output": self._run_output}
         self._questions = Questions(self.log)
         self._conversation = Conversation(
             model,
@@ -90,6 +91,19 @@ class Session:
     @history.setter
     def history(self, messages: Sequence[Message]) -> None:
         self._conversation.messages[:] = messages
+
+    @property
+    def runs(self) -> Sequence[PastRun]:
+        """The runs of this session, oldest first, also one that goes on."""
+        return past_runs(record.event for record in self.log.since(0))
+
+    def run(self, number: int) -> PastRun:
+        """The run with this number, which is over; -1 is the last one.
+
+        Raises:
+            UnknownRun: there is none; the message tells which there are.
+        """
+        return find_run(self.runs, number)
 
     @property
     def spent_usd(self) -> float | None:
@@ -260,6 +274,9 @@ class Session:
             return f"{nobody.message} It got end of file; do not use input()."
         await kernel.type_in(line)
         return ""
+
+    async def _run_output(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        return as_answer(self.run(int(arguments["number"])))
 
     async def _serve(self, call: BackCall, kernel: Kernel) -> None:
         service = self._services.get(call.service)

@@ -21,11 +21,23 @@ class Run:
 
     `reply` holds the kernel's answer, `ended` is set when the code is at its end, `idle` when the
     output is complete, `over` when nothing more will come. `stopped` says how the run was stopped
-    from outside, if it was; `overtime` says it in words for a run that took too long.
+    from outside, if it was; `overtime` says it in words for a run that took too long. `stack` is where
+    the code stood before its kernel was `killed`.
     """
 
-    def __init__(self, run_id: str, translator: Translator, backlog: Backlog, token: str) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        translator: Translator,
+        backlog: Backlog,
+        token: str,
+        *,
+        code: str = "",
+        number: int = 0,
+    ) -> None:
         self.run_id = run_id
+        self.code = code
+        self.number = number
         self.message_id = ""
         self.sent_ns = 0
         self.messages = 0
@@ -37,6 +49,8 @@ class Run:
         self.stop_requested = asyncio.Event()
         self.stopped: RunStatus | None = None
         self.overtime = ""
+        self.killed = False
+        self.stack = ""
         self.report: dict[str, Any] = {}
         self._translator = translator
         self._back_prompt = f"terp:{token}:"
