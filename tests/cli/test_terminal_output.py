@@ -19,7 +19,7 @@ def test_a_flood_shows_its_head_a_count_and_its_tail() -> None:
         *(str(at) for at in range(40)),
         "… 948 lines …",
         *(str(at) for at in range(988, 1_000)),
-        "✓ ran · 500 ms",
+        "✓ ran · 500 ms · out[1]",
         "  all output: /tmp/out.txt",
     ]
 
@@ -82,7 +82,7 @@ def test_a_traceback_shows_the_own_frames_and_counts_those_of_libraries() -> Non
         "File /tmp/mine.py:3, in mine",
         "----> 3 get()",
         "KeyError: 'nope'",
-        "✗ failed · 500 ms",
+        "✗ failed · 500 ms · out[1]",
         f"  all output: {path}",
     ]
 

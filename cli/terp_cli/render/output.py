@@ -7,12 +7,12 @@ from typing import Any, assert_never
 from rich.text import Text as Styled
 
 from terp import tracebacks
+from terp.changes import grouped
 from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp_cli.program_text import Line, ProgramText
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
 from terp_cli.render.markdown import MarkdownStream
-from terp_cli.render.words import grouped
 from terp_cli.sanitise import one_line
 
 _HEAD, _TAIL = 40, 12

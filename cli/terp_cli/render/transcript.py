@@ -80,6 +80,7 @@ class Transcript:
         self._part: Stream | None = None
         self._name = ""
         self._code: dict[str, Pieces] = {}
+        self._numbers: dict[str, int] = {}
         self._code_language: str | None = None
         self._rows: list[Text] = []
         self._spaced = False
@@ -144,7 +145,8 @@ class Transcript:
 
     def _run(self, event: CodeStarted | Printed | LateOutput | CodeFinished) -> None:
         match event:
-            case CodeStarted(call_id=call_id):
+            case CodeStarted(call_id=call_id, execution_count=number):
+                self._numbers[call_id] = number
                 self._status.wait("running", self._clock(), after_s=0.5)
                 self._begin("output " + call_id, self._output())
             case Printed(call_id=call_id, output=output):
@@ -209,7 +211,10 @@ class Transcript:
             return
         if self._name != "line":
             self._begin("line", None)
-        self._keep([part for row in rows for part in wrapped(row, self._width())])
+        self._keep([part for row in rows for part in self._fit(row)])
+
+    def _fit(self, row: Text) -> list[Text]:
+        return wrapped(row, self._width())
 
     def _write_code(self, delta: CodeDelta) -> None:
         name = "code " + delta.call_id
@@ -241,7 +246,10 @@ class Transcript:
         if finished.note == self._obituary:
             finished = replace(finished, note="")
         cut = isinstance(output, OutputStream) and output.cut
-        self._keep(words.finished(finished, cut=cut))
+        number = self._numbers.pop(finished.call_id, 0)
+        self._keep([part for row in words.finished(finished, number=number) for part in self._fit(row)])
+        # A path in one piece can be copied.
+        self._keep(words.left_behind(finished, cut=cut))
 
     def _kernel_changed(self, changed: KernelChanged) -> None:
         starting = f"starting {one_line(changed.language)}"
