@@ -42,7 +42,7 @@ class Observation:
             case Text(stream=stream, text=text):
                 self._write(self._lines[stream].feed(text))
             case Display():
-                self._block(_described(output))
+                self._block(described(output))
                 self._picture(output)
             case DisplayUpdate(display_id=display_id):
                 self._updates[display_id] = output
@@ -76,7 +76,7 @@ class Observation:
         """
         self._rest()
         for update in self._updates.values():
-            self._block(_described(update))
+            self._block(described(update))
         self._updates.clear()
         said = [self._text.text(_where(ended.recall, full_output)).rstrip("\n")]
         if self._text.empty:
@@ -159,7 +159,8 @@ def _listed(files: tuple[FileChange, ...]) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
-def _described(display: Display | DisplayUpdate) -> str:
+def described(display: Display | DisplayUpdate) -> str:
+    """What was displayed, in words: its text, or the file it is in."""
     picture = pictures.raster(display.data)
     if picture is not None:
         size = pictures.size(picture[1])

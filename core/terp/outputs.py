@@ -130,7 +130,7 @@ class StoppedAt:
 
     `function` is "" outside functions. `inside` names what that line was calling, where it is no code of
     theirs ("time.sleep"). `run` is the number of an earlier run whose code it is, `file` the path of a
-    file; without either it is the code of the run itself.
+    file, or words where no more is known; without either it is the code of the run itself.
     """
 
     line: int

@@ -14,9 +14,10 @@ from terp.flood import Flood
 from terp.kernels.protocol import Kernel
 from terp.log import EventLog
 from terp.messages import Image
-from terp.observation import Observation
+from terp.observation import Observation, described
 from terp.outputs import (
     BackCall,
+    Display,
     Error,
     InputRequest,
     Output,
@@ -113,6 +114,8 @@ class Runner:
             watched.failed = True
             # Whoever reads along sees the library's frames folded.
             watched.spool.add(without_escapes("\n".join(output.traceback)) + "\n")
+        elif isinstance(output, Display):
+            watched.spool.add(described(output).rstrip("\n") + "\n")
         watched.observation.add(output)
         self._show(watched.call, watched.flood.passed(output))
         if isinstance(output, InputRequest):

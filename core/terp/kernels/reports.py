@@ -53,7 +53,8 @@ def stopped_in_stack(stack: str, code: str) -> StoppedAt | None:
         return None
     file, number, function = frames[cells[0]]
     inside = _text(frames[cells[0] - 1][2]) if cells[0] else ""
-    lines = code.splitlines()
+    # IPython counts, as tracebacks do, from the first line that is not empty.
+    lines = re.sub(r"\A(?:[ \t]*\n)+", "", code).splitlines()
     line = int(number)
     is_this = file == frames[cells[-1]][0] and 0 < line <= len(lines)
     named = "" if function == "<module>" else _text(function)

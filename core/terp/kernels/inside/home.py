@@ -34,8 +34,9 @@ class Home:
         self.dropped = [0, 0]
         self.reported = 0.0
         self.hidden: str | None = None
-        # Where the cell begins, where an interrupt hit it, and where its stack goes before a kill.
+        # Where the cell begins, its number, where an interrupt hit it, where its stack goes before a kill.
         self.cwd = ""
+        self.number = 0
         self.stopped: Any = None
         self.stack: Any = None
         self.calling = threading.Lock()

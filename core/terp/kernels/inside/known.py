@@ -43,7 +43,7 @@ class Kind(NamedTuple):
 def type_name(value: Any) -> str:
     """The name of a value's class, short and harmless to show; "class" for a class itself."""
     kind = type(value)
-    return "class" if type in MRO(kind) else printable(NAME(kind), 60)
+    return "class" if issubclass(kind, type) else printable(NAME(kind), 60)
 
 
 def printable(text: Any, limit: int) -> str:
@@ -53,8 +53,11 @@ def printable(text: Any, limit: int) -> str:
 
 
 def is_module(value: Any) -> bool:
-    """Whether a value is a module. `isinstance` would ask the object for its `__class__`."""
-    return types.ModuleType in MRO(type(value))
+    """Whether a value is a module. `isinstance` would ask the object for its `__class__`.
+
+    Classes are compared by `is` and `issubclass` alone: `in` would ask a metaclass for its `__eq__`.
+    """
+    return issubclass(type(value), types.ModuleType)
 
 
 def attributes(value: Any) -> Any:
@@ -147,7 +150,9 @@ class Kinds:
         kind = self._kinds.get(id(type(item)))
         if kind is None:
             return None
-        return _own_size(type(item))(item) if type(item) in CONTAINERS else kind.size(item)
+        own = type(item)
+        is_container = any(own is container for container in CONTAINERS)
+        return _own_size(own)(item) if is_container else kind.size(item)
 
 
 def _nothing(_: Any) -> Shape:

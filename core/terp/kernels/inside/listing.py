@@ -80,7 +80,7 @@ class Listing:
 
     def _head(self, value: Any, depth: int) -> Any:  # noqa: PLR0911 - one line for each kind
         kind = type(value)
-        if kind in (str, bytes, bytearray):
+        if kind is str or kind is bytes or kind is bytearray:
             return repr(value[:HEAD])
         if kind is int:
             return repr(value) if value.bit_length() <= 4 * HEAD else f"<int of {value.bit_length()} bits>"

@@ -22,6 +22,7 @@ def count_with_session(home: Home) -> None:
             for past in (shell.history_manager.input_hist_parsed, shell.history_manager.input_hist_raw):
                 # Inputs are found by their place.
                 past.extend([""] * (wanted - len(past)))
+        home.number = count
         publish(code, parent, count)
 
     kernel._publish_execute_input = numbered

@@ -40,7 +40,7 @@ def place_of(error: BaseException, home: Home, kinds: Kinds) -> Any:
         "function": "" if name == "<module>" else printable(name, LONGEST_TEXT),
         "source": printable(source, LONGEST_LINE),
         "inside": printable(inside(step, below[0].tb_frame if below else None), LONGEST_TEXT * 2),
-        "run": 0 if run in (None, home.shell.execution_count) else run,
+        "run": 0 if run in (None, home.number) else run,
         "file": filename if run is None else "",
         "values": list(values(frame, line, source, kinds)),
     }
@@ -72,8 +72,8 @@ def is_own(step: Any, home: Home) -> bool:
     filename = step.tb_frame.f_code.co_filename
     if cell_of(filename, home):
         return True
-    below = os.path.abspath(filename).startswith(os.path.join(home.cwd, ""))  # noqa: PTH100, PTH118
-    return bool(home.cwd) and below and not LIBRARY.search(filename)
+    # Compiled modules name files that are not there.
+    return filename.startswith(os.path.join(home.cwd, "")) and not LIBRARY.search(filename)  # noqa: PTH118
 
 
 def name_of(code: types.CodeType) -> str:
@@ -145,7 +145,7 @@ def small(value: Any, kinds: Kinds) -> str:
         return repr(value)
     if kind is int:
         return repr(value) if value.bit_length() <= 128 else f"int of {value.bit_length()} bits"
-    if kind in (str, bytes) and len(value) <= LONGEST_TEXT:
+    if (kind is str or kind is bytes) and len(value) <= LONGEST_TEXT:
         return printable(repr(value), LONGEST_TEXT * 2)
     shape = kinds.shape(value)
     if not shape:
