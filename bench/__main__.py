@@ -5,7 +5,17 @@ from importlib import import_module
 
 from bench.measure import show
 
-BENCHES = ("start", "prompt", "oneshot", "streaming", "arguments", "markdown", "history", "kernel")
+BENCHES = (
+    "start",
+    "prompt",
+    "oneshot",
+    "streaming",
+    "arguments",
+    "markdown",
+    "history",
+    "kernel",
+    "namespace",
+)
 
 
 def main() -> None:

@@ -158,3 +158,11 @@ async def test_a_fresh_kernel_has_nothing_to_compare_with(kernel: JupyterKernel)
     await ran(kernel, "x = 1")
     await kernel.restart()
     assert await delta(kernel, "y = 1") == "+y int"
+
+
+async def test_names_that_ipython_adds_with_each_run_do_not_count_as_many(kernel: JupyterKernel) -> None:
+    await kernel.restart()
+    await ran(kernel, "xs = [1]\ndef grow(): xs.append(1)")
+    for _ in range(300):
+        await ran(kernel, "1")
+    assert await delta(kernel, "grow()") == "~xs list 2"

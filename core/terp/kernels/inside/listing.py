@@ -18,8 +18,9 @@ from .home import Home
 from .known import CONTAINERS, MRO, NAME, Kinds, printable, type_name
 from .namespace import LONGEST_NAME, is_theirs
 
-# Variables that are listed, the time for looking at them, and the time for reprs of the person's classes.
-MOST, BUDGET_S, REPRS_S = 5_000, 0.1, 0.1
+# Variables that are listed, the time for looking at them (less while code runs), and the time for reprs
+# of the person's classes.
+MOST, BUDGET_S, BUSY_BUDGET_S, REPRS_S = 5_000, 0.25, 0.1, 0.1
 HEAD, ITEMS = 100, 12
 BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
 # Their reprs are Python's own, and short.
@@ -53,7 +54,7 @@ class Listing:
     def variables(self) -> list[tuple[str, str, Any, Any, str]]:
         """Name, type, shape, size and a short look at each variable."""
         self.kinds.renew()
-        deadline = time.perf_counter() + BUDGET_S
+        deadline = time.perf_counter() + (BUSY_BUDGET_S if self.home.in_cell else BUDGET_S)
         rows: list[Any] = []
         asked: list[tuple[int, Any]] = []
         for name, value in self.theirs():

@@ -16,7 +16,8 @@ from .known import Kinds, is_module, printable, type_name
 from .marks import FEW, MANY, Mark, Marks, differ
 
 # Names that are compared, or told, after each cell, and the time that looking may take at either end of it.
-MOST, MOST_TOLD, BUDGET_S = 1_000, 20, 0.001
+MOST, MOST_TOLD, BUDGET_S = 500, 20, 0.001
+MOST_WITH_PRIVATE = 20_000
 LONGEST_CODE, LONGEST_NAME = 20_000, 60
 WORD = re.compile(r"[^\W\d]\w*")
 
@@ -42,7 +43,7 @@ class Namespace:
         self.before: Any = None
         self.is_part = False
         self.deep: dict[str, Mark] = {}
-        self.length = 0
+        self.length = self.cells = 0
         self.found: dict[str, Any] = {}
 
     @property
@@ -50,15 +51,21 @@ class Namespace:
         """The namespace itself."""
         return self.home.shell.user_ns
 
+    def has_many(self) -> bool:
+        """Whether there are too many names to look at each. IPython adds two of its own with every cell."""
+        length = len(self.names)
+        return length - 2 * self.cells > MOST or length > MOST_WITH_PRIVATE
+
     def begin(self, code: Any) -> None:
         """A cell begins: look closer at the names that its code mentions."""
+        self.cells += 1
         self.found = {}
         self.kinds.renew()
         names, hidden = self.names, self.home.shell.user_ns_hidden
         self.length = len(names)
         words = set(WORD.findall(code[:LONGEST_CODE])) if type(code) is str else set()
         mentioned = {word: names[word] for word in words if word in names}
-        if self.length > MOST:
+        if self.has_many():
             self.before, self.is_part = self.look(dict(islice(mentioned.items(), MOST))), True
         elif self.before is None:
             self.before = self.look(dict(names))
@@ -84,7 +91,7 @@ class Namespace:
         """A cell is over: `found` is what it has changed, as `changes`, and how many `more` there are."""
         names, before = self.names, self.before
         self.kinds.renew()
-        is_part = self.is_part or len(names) > MOST
+        is_part = self.is_part or self.has_many()
         if is_part:
             now = self.look({name: names[name] for name in before if name in names})
             new, more = self.newest(before, now)
