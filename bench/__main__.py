@@ -13,6 +13,7 @@ BENCHES = (
     "arguments",
     "markdown",
     "history",
+    "sessions",
     "kernel",
     "namespace",
 )

@@ -35,9 +35,8 @@ async def turn(messages: int) -> float:
     """Seconds of CPU time for a turn with a run and an answer."""
     model = with_text_fallback(ScriptedModel(call("1 + 1"), "The answer is 42. " * 60), ["python"])
     with TemporaryDirectory() as folder:
-        session = Session(
-            model, EchoKernel(), AutoRun(Nobody()), folder=Path(folder), history=conversation(messages)
-        )
+        session = Session(model, EchoKernel(), AutoRun(Nobody()), folder=Path(folder))
+        session.history = conversation(messages)
         began = time.process_time()
         async with aclosing(session.turn("go on")) as events:
             async for _ in events:

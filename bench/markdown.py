@@ -16,9 +16,11 @@ from tests.loopback import Loopback
 
 from bench.measure import TERP, Row, environment, medians, show
 from bench.prompt import Terminal
+from terp_cli.painter import Painter
 from terp_cli.render.ansi import Palette
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.screen import TerminalScreen
+from terp_cli.terminal_query import TerminalFacts
 
 SAMPLE = """\
 ## What the table says
@@ -54,7 +56,9 @@ def repeated(text: str, size: int) -> str:
 def draw(text: str) -> tuple[float, str]:
     """Seconds of CPU time for all of the text, and what was written."""
     out = io.StringIO()
-    screen = TerminalScreen(out, Palette(ColorSystem.EIGHT_BIT), lambda: (120, 40), synchronised=True)
+    painter = Painter(out, lambda: (120, 40))
+    painter.learn(TerminalFacts(synchronised=True))
+    screen = TerminalScreen(painter, Palette(ColorSystem.EIGHT_BIT))
     stream = MarkdownStream(lambda: screen.width, lambda: screen.tail_rows)
     began = time.process_time()
     for number, at in enumerate(range(0, len(text), 4)):

@@ -19,6 +19,9 @@ _terp() {
             done ;;
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
+        --theme) compopt +o default 2>/dev/null; words=(auto dark light none) ;;
+        --images) compopt +o default 2>/dev/null; words=(auto off kitty iterm sixel blocks) ;;
+        --notify) compopt +o default 2>/dev/null; words=(auto off bell osc9 osc99 osc777) ;;
         --replay-mode) compopt +o default 2>/dev/null; words=(strict new sequence) ;;
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --record | --replay | --file | -f) ;;
@@ -53,6 +56,13 @@ _terp() {
                     --python
                     --run-timeout --run-timeout-s
                     --env-pass
+                    --theme
+                    --images
+                    --vi --vi-mode
+                    --no-vi-mode
+                    --screen-reader
+                    --no-screen-reader
+                    --notify
                     --record
                     --replay
                     --replay-mode

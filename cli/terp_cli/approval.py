@@ -3,28 +3,31 @@
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from textwrap import fill
 
-from terp.errors import NobodyThere
+from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
 from terp.person import Consent, Decline, Run
+from terp_cli.choices import Choice, letter_of, numbered
+from terp_cli.clipboard import copied
+from terp_cli.front import PersonalFront
 from terp_cli.lookalikes import lookalikes
+from terp_cli.reader import Reader
 from terp_cli.sanitise import one_line, readable, visible
-from terp_cli.terminal import TerminalFront
+from terp_cli.talk import Typed
 
-if TYPE_CHECKING:
-    # Many a call asks nothing, and prompt_toolkit is half of a quick start.
-    from terp_cli.keyboard import Keyboard, Typed
-
-_HELP = (
-    "y  run it",
-    "n  do not run it",
-    "e  edit it; it is shown again before it runs",
-    "a  run this and everything else in this session without asking",
-    "Anything longer does not run it, and is told to the model.",
+CHOICES = (
+    Choice("y", "run it"),
+    Choice("n", "do not run it"),
+    Choice("e", "edit it; it is shown again before it runs"),
+    Choice("a", "run this and everything else in this session without asking"),
+    Choice("x", "let the model explain it"),
+    Choice("c", "copy it"),
 )
-_CHOICES = "[y]es · [n]o · [e]dit · [a]lways · [?] or what to do instead › "
+CONSENT = (Choice("y", "yes"), Choice("n", "no"))
+_LONGER = "Anything longer does not run it, and is told to the model."
+_LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [c]opy · [?] or what to do instead ›"
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
 _PASTED = "A paste cannot approve. Type the letter."
@@ -41,32 +44,38 @@ class TerminalPerson:
     otherwise.
 
     With `once`, declining ends the turn: a one-shot call has nobody to go on with. With `draws`, the code
-    is drawn before it is asked about, because nobody else draws the turn on this terminal.
+    is drawn before it is asked about, because nobody else draws the turn on this terminal. With `spoken`
+    the choices are numbered and read out.
+
+    While `always` is set nobody is asked. `explain`, where it is set, is what the model says about code.
     """
 
     def __init__(
         self,
-        front: TerminalFront,
-        keyboard: "Callable[[], Keyboard]",
+        front: PersonalFront,
+        desk: Callable[[], Reader],
         *,
         interrupted: Callable[[], None] = _send_interrupt,
         once: bool = False,
         draws: bool = False,
+        spoken: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._front = front
-        self._make_keyboard = keyboard
-        self._keyboard: Keyboard | None = None
+        self._make_desk = desk
+        self._desk: Reader | None = None
         self._once = once
         self._draws = draws
         self._environ = environ
         self._interrupted = interrupted
+        self._spoken = spoken
         self.always = False
+        self.explain: Callable[[str, str], Awaitable[str]] | None = None
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """The decision about code that is on the screen; `a` decides all that come later too."""
         if self.always:
-            return Run(proposed.code)
+            return Run(proposed.code, by="auto_run")
         if self._draws:
             self._front.aside(proposed)
         with self._front.asking():
@@ -81,12 +90,13 @@ class TerminalPerson:
     async def allow(self, request: Consent) -> bool:
         """Whether something other than code may be done; only the letter `y` means yes."""
         why = f"\n{readable(request.why)}" if request.why else ""
+        letters = numbered(CONSENT) if self._spoken else "[y]es · [n]o › "
         with self._front.asking():
             while True:
-                typed = await self._line(f"{readable(request.what)}{why}\n[y]es · [n]o › ")
+                typed = await self._line(f"{self._broken(readable(request.what) + why)}\n{letters}")
                 if typed is None:
                     return False
-                answer = typed.text.strip().lower()
+                answer = self._letter(typed.text, CONSENT)
                 if answer and not (answer == "y" and typed.pasted):
                     return answer == "y"
 
@@ -107,31 +117,48 @@ class TerminalPerson:
                 raise NobodyThere("The person pressed Ctrl-C.") from None
             return typed.text
 
-    async def _decided(self, proposed: CodeProposed, typed: "Typed") -> Run | Decline | None:
-        answer = typed.text.strip()
+    async def _decided(self, proposed: CodeProposed, typed: Typed) -> Run | Decline | None:
+        answer = self._letter(typed.text, CHOICES)
         if len(answer) > 1:
-            return Decline(answer)
+            return Decline(typed.text.strip())
         if typed.pasted:
             self._tell(_PASTED)
             return None
-        letter = answer.lower()
-        if letter == "e":
-            return await self._edited(proposed)
-        if letter == "n":
-            return Decline("", stop=self._once)
-        if letter in ("y", "a"):
-            self.always = letter == "a"
-            return Run(proposed.code)
-        if letter:
-            self._tell(*_HELP)
+        match answer:
+            case "y" | "a":
+                self.always = answer == "a"
+                return Run(proposed.code)
+            case "n":
+                return Decline("", stop=self._once)
+            case "e":
+                return await self._edited(proposed)
+            case "x":
+                await self._explain(proposed)
+            case "c":
+                self._tell(f"Copied {await copied(proposed.code, self._environ, self._typing.emit)}.")
+            case _ if answer:
+                self._tell(*(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER)
         return None
+
+    def _letter(self, text: str, choices: Sequence[Choice]) -> str:
+        """What was typed, in small letters; the letter of a number where numbers were offered."""
+        answer = text.strip().lower()
+        return letter_of(answer, choices) if self._spoken else answer
+
+    async def _explain(self, proposed: CodeProposed) -> None:
+        if self.explain is None:
+            self._tell("There is no model to explain it.")
+            return
+        try:
+            self._front.say(await self.explain(proposed.language, proposed.code))
+        except TerpError as error:
+            self._front.say(error.message)
 
     async def _edited(self, proposed: CodeProposed) -> Run | None:
         """The edited code, which is proposed again; None when it is as it was."""
         editor = self._environ.get("VISUAL") or self._environ.get("EDITOR")
         if editor:
-            edit = asyncio.to_thread(self._typing.edited_with, editor, proposed.code, proposed.language)
-            code = await edit
+            code = await self._typing.edited_with(editor, proposed.code, proposed.language)
         elif visible(proposed.code) != proposed.code:
             self._tell("The code has invisible characters. Set EDITOR to a program that shows them.")
             return None
@@ -145,9 +172,15 @@ class TerminalPerson:
     def _question(self, proposed: CodeProposed) -> str:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
-        return f"\n{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}.\n{_CHOICES}"
+        asked = f"{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}."
+        letters = numbered(CHOICES, free=_LONGER) if self._spoken else f"{self._broken(_LETTERS)} "
+        return f"\n{self._broken(asked)}\n{letters}"
 
-    async def _line(self, question: str) -> "Typed | None":
+    def _broken(self, text: str) -> str:
+        """Lines of terp's own, broken between words."""
+        return "\n".join(fill(line, self._typing.width - 2) for line in text.split("\n"))
+
+    async def _line(self, question: str) -> Typed | None:
         """What is typed; None when there is no answer: Ctrl-C, Ctrl-D, or no terminal any more."""
         try:
             return await self._typing.line(question)
@@ -166,7 +199,7 @@ class TerminalPerson:
         self._typing.say("".join(f"{line}\n" for line in lines))
 
     @property
-    def _typing(self) -> "Keyboard":
-        if self._keyboard is None:
-            self._keyboard = self._make_keyboard()
-        return self._keyboard
+    def _typing(self) -> Reader:
+        if self._desk is None:
+            self._desk = self._make_desk()
+        return self._desk

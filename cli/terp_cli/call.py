@@ -1,8 +1,8 @@
 """One call of the program: what was asked, and the means to answer it."""
 
 import traceback
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from terp.errors import SettingsError, TerpError
@@ -13,12 +13,14 @@ from terp.settings import Given, Settings
 from terp_cli import streams
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES
+from terp_cli.guard import Guard, Unguarded, guarding
 from terp_cli.json_front import ResultFront, StreamFront, write_end
 from terp_cli.oneshot import TIME_IS_OVER, Front
 from terp_cli.plain import Detail, PlainFront, with_remedy
 from terp_cli.sanitise import readable
 from terp_cli.stdin import Source, source_of
 from terp_cli.stopping import Stopping
+from terp_cli.typed_ahead import TypedAhead
 
 STDIN = 0
 _KEY_IN_ARGUMENTS = (
@@ -38,6 +40,8 @@ class Call:
         self.stopping = Stopping()
         self.out, self.notes = streams.stdout(), streams.stderr()
         self.source: Source = source_of(STDIN)
+        self.typed_ahead = TypedAhead(STDIN if self._stays else None)
+        self.guard: Guard | Unguarded = Unguarded()
         for notice in line.notices:
             self.tell(notice)
         if self.options.api_key:
@@ -46,13 +50,13 @@ class Call:
     def tell(self, text: str) -> None:
         """Say a line about the call itself."""
         if not self.options.quiet:
-            self.notes.write(f"terp: {text}\n")
+            self.notes.write(f"terp: {readable(text)}\n")
             self.notes.flush()
 
     def failed(self, error: TerpError) -> int:
         """Say why there is no result, in the form that was asked for; the exit code."""
         if self.options.debug:
-            traceback.print_exception(error, file=self.notes)
+            self.notes.write(readable("".join(traceback.format_exception(error))))
         self._without_a_turn(TurnFinished(error.stop_reason, "", error.message, error.remedy))
         one = with_remedy(error.message, error.remedy)
         lines = error.problems if isinstance(error, SettingsError) else [one]
@@ -110,6 +114,19 @@ class Call:
     def talks(self) -> bool:
         """Whether a person sits at the keyboard and can see what is drawn."""
         return self.draws and self.source == "terminal"
+
+    @property
+    def _stays(self) -> bool:
+        """Whether it is certain by now that the person will type at a prompt."""
+        asks = self.line.words or self.options.file
+        return self.talks and not self.line.command and bool(self.options.interactive or not asks)
+
+    @contextmanager
+    def terminal(self) -> Iterator[None]:
+        """While the context lives the terminal may be changed; it is as before afterwards, come what may."""
+        changes = self.talks and self.line.command in ("", "demo")
+        with guarding(STDIN if changes else None, self.environ) as self.guard, self.typed_ahead:
+            yield
 
     @property
     def out_folder(self) -> Path | None:

@@ -64,20 +64,27 @@ class Patient:
 def report(patient: Patient) -> int:
     """Write a line for each finding as it is made; 0 when nothing is wrong, else 1."""
     wrong = 0
+    for line in told(patient):
+        wrong += line.startswith("!")
+        patient.out.write(f"{line}\n")
+        patient.out.flush()
+    return 1 if wrong else 0
+
+
+def told(patient: Patient) -> Iterator[str]:
+    """The lines of the report, each as it is known; those of what is wrong begin with an exclamation mark."""
+    wrong = 0
     for check in _CHECKS:
         for finding in check(patient):
             wrong += finding.state == "wrong"
             mark = {"ok": " ", "note": "-", "wrong": "!"}[finding.state]
-            patient.out.write(f"{mark} {finding.about:<9} {one_line(finding.text)}\n")
+            yield f"{mark} {finding.about:<9} {one_line(finding.text)}"
             if finding.remedy:
-                patient.out.write(f"  {'':<9} → {one_line(finding.remedy)}\n")
-            patient.out.flush()
-    patient.out.write(
-        f"\n{wrong} to repair, marked !\n"
-        if wrong
-        else "\nNothing to repair. What is marked - is worth knowing.\n"
+                yield f"  {'':<9} → {one_line(finding.remedy)}"
+    yield ""
+    yield (
+        f"{wrong} to repair, marked !" if wrong else "Nothing to repair. What is marked - is worth knowing."
     )
-    return 1 if wrong else 0
 
 
 def _python(_: Patient) -> Iterator[Finding]:

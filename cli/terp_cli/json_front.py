@@ -81,5 +81,6 @@ def _run(run: CodeRun) -> dict[str, Any]:
 
 
 def _write(stream: TextIO, data: Mapping[str, Any]) -> None:
-    stream.write(json.dumps(data, ensure_ascii=False) + "\n")
+    # A program reads every character as it is; a terminal would obey some of them.
+    stream.write(json.dumps(data, ensure_ascii=stream.isatty()).replace("\x7f", "\\u007f") + "\n")
     stream.flush()

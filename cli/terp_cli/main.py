@@ -30,7 +30,9 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         line = read_command_line(arguments)
     except SettingsError as error:
-        sys.stderr.write("".join(f"terp: {problem}\n" for problem in error.problems))
+        from terp_cli.sanitise import readable  # noqa: PLC0415  (for a mistake only)
+
+        sys.stderr.write("".join(f"terp: {readable(problem)}\n" for problem in error.problems))
         return 2
     if line.options.version:
         return _print_version()

@@ -9,14 +9,14 @@ from typing import Literal, TextIO, assert_never
 
 from terp import events as on
 from terp import outputs as out
-from terp import tracebacks
 from terp.changes import delta_line, stopped_line
-from terp.plain import Lines, without_escapes
+from terp_cli import past_words
+from terp_cli.run_text import RunText
 from terp_cli.sanitise import one_line, readable, visible
 
 Detail = Literal["quiet", "normal", "verbose"]
 OfReply = on.TextDelta | on.ReasoningDelta | on.CodeDelta | on.ModelCalled | on.ModelRetrying
-OfCode = on.CodeProposed | on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.CodeFinished
+OfCode = on.CodeProposed | on.CodeTyped | on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.CodeFinished
 OfOutput = on.Printed | on.LateOutput
 Other = (
     on.TurnStarted
@@ -27,7 +27,12 @@ Other = (
     | on.UsageReported
     | on.HistoryCompacted
     | on.Noticed
+    | on.HistoryRewound
+    | on.SessionForked
+    | on.SessionResumed
+    | on.CodeCompared
 )
+OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
 _DEATHS = ("died", "restarted")
 
 
@@ -52,9 +57,11 @@ class PlainFront:
         self._after_run = False
         # Only the end of a reply tells whether its text is the answer or a remark beside code.
         self._reply: list[str] = []
-        self._lines: dict[tuple[str, str], Lines] = {}
+        self._runs: dict[str, RunText] = {}
         self._printing = ""
         self._cwd = ""
+        self._obituary = ""
+        self._thought = ""
 
     async def show(self, events: AsyncIterable[on.Event]) -> None:
         """Show one turn to its end."""
@@ -63,6 +70,8 @@ class PlainFront:
 
     def take(self, event: on.Event) -> None:
         """Show one event."""
+        if self._thought and not isinstance(event, on.ReasoningDelta):
+            self._think("\n")
         match event:
             case (
                 on.TextDelta() | on.ReasoningDelta() | on.CodeDelta() | on.ModelCalled() | on.ModelRetrying()
@@ -70,6 +79,7 @@ class PlainFront:
                 self._of_reply(event)
             case (
                 on.CodeProposed()
+                | on.CodeTyped()
                 | on.CodeDeclined()
                 | on.CodeRejected()
                 | on.CodeStarted()
@@ -97,7 +107,7 @@ class PlainFront:
                 self._reply.append(text)
             case on.ReasoningDelta(text=text):
                 if self._detail == "verbose":
-                    self._notes.write(readable(text))
+                    self._think(text)
             case on.CodeDelta():
                 self._remark()
             case on.ModelCalled(model=model, step=step):
@@ -109,12 +119,19 @@ class PlainFront:
             case _:
                 assert_never(event)
 
+    def _think(self, text: str) -> None:
+        """Write the lines of reasoning that are whole: what is safe depends on what stands beside it."""
+        lines, end, self._thought = (self._thought + text).rpartition("\n")
+        self._notes.write(readable(lines + end))
+
     def _of_code(self, event: OfCode) -> None:
         match event:
             case on.CodeProposed(language=language, code=code, cwd=cwd):
                 self._cwd = cwd
                 self._remark()
                 self._note(f"[{one_line(language)}]\n{visible(code)}")
+            case on.CodeTyped(language=language, code=code):
+                self._note(f"[{one_line(language)}, typed]\n{visible(code)}")
             case on.CodeDeclined(reason=reason):
                 self._note(f"[not run] {one_line(reason)}".rstrip())
             case on.CodeRejected(reason=reason):
@@ -131,7 +148,8 @@ class PlainFront:
         self._rest(event.call_id)
         for change in event.files:
             self._note(f"[{change.action}] {one_line(change.path)}")
-        if event.status != "ok" and (event.status != "error" or event.note):
+        known = event.status == "died" and event.note == self._obituary
+        if event.status != "ok" and (event.status != "error" or event.note) and not known:
             self._note(f"[{event.status}] {one_line(event.note)}".rstrip())
         if event.stopped_at:
             self._note(f"[stopped at] {one_line(stopped_line(event.stopped_at))}")
@@ -145,6 +163,7 @@ class PlainFront:
             case on.Noticed(text=text, remedy=remedy):
                 self._note(f"[note] {readable(f'{text} {remedy}'.rstrip())}")
             case on.KernelChanged(language=language, state=state, why=why):
+                self._obituary = why if state == "died" else ""
                 wanted: Detail = "normal" if state in _DEATHS else "verbose"
                 self._note(f"[{one_line(language)} kernel {state}] {one_line(why)}".rstrip(), wanted)
             case on.Progress(what=what, done=done, total=total):
@@ -153,40 +172,35 @@ class PlainFront:
                 price = "cost unknown" if cost is None else f"${cost:.4f}"
                 self._note(f"[{read:,} tokens read, {written:,} written, {price}]", "verbose")
             case on.HistoryCompacted(before=before, after=after, how=how):
-                self._note(f"[conversation shortened from {before:,} to {after:,} characters: {how}]")
+                self._note(
+                    f"[conversation shortened from {before:,} to {after:,} characters: {one_line(how)}]"
+                )
+            case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
+                self._of_past(event)
             case on.TurnStarted() | on.Asked() | on.Answered():
                 # Whoever asks, shows the question; whoever called, knows the prompt.
                 return
             case _:
                 assert_never(event)
 
-    def _output(self, call_id: str, output: out.Output, label: str) -> None:
-        match output:
-            case out.Text(stream=stream, text=text):
-                lines = self._lines.setdefault((call_id, stream), Lines())
-                self._print(call_id, label, lines.feed(text))
-            case out.Display(data=data, path=path) | out.DisplayUpdate(data=data, path=path):
-                self._rest(call_id)
-                shown = f"[picture] {one_line(path)}" if path else str(data.get("text/plain", ""))
-                self._print(call_id, label, f"{without_escapes(shown)}\n")
-            case out.Error():
-                self._rest(call_id)
-                self._print(call_id, label, f"{self._traceback(output)}\n")
-            case out.Omitted(characters=characters):
-                self._rest(call_id)
-                self._print(call_id, label, f"[… {characters:,} characters left out …]\n")
-            case out.InputRequest(prompt=prompt):
-                self._rest(call_id)
-                self._print(call_id, label, f"{without_escapes(prompt)}\n")
-            case out.Clear():
-                self._rest(call_id)
+    def _of_past(self, event: OfPast) -> None:
+        match event:
+            case on.HistoryRewound():
+                self._note(f"[{readable(past_words.rewound(event))}]")
+            case on.SessionForked():
+                self._note(f"[{readable(past_words.forked(event))}]")
+            case on.SessionResumed():
+                self._note(f"[{readable(past_words.resumed(event))}]")
+            case on.CodeCompared(difference=difference):
+                more = f"\n{readable(difference)}" if difference else ""
+                self._note(f"[{readable(past_words.compared(event))}]{more}")
             case _:
-                assert_never(output)
+                assert_never(event)
 
-    def _traceback(self, error: out.Error) -> str:
-        if self._detail == "verbose" and error.traceback:
-            return without_escapes("\n".join(error.traceback))
-        return tracebacks.readable(error, self._cwd)
+    def _output(self, call_id: str, output: out.Output, label: str) -> None:
+        if call_id not in self._runs:
+            self._runs[call_id] = RunText(self._cwd, whole=self._detail == "verbose")
+        self._print(call_id, label, self._runs[call_id].add(output))
 
     def _print(self, call_id: str, label: str, text: str) -> None:
         """Write complete lines of output, under a heading when they are the first of their run."""
@@ -200,9 +214,8 @@ class PlainFront:
 
     def _rest(self, call_id: str) -> None:
         """Write what has no newline yet."""
-        for (owner, _), lines in self._lines.items():
-            if owner == call_id and (rest := lines.rest()):
-                self._print(call_id, "output", rest + "\n")
+        if run := self._runs.get(call_id):
+            self._print(call_id, "output", run.rest())
 
     def _remark(self) -> None:
         """The text so far belongs to a reply that also calls code, or to one that broke off."""
@@ -212,7 +225,7 @@ class PlainFront:
             self._note(readable(text.rstrip()))
 
     def _finished(self, event: on.TurnFinished) -> None:
-        self._lines.clear()
+        self._runs.clear()
         self._printing = ""
         if event.reason != "done":
             self._remark()

@@ -30,12 +30,14 @@ from terp_cli.stopping import Stopped
 if TYPE_CHECKING:
     from terp_cli.seat import Seat
 
+_SETTLED_S = 1.0
+
 
 def run(line: CommandLine) -> int:
     """Do what the command line asks; the exit code. What goes wrong becomes one line."""
     call = Call(line, os.environ)
     try:
-        with call.stopping.armed(line.options.timeout):
+        with call.stopping.armed(line.options.timeout), call.terminal():
             return _COMMANDS[line.command](call)
     except Stopped as stopped:
         return call.stopped(stopped.code)
@@ -69,7 +71,7 @@ def _converse(call: Call) -> int:
     stays = call.talks and (call.options.interactive or not asked)
 
     async def converse() -> int:
-        seat = _seat(call, once=not stays)
+        seat = _seat(call, settings, once=not stays)
         session = await build_session(
             settings,
             (seat.person if seat else _person(call, settings)) or Nobody(),
@@ -82,12 +84,15 @@ def _converse(call: Call) -> int:
         if doubtful := doubt(session.model.name, settings.api_base):
             call.tell(doubtful)
         _keep_imports()
+        # By then the prompt is there, or the request is out.
+        asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
         front = seat.front if seat else call.front({"session": folder.name, "model": session.model.name})
         if not stays:
             return await one_shot(session, question, front, call.stopping)
         from terp_cli.talking import talk  # noqa: PLC0415  (for who stays alone)
 
         assert seat is not None, "who stays has a terminal"
+        call.typed_ahead.hand_over()
         return await talk(call, settings, session, seat, question if asked else None)
 
     try:
@@ -98,13 +103,13 @@ def _converse(call: Call) -> int:
             piped.path.unlink(missing_ok=True)
 
 
-def _seat(call: Call, *, once: bool) -> "Seat | None":
+def _seat(call: Call, settings: Settings, *, once: bool) -> "Seat | None":
     """What draws and asks on a terminal; None where plain text or JSON is wanted."""
     if not call.draws:
         return None
     from terp_cli.seat import Seat  # noqa: PLC0415  (a pipeline draws and asks nothing)
 
-    return Seat.of(call, once=once)
+    return Seat.of(call, settings, once=once)
 
 
 def _person(call: Call, settings: Settings) -> Person | None:
@@ -114,7 +119,7 @@ def _person(call: Call, settings: Settings) -> Person | None:
         return None
     from terp_cli.seat import person_beside  # noqa: PLC0415  (see `_seat`)
 
-    return person_beside(call)
+    return person_beside(call, settings)
 
 
 def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
@@ -193,9 +198,10 @@ def _demo(call: Call) -> int:
 
     if lacking := demo.lacking():
         raise TerpError(lacking)
-    seat = _seat(call, once=True)
+    settings = call.settings()
+    seat = _seat(call, settings, once=True)
     # Without a person the tour goes by itself: all of its code ships with terp.
-    person = (seat.person if seat else _person(call, call.settings())) or AutoRun()
+    person = (seat.person if seat else _person(call, settings)) or AutoRun()
     front = seat.front if seat else call.front({"model": "recording"})
     folder = demo.new_folder(call.cwd)
     return asyncio.run(play(folder, _folder(call), person, front, call.stopping, says=call.notes))

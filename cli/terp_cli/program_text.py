@@ -1,177 +1,176 @@
 """What a program wrote, as lines that are safe to show.
 
-A small state machine over the raw text. Colours become `Ink`; carriage returns, backspaces and
-"erase line" edit the current line, as progress bars expect; every other sequence is dropped, and
-every other control character spelled out. The lines do not depend on how the text was cut.
+A small state machine over the raw text. Colours become `Ink`; carriage returns, backspaces, tabs and
+the sequences that move in a line, erase, or go up and down edit the rows that are still open, as
+progress bars expect. Every other sequence is dropped, and every other control character spelled out.
+The lines do not depend on how the text was cut.
 """
 
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from terp_cli.ink import Ink
-from terp_cli.sanitise import readable
-
-Run = tuple[str, Ink]
-Line = tuple[Run, ...]
+from terp_cli.program_row import Line, ProgramRow
 
 _CSI = re.compile(r"\x1b\[([0-?]{0,64})[ -/]{0,4}([@-~])")
 _SHORT = re.compile(r"\x1b[ -/]{0,4}[0-OQ-WYZ`-~]")
 _UNFINISHED = re.compile(r"\x1b(\[[0-?]{0,64}[ -/]{0,4}|[ -/]{0,4})?\Z")
-_SPECIAL = re.compile(r"[\x1b\r\b\n]")
+_SPECIAL = re.compile(r"[\x1b\r\b\n\t]")
 # A string (title, link, clipboard, picture) ends at BEL or ST; a new escape, CAN or SUB abort it, and
 # so does a line's end: a terminal would swallow everything after an unfinished one.
 _STRING_END = re.compile(r"[\x07\x18\x1a\n]|\x1b\\?")
-_LONGEST_LINE = 4_000
+_FARTHEST = 400
+"""A column farther to the right is not where a program writes, but where it hides something."""
+
+
+@dataclass(slots=True)
+class _Writer:
+    """What one of a program's streams has begun and not ended: a sequence, a string, a colour."""
+
+    held: str = ""
+    in_string: bool = False
+    ink: Ink = field(default_factory=Ink)
 
 
 class ProgramText:
-    """Takes output piece by piece; hands out finished lines and shows the line being written."""
+    """Takes output piece by piece; hands out finished lines and shows those that may still change.
 
-    def __init__(self) -> None:
-        self._held = ""
-        self._in_string = False
-        self._ink = Ink()
-        self._runs: list[Run] = []
+    The last `window` lines stay open for a program that goes up again; without one, only the line
+    being written is. The two streams of a program share the rows; each row belongs to one of them.
+    """
+
+    def __init__(self, window: int = 0) -> None:
+        self._window = window
+        self._writers = (_Writer(), _Writer())
+        self._rows = [ProgramRow()]
+        self._at = 0
         self._column = 0
-        self._length = 0
-        self._beyond = 0
 
     @property
-    def line(self) -> Line:
-        """The line that has no end yet."""
-        return _safe(self._runs, self._beyond)
+    def open_lines(self) -> list[Line]:
+        """The lines that may still change, without an empty last one."""
+        rows = self._rows if self._rows[-1] else self._rows[:-1]
+        return [row.line for row in rows]
 
-    def feed(self, text: str) -> list[Line]:
-        """The lines that `text` finished."""
-        text = self._held + text
-        self._held = ""
+    def feed(self, text: str, *, is_error: bool = False) -> list[Line]:
+        """The lines that `text` finished; `is_error` tells that it was written to stderr."""
+        writer = self._writers[is_error]
+        text, writer.held = writer.held + text, ""
         lines: list[Line] = []
         at = 0
         while at < len(text):
-            at = self._skip_string(text, at) if self._in_string else self._step(text, at, lines)
-            if self._held:
+            at = _skip_string(writer, text, at) if writer.in_string else self._step(writer, text, at, lines)
+            if writer.held:
                 break
         return lines
 
     def finish(self) -> list[Line]:
-        """The last line, if it has no end; after this the text begins anew."""
-        held, self._held = self._held, ""
-        if held and not self._in_string:
-            self._write(held)
-        self._in_string = False
-        self._ink = Ink()
-        return [self._end_line()] if self._runs else []
+        """The lines that are left; after this the text begins anew."""
+        lines: list[Line] = []
+        for is_error, writer in enumerate(self._writers):
+            if writer.held and not writer.in_string:
+                self._write(writer, writer.held, lines, is_error=bool(is_error))
+        lines += self.open_lines
+        self._writers = (_Writer(), _Writer())
+        self.clear()
+        return lines
 
     def clear(self) -> None:
-        """Forget the line being written."""
-        self._end_line()
+        """Forget the lines that may still change."""
+        self._rows, self._at, self._column = [ProgramRow()], 0, 0
 
-    def _step(self, text: str, at: int, lines: list[Line]) -> int:
+    def _step(self, writer: _Writer, text: str, at: int, lines: list[Line]) -> int:
         found = _SPECIAL.search(text, at)
+        end = found.start() if found else len(text)
+        if end > at:
+            self._write(writer, text[at:end], lines, is_error=writer is self._writers[1])
         if found is None:
-            self._write(text[at:])
-            return len(text)
-        self._write(text[at : found.start()])
+            return end
         match found.group():
             case "\n":
-                lines.append(self._end_line())
+                self._own(lines, is_error=writer is self._writers[1])
+                self._down(lines)
             case "\r":
                 self._column = 0
             case "\b":
                 self._column = max(0, self._column - 1)
+            case "\t":
+                self._column = min(self._column // 8 * 8 + 8, _FARTHEST * 8)
             case _:
-                return self._escape(text, found.start())
+                return self._escape(writer, text, end, lines)
         return found.end()
 
-    def _escape(self, text: str, at: int) -> int:
+    def _write(self, writer: _Writer, text: str, lines: list[Line], *, is_error: bool) -> None:
+        self._own(lines, is_error=is_error)
+        self._column = self._rows[self._at].write(text, writer.ink, self._column)
+
+    def _own(self, lines: list[Line], *, is_error: bool) -> None:
+        """Make the row at the cursor one of this stream; one of the other stream is left as it is."""
+        row = self._rows[self._at]
+        if row and row.marked != is_error:
+            self._at = len(self._rows) - 1
+            if self._rows[self._at]:
+                self._down(lines)
+            self._column = 0
+            row = self._rows[self._at]
+        row.marked = is_error
+
+    def _down(self, lines: list[Line]) -> None:
+        self._at += 1
+        self._column = 0
+        if self._at == len(self._rows):
+            self._rows.append(ProgramRow())
+        while len(self._rows) > self._window + 1:
+            lines.append(self._rows.pop(0).line)
+            self._at = max(0, self._at - 1)
+
+    def _escape(self, writer: _Writer, text: str, at: int, lines: list[Line]) -> int:
         if _UNFINISHED.match(text, at):
-            self._held = text[at:]
+            writer.held = text[at:]
             return len(text)
         if sequence := _CSI.match(text, at):
             if sequence[2] == "m" and not sequence[1].startswith((">", "?", "<", "=")):
-                self._ink = self._ink.after(sequence[1])
-            elif sequence[2] == "K":
-                self._erase(sequence[1])
+                writer.ink = writer.ink.after(sequence[1])
+            else:
+                self._move(sequence[2], sequence[1])
             return sequence.end()
         if text[at + 1] in "]PX^_":
-            self._in_string = True
+            writer.in_string = True
             return at + 2
         if sequence := _SHORT.match(text, at):
             return sequence.end()
-        self._write("\x1b")
+        self._write(writer, "\x1b", lines, is_error=writer is self._writers[1])
         return at + 1
 
-    def _skip_string(self, text: str, at: int) -> int:
-        end = _STRING_END.search(text, at)
-        if end is None:
-            return len(text)
-        if end.group() == "\x1b" and end.end() == len(text):
-            self._held = "\x1b"
-            return len(text)
-        self._in_string = False
-        return end.start() if end.group() in ("\n", "\x1b") else end.end()
-
-    def _write(self, text: str) -> None:
-        over = self._length - self._column
-        if text and over > 0:
-            self._overwrite(text[:over])
-            text = text[over:]
-        if not text:
-            return
-        room = max(0, _LONGEST_LINE - self._length)
-        self._beyond += max(0, len(text) - room)
-        self._append(self._runs, text[:room], self._ink)
-        self._length += len(text[:room])
-        self._column = self._length
-
-    def _overwrite(self, text: str) -> None:
-        runs = _cut(self._runs, 0, self._column)
-        self._append(runs, text, self._ink)
-        self._column += len(text)
-        for kept, ink in _cut(self._runs, self._column, self._length):
-            self._append(runs, kept, ink)
-        self._runs = runs
-
-    def _erase(self, mode: str) -> None:
-        if mode in ("", "0"):
-            self._runs = _cut(self._runs, 0, self._column)
-        elif mode == "2":
-            self._runs = []
-            self._append(self._runs, " " * self._column, Ink())
-        else:
-            return
-        self._length = self._column
-        self._beyond = 0
-
-    @staticmethod
-    def _append(runs: list[Run], text: str, ink: Ink) -> None:
-        if not text:
-            return
-        if runs and runs[-1][1] == ink:
-            runs[-1] = (runs[-1][0] + text, ink)
-        else:
-            runs.append((text, ink))
-
-    def _end_line(self) -> Line:
-        line = _safe(self._runs, self._beyond)
-        self._runs, self._column, self._length, self._beyond = [], 0, 0, 0
-        return line
+    def _move(self, kind: str, argument: str) -> None:
+        """Go up, down or along the open rows, or erase in them; everything else is dropped."""
+        count = max(1, int(argument)) if argument.isdigit() and len(argument) < 5 else 1
+        match kind:
+            case "A" | "F":
+                self._at = max(0, self._at - count)
+            case "B" | "E":
+                self._at = min(len(self._rows) - 1, self._at + count)
+            case "C":
+                self._column = self._column + count if self._column + count <= _FARTHEST else self._column
+            case "D":
+                self._column = max(0, self._column - count)
+            case "G":
+                self._column = count - 1 if count <= _FARTHEST else self._column
+            case "K":
+                self._rows[self._at].erase(argument, self._column)
+            case "J" if argument in ("", "0"):
+                self._rows[self._at].erase("", self._column)
+                del self._rows[self._at + 1 :]
+        if kind in "EF":
+            self._column = 0
 
 
-def _safe(runs: Sequence[Run], beyond: int) -> Line:
-    line = tuple((readable(text), ink) for text, ink in runs)
-    if beyond:
-        return (*line, (f" … {beyond:,} more characters".replace(",", " "), Ink(dim=True)))
-    return line
-
-
-def _cut(runs: Sequence[Run], start: int, end: int) -> list[Run]:
-    """Characters `start` to `end` of a line."""
-    cut: list[Run] = []
-    at = 0
-    for text, ink in runs:
-        part = text[max(0, start - at) : max(0, end - at)]
-        if part:
-            cut.append((part, ink))
-        at += len(text)
-    return cut
+def _skip_string(writer: _Writer, text: str, at: int) -> int:
+    end = _STRING_END.search(text, at)
+    if end is None:
+        return len(text)
+    if end.group() == "\x1b" and end.end() == len(text):
+        writer.held = "\x1b"
+        return len(text)
+    writer.in_string = False
+    return end.start() if end.group() in ("\n", "\x1b") else end.end()

@@ -1,9 +1,9 @@
 """The REPL: a line is read, its turn is drawn, and so on until the person leaves.
 
-front = TerminalFront.on(sys.stdout, keyboard=0, environ=os.environ)
-keyboard = Keyboard.on(0)
-session = Session(model, kernels, TerminalPerson(front, lambda: keyboard), …)
-code = await run_repl(session, front, keyboard, ReplSettings(history=places.state / "history"))
+    talk = TerminalTalk(session, front, desk, person, Around(settings, places, environ))
+    code = await run_repl(talk, ReplSettings(history=places.history))
+
+A line is a command, the person's own code (`!ls`, `>>> x`), or a message to the model.
 """
 
 import asyncio
@@ -15,44 +15,25 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from textwrap import fill
-from typing import Any, Protocol
+from typing import Any
 
+from terp.attachments import attach
 from terp.errors import TerpError
-from terp.events import Event, TurnFinished, TurnStarted, UsageReported
-from terp.messages import Message
-from terp_cli.commands import Command, Commands
-from terp_cli.history import LockedHistory
-from terp_cli.keyboard import Keyboard
-from terp_cli.prompt import Prompt
-from terp_cli.sanitise import one_line, readable
-from terp_cli.terminal import TerminalFront
+from terp.events import CodeFinished, CodeRejected, CodeTyped, Event, TurnFinished, TurnStarted
+from terp.kernels.protocol import Kernel
+from terp.messages import Attachment
+from terp.typed_run import TYPED
+from terp_cli.commands.every import all_commands
+from terp_cli.mentions import described, mentions
+from terp_cli.sanitise import readable
+from terp_cli.talk import LineSettings, Sources, Word, typed_code
+from terp_cli.terminal_talk import TerminalTalk
+from terp_cli.titles import Titles
+from terp_cli.toolbar import Toolbar
 
 
-class Named(Protocol):
-    """A model, as far as the REPL needs to know it."""
-
-    @property
-    def name(self) -> str:
-        """The name a person would use for it."""
-
-
-class Conversation(Protocol):
-    """What the REPL needs of a session."""
-
-    history: Sequence[Message]
-
-    @property
-    def model(self) -> Named:
-        """The model that is asked."""
-
-    def turn(self, prompt: str) -> AsyncGenerator[Event, None]:
-        """Everything that happens until the model has answered."""
-
-    def events(self, after: int = 0) -> AsyncGenerator[Any, None]:
-        """Numbered records of all events, also of those between turns."""
-
-    async def interrupt(self) -> None:
-        """Stop the model or the code."""
+def _nothing() -> None:
+    """Nothing was typed ahead."""
 
 
 @dataclass(frozen=True)
@@ -60,26 +41,25 @@ class ReplSettings:
     """What a REPL is told by who starts it.
 
     `background` is begun when the first prompt is on the screen: starting the kernel, importing what
-    the model needs. `kill` ends the kernels on the spot, whatever their code is doing. `use_model`
-    changes the session's model by name, and raises `TerpError` when it cannot; without it `/model` only
-    tells the name.
+    the model needs. `first` is the turn that was asked for on the command line. `hand_over` is called
+    right before the keys are read.
     """
 
     history: Path
     banner: Sequence[str] = ()
     background: Sequence[Callable[[], Awaitable[object]]] = ()
-    kill: Callable[[], Awaitable[object]] | None = None
-    use_model: Callable[[str], Awaitable[None]] | None = None
+    first: Callable[[], Awaitable[object]] | None = None
+    hand_over: Callable[[], None] = _nothing
+    titles: Titles | None = None
+    vi_mode: bool = False
 
 
-async def run_repl(
-    session: Conversation, front: TerminalFront, keyboard: Keyboard, settings: ReplSettings
-) -> int:
+async def run_repl(talk: TerminalTalk, settings: ReplSettings) -> int:
     """Talk until the person leaves; the exit code. The session is not closed.
 
     Ctrl-C interrupts a turn; SIGTERM and SIGHUP leave with 143 and 129.
     """
-    repl = Repl(session, front, keyboard, settings)
+    repl = Repl(talk, settings)
     running = asyncio.current_task()
     loop = asyncio.get_running_loop()
     ended_by: list[int] = []
@@ -87,8 +67,7 @@ async def run_repl(
     def end(number: int) -> None:
         ended_by.append(number)
         # Whoever sends this does not wait for code that resists an interrupt.
-        if settings.kill is not None:
-            repl.begin(settings.kill)
+        repl.begin(talk.session.kernels.aclose)
         if running is not None:
             running.cancel()
 
@@ -112,126 +91,63 @@ async def run_repl(
 
 
 class Repl:
-    """One conversation at a terminal."""
+    """One talk at a terminal."""
 
-    def __init__(
-        self, session: Conversation, front: TerminalFront, keyboard: Keyboard, settings: ReplSettings
-    ) -> None:
-        self.session = session
-        self.front = front
-        self.commands = Commands(self._table(settings))
+    def __init__(self, talk: TerminalTalk, settings: ReplSettings) -> None:
+        self._talk = talk
         self._settings = settings
-        self._keyboard = keyboard
+        self._titles = settings.titles or Titles.none()
+        self._commands = all_commands()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._watching: asyncio.Task[None] | None = None
         self._in_turn = False
-        self._drawn: set[int] = set()
-        self._left = False
-        self._tokens = 0
-        self._prompt = Prompt(
-            LockedHistory(settings.history),
-            keyboard.source,
-            keyboard.sink,
-            toolbar=self._toolbar,
-            painted=self._begin_background,
+        self._toolbar = Toolbar(
+            model=lambda: talk.session.model.name,
+            tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
+            unasked=lambda: talk.auto_run,
+            profile=talk.profile,
         )
+        talk.replaced = self._watch_anew
 
     async def run(self) -> None:
         """Read and answer until the person leaves."""
+        desk = self._talk.desk
         # Not through the front end, which would import rich before there is a prompt.
-        width = self._keyboard.sink.get_size().columns
         for line in self._settings.banner:
-            self._keyboard.say(f"{fill(readable(line), width)}\n")
-        while not self._left:
-            try:
-                line = await self._prompt.read()
-            except EOFError:
-                return
-            await self.answer(line)
-
-    async def answer(self, line: str) -> None:
-        """Do what a line says: a command, or a message to the model."""
-        try:
-            if not line.strip():
-                return
-            if Commands.are_in(line):
-                if unknown := await self.commands.run(line):
-                    self.front.say(unknown)
-            else:
-                await self._turn(line)
-        except TerpError as error:
-            self.front.say(error.message, *([error.remedy] if error.remedy else []))
-        except Exception as error:  # noqa: BLE001  # a bug of terp must not end the conversation
-            told = "".join(traceback.format_exception(error)).rstrip()
-            self.front.say(
-                told, "", "This is a bug in terp. The conversation and the variables are still there."
-            )
+            desk.say(fill(readable(line), desk.width))
+        self._settings.hand_over()
+        async with desk.talking(self._line()), self._titles.shown():
+            self._watch_anew()
+            for thing in (self._import_renderer, *self._settings.background):
+                self.begin(thing)
+            if self._settings.first is not None:
+                await self._guarded(self._busily(self._settings.first()))
+            while not self._talk.left:
+                try:
+                    await self._next()
+                except EOFError:
+                    return
 
     def lost(self, _: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
         """Say in one line what failed where nobody waits for it."""
         error = context.get("exception")
         told = f"{type(error).__name__}: {error}" if error else str(context.get("message"))
-        self._prompt.above(lambda: self.front.say(f"! Something failed in the background: {told}"))
+        self._talk.say(f"! Something failed in the background: {told}")
 
     def interrupt(self) -> None:
-        """Stop the turn that is going on; at the prompt, nothing."""
+        """Stop the turn that is going on, and let the person think again about what was to follow it."""
         if self._in_turn:
-            self.begin(self.session.interrupt)
+            self._talk.desk.take_back()
+            self.begin(self._talk.session.interrupt)
+        else:
+            self._talk.desk.interrupted()
 
     def stop(self) -> None:
         """Take back what was begun in the background."""
         for task in self._tasks:
             task.cancel()
 
-    async def _turn(self, prompt: str) -> None:
-        self._in_turn = True
-        self._drawn.clear()
-        try:
-            async with aclosing(self._noted(self.session.turn(prompt))) as events:
-                await self.front.show(events)
-        finally:
-            self._in_turn = False
-
-    async def _noted(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        async with aclosing(events):
-            async for event in events:
-                self._drawn.add(id(event))
-                yield event
-
-    def _table(self, settings: ReplSettings) -> list[Command]:
-        async def show_help(_: str) -> None:
-            self.front.say(*self.commands.help(), "", *_KEYS)
-
-        async def model(name: str) -> None:
-            if name and settings.use_model is not None:
-                await settings.use_model(name)
-            self.front.say(f"The model is {one_line(self.session.model.name)}.")
-
-        async def reset(_: str) -> None:
-            self.session.history = ()
-            self.front.say("The model has forgotten the conversation. Variables in the kernel stay.")
-
-        async def leave(_: str) -> None:
-            self._left = True
-
-        changeable = Command("model", "[NAME]", "tell which model answers, or change it", model)
-        return [
-            Command("help", "", "show this", show_help),
-            changeable
-            if settings.use_model is not None
-            else Command("model", "", "tell which model answers", model),
-            Command("reset", "", "begin a new conversation", reset),
-            Command("quit", "", "leave", leave),
-        ]
-
-    def _toolbar(self) -> str:
-        tokens = f" · {self._tokens:,} tokens".replace(",", " ") if self._tokens else ""
-        return f"{one_line(self.session.model.name)}{tokens} · /help"
-
-    def _begin_background(self) -> None:
-        for thing in (self._import_renderer, self._watch, *self._settings.background):
-            self.begin(thing)
-
-    def begin(self, thing: Callable[[], Awaitable[object]]) -> None:
+    def begin(self, thing: Callable[[], Awaitable[object]]) -> "asyncio.Task[None]":
         """Let something happen beside the conversation."""
 
         async def run() -> None:
@@ -242,29 +158,125 @@ class Repl:
         task = asyncio.create_task(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _line(self) -> LineSettings:
+        return LineSettings(
+            history=self._settings.history,
+            toolbar=self._toolbar.text,
+            busy=lambda: self._in_turn,
+            interrupt=self.interrupt,
+            rewind=self._rewind,
+            typed=self._titles.typed,
+            sources=Sources(
+                commands=self._commands.words,
+                arguments=lambda name, begun: self._commands.arguments(self._talk, name, begun),
+                names=self._names,
+                code=self._completed,
+                cwd=Path(self._kernel.cwd),
+            ),
+            vi_mode=self._settings.vi_mode,
+        )
+
+    async def _next(self) -> None:
+        if self._talk.next:
+            prompt, attached = self._talk.next.popleft()
+            await self._guarded(self._busily(self._drawn(self._talk.session.turn(prompt, attached))))
+            return
+        line = await self._talk.desk.message()
+        await self._guarded(self._answer(line))
+
+    async def _guarded(self, doing: Awaitable[object]) -> None:
+        """Do something for the person; what goes wrong is told, and the talk goes on."""
+        try:
+            await doing
+        except TerpError as error:
+            if self._talk.debug:
+                self._talk.say("".join(traceback.format_exception(error)).rstrip())
+            self._talk.say(error.message, *([error.remedy] if error.remedy else []))
+        except Exception as error:  # noqa: BLE001  # a bug of terp must not end the conversation
+            told = "".join(traceback.format_exception(error)).rstrip()
+            self._talk.say(
+                told, "", "This is a bug in terp. The conversation and the variables are still there."
+            )
+
+    async def _answer(self, line: str) -> None:
+        """Do what a line says."""
+        session = self._talk.session
+        if code := typed_code(line, session.kernels.languages):
+            await self._busily(self._drawn(session.run(*code)))
+        elif not await self._busily(self._commands.run(self._talk, line)):
+            attached = await self._attached(line)
+            await self._busily(self._drawn(session.turn(line, attached)))
+
+    async def _busily(self, doing: Awaitable[bool | object]) -> bool | object:
+        self._in_turn = True
+        try:
+            return await doing
+        finally:
+            self._in_turn = False
+
+    async def _attached(self, line: str) -> Sequence[Attachment]:
+        """What a message names with an @; the message comes back to the line when that cannot be read."""
+        cwd = Path(self._kernel.cwd)
+        named = mentions(line, cwd)
+        try:
+            files = attach(named.files, cwd)
+        except TerpError:
+            self._talk.prefill(line)
+            raise
+        variables = await self._kernel.variables() if named.names else ()
+        return (*files, *(described(variable) for variable in variables if variable.name in named.names))
+
+    async def _drawn(self, turn: AsyncGenerator[Event, None]) -> None:
+        async with aclosing(turn) as events:
+            await self._talk.front.show(events)
+
+    def _rewind(self) -> None:
+        async def listed() -> None:
+            await self._commands.run(self._talk, "/rewind")
+            if self._talk.session.turns:
+                self._talk.prefill("/rewind ")
+
+        self.begin(listed)
+
+    @property
+    def _kernel(self) -> Kernel:
+        kernels = self._talk.session.kernels
+        return kernels.get(kernels.languages[0])
+
+    async def _names(self) -> Sequence[Word]:
+        return list((await self._kernel.names()).items())
+
+    async def _completed(self, code: str) -> Sequence[str]:
+        return await self._kernel.complete(code, len(code))
 
     @staticmethod
     async def _import_renderer() -> None:
         await asyncio.to_thread(import_module, "terp_cli.render.transcript")
 
+    def _watch_anew(self) -> None:
+        """Watch the session there is now."""
+        if self._watching is not None:
+            self._watching.cancel()
+        self._watching = self.begin(self._watch)
+
     async def _watch(self) -> None:
         """Show what happens between turns, and count."""
-        in_turn = False
-        async with aclosing(self.session.events()) as records:
+        drawn_elsewhere = False
+        async with aclosing(self._talk.session.events()) as records:
             async for record in records:
-                event: Event = record.event
-                if isinstance(event, UsageReported):
-                    self._tokens += event.input_tokens + event.output_tokens
-                if isinstance(event, TurnStarted | TurnFinished):
-                    in_turn = isinstance(event, TurnStarted)
-                # A turn may go on a little after it has said that it is finished.
-                elif not (in_turn or self._in_turn or id(event) in self._drawn):
-                    self._prompt.above(lambda event=event: self.front.aside(event))  # type: ignore[misc]
+                event = record.event
+                self._titles.saw(event)
+                if self._toolbar.note(event):
+                    self._talk.desk.refresh()
+                if isinstance(event, TurnStarted | CodeTyped):
+                    drawn_elsewhere = True
+                elif not drawn_elsewhere:
+                    self._talk.front.aside(event)
+                elif isinstance(event, TurnFinished) or _ends_typed(event):
+                    drawn_elsewhere = False
 
 
-_KEYS = (
-    'Alt+Enter, Ctrl+J, a trailing \\ or a """ block: another line of the same message',
-    "Ctrl+R: search what was typed before · Ctrl+X Ctrl+E: write in your editor",
-    "Ctrl+C: interrupt, keeping everything; at the prompt it clears the line, twice leaves",
-    "Ctrl+D: leave",
-)
+def _ends_typed(event: Event) -> bool:
+    return isinstance(event, CodeFinished | CodeRejected) and event.call_id.startswith(TYPED)

@@ -15,10 +15,21 @@ _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029"
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _INVISIBLE = (
     "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2065\u206a-\u206f\u2800\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+_NO_CHARACTERS = "\ufdd0-\ufdef\ufffe\uffff"
 # Lone surrogates cannot even be encoded.
-_SUSPECT = re.compile(f"[{_CONTROLS}{_BIDI}{_INVISIBLE}\ud800-\udfff]")
+_SUSPECT = re.compile(f"[{_CONTROLS}{_BIDI}{_INVISIBLE}{_NO_CHARACTERS}\ud800-\udfff]")
+# Spaces that are none to an interpreter. The wide one of East Asian writing looks like what it is.
+_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f]")
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0730-\u074a"
+    "\u07eb-\u07f3\u0816-\u082d\u0898-\u089f\u08ca-\u0902\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc"
+    "\u0ec8-\u0ecd\u0f71-\u0f87\u135d-\u135f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u302a-\u302f\u3099"
+    "\u309a\ua66f-\ua67d\ufe20-\ufe2f"
+)
+# No script puts more marks on a letter; a pile of them covers the rows above and below.
+_STACKED = re.compile(f"(?<=[{_MARKS}]{{8}})[{_MARKS}]+")
 
 _ZWNJ, _ZWJ, _TEXT_STYLE, _EMOJI_STYLE, _KEYCAP = "\u200c", "\u200d", "\ufe0e", "\ufe0f", "\u20e3"
 
@@ -44,7 +55,13 @@ _JOINING_SCRIPTS = (
 
 
 def visible(text: str) -> str:
-    """`text` with every control, bidi and invisible character spelled out; line ends and tabs stay."""
+    """`text` with every control, bidi and invisible character spelled out; line ends and tabs stay.
+
+    Of more than eight marks on one letter the rest is counted.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = _SPACES.sub(lambda found: _spelled(found.group()), _unstacked(text))
     return _SUSPECT.sub(lambda found: _spelled(found.group()), text)
 
 
@@ -52,12 +69,18 @@ def readable(text: str) -> str:
     """As `visible`, but selectors and joiners stay where emoji and scripts need them."""
     if text.isascii() and text.isprintable():
         return text
-    return _SUSPECT.sub(_needed_or_spelled, text)
+    return _SUSPECT.sub(_needed_or_spelled, _unstacked(text))
 
 
 def one_line(text: str) -> str:
     """`visible`, with line ends and tabs spelled out too: for names that are shown within a sentence."""
     return visible(text).replace("\n", "^J").replace("\t", "^I")
+
+
+def _unstacked(text: str) -> str:
+    if text.isascii():
+        return text
+    return _STACKED.sub(lambda found: f"<{found.end() - found.start()} marks>", text)
 
 
 def _spelled(character: str) -> str:

@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TextIO
 
+from terp_cli.glyphs import stand_ins
+
 CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What a write fails with when the disk, or the terminal, behind a stream is full or gone."""
 
@@ -33,5 +35,5 @@ def _usable(stream: TextIO | None) -> TextIO:
         return io.StringIO()
     if isinstance(stream, io.TextIOWrapper):
         # A locale that lacks a character, or half a surrogate pair, must not end a turn.
-        stream.reconfigure(errors="backslashreplace")
+        stream.reconfigure(errors=stand_ins())
     return stream

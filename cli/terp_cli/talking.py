@@ -1,6 +1,8 @@
 """A person at a terminal: turns are drawn, questions asked there, and the talk goes on."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 from terp import __version__
 from terp.models.building import build_model
@@ -11,44 +13,56 @@ from terp_cli.call import Call
 from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.seat import Seat
+from terp_cli.terminal_talk import Around, TerminalTalk
 
 
 async def talk(
-    call: Call, settings: Settings, session: Session, seat: Seat, question: Question | None
+    call: Call,
+    settings: Settings,
+    session: Session,
+    seat: Seat,
+    question: Question | None,
+    reopen: Callable[[str], Awaitable[Session]] | None = None,
 ) -> int:
-    """Answer `question` if there is one, then go on at the prompt; the exit code. Closes the session."""
-    assert seat.keyboard is not None, "who talks has a keyboard"
-    stopping = call.stopping
-    try:
-        if question is not None:
-            with stopping.watching(session.interrupt, session.kernels.aclose):
-                await one_turn(session, question, seat.front, stopping)
-            if stopping.final:
-                return stopping.code or 0
-        return await run_repl(session, seat.front, seat.keyboard(), _repl(call, settings, session))
-    finally:
-        await session.aclose()
+    """Answer `question` if there is one, then go on at the prompt; the exit code. Closes the session.
 
-
-def _repl(call: Call, settings: Settings, session: Session) -> ReplSettings:
+    `reopen` opens a stored session by its id.
+    """
+    assert seat.desk is not None and seat.person is not None, "who talks has a desk"
+    around = Around(
+        settings,
+        call.places,
+        call.environ,
+        profile=call.options.profile,
+        model=partial(_use_model, call, settings),
+        reopen=reopen,
+    )
+    at_terminal = TerminalTalk(session, seat.front, seat.desk(), seat.person, around)
+    seat.person.explain = at_terminal.explain
     kernel = session.kernels.get(session.kernels.languages[0])
-
-    async def use_model(name: str) -> None:
-        before = session.model
-        wanted, api_key = settings_for(name, before.name, settings, call.options.api_key)
-        session.model = await build_model(
-            wanted, session.kernels.languages, cwd=kernel.cwd, environ=call.environ, api_key=api_key
-        )
-        await before.aclose()
-        await preload_adapters()
-
-    return ReplSettings(
+    given = ReplSettings(
         history=call.places.history,
         banner=_banner(call, settings, session),
         background=(preload_adapters, kernel.start),
-        kill=session.kernels.aclose,
-        use_model=use_model,
+        first=partial(one_turn, session, question, seat.front, call.stopping) if question else None,
+        hand_over=call.typed_ahead.hand_over,
+        titles=seat.titles,
+        vi_mode=settings.vi_mode,
     )
+    try:
+        return await run_repl(at_terminal, given)
+    finally:
+        await at_terminal.session.aclose()
+
+
+async def _use_model(call: Call, settings: Settings, session: Session, name: str) -> None:
+    before = session.model
+    wanted, api_key = settings_for(name, before.name, settings, call.options.api_key)
+    session.model = await build_model(
+        wanted, session.kernels.languages, cwd=str(call.cwd), environ=call.environ, api_key=api_key
+    )
+    await before.aclose()
+    await preload_adapters()
 
 
 def settings_for(name: str, present: str, settings: Settings, api_key: str) -> tuple[Settings, str]:

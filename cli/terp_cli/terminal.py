@@ -1,14 +1,15 @@
 """The front end for a person at a terminal.
 
-    front = TerminalFront.on(sys.stdout, keyboard=0, environ=os.environ)
-    person = TerminalPerson(front, lambda: keyboard)    # terp_cli.approval, terp_cli.keyboard
+    painter = Painter(sys.stdout, size)
+    front = TerminalFront.on(painter, keyboard=0, environ=os.environ)
+    person = TerminalPerson(front, lambda: desk)        # terp_cli.approval, terp_cli.desk
     session = Session(model, kernels, person, …)
     async with aclosing(session.turn(prompt)) as events:
         await front.show(events)                        # draws until the turn is over
 
-`show` draws every event, at most 20 times a second, and returns when the events end. While a
-question is open (`front.asking()`) the person owns the screen: nothing is drawn, what arrives is kept
-and drawn afterwards. `front.say(text)` writes a line of terp's own between turns.
+`show` draws every event, at most 20 times a second, and returns when the events end. The painter
+keeps what is drawn above the bottom lines, where a person types (`terp_cli.desk`). `front.say(text)`
+writes a line of terp's own.
 """
 
 import asyncio
@@ -17,15 +18,19 @@ import time
 from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from terp.events import CodeProposed, Event, TurnFinished
 from terp_cli import tty
+from terp_cli.painter import Painter
 from terp_cli.sanitise import one_line, readable
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from terp_cli.pictures.graphic import Graphic
+    from terp_cli.render.display import Draw
+    from terp_cli.render.look import Theme
     from terp_cli.render.screen import Screen
     from terp_cli.render.transcript import Transcript
 
@@ -33,26 +38,31 @@ _FRAME_S, _SLOWEST_FRAME_S = 0.05, 0.1
 
 
 class TerminalFront:
-    """Draws turns on a screen that it alone owns, except while a question is open."""
+    """Draws turns on a screen."""
 
     def __init__(
         self,
         screen: Callable[[], "Screen"],
         *,
         keyboard: int | None = None,
+        drawer: "Callable[[], Draw | None] | None" = None,
         clock: Callable[[], float] = time.monotonic,
         verbose: bool = False,
     ) -> None:
-        """`screen` makes the screen when it is first needed; `keyboard` is the terminal's descriptor.
+        """`screen` makes the screen when it is first needed, and `drawer` what draws pictures on it.
 
         `verbose` shows tracebacks whole.
+
+        `keyboard` is the terminal's descriptor where nobody reads it during a turn, and keys must not
+        show: None where a desk does.
         """
         self._make_screen = screen
         self._keyboard = keyboard
+        self._make_drawer = drawer
         self._clock = clock
         self._verbose = verbose
         self._drawn_on: tuple[Screen, Transcript] | None = None
-        self._waiting: list[Text] = []
+        self._waiting: list[Text | Graphic] = []
         self._next_frame = 0.0
         self._questions = 0
         self._showing = False
@@ -60,32 +70,51 @@ class TerminalFront:
 
     @classmethod
     def on(
-        cls, out: TextIO, *, keyboard: int | None, environ: Mapping[str, str], verbose: bool = False
+        cls,
+        painter: Painter,
+        *,
+        keyboard: int | None,
+        environ: Mapping[str, str],
+        images: str = "off",
+        theme: str = "auto",
+        verbose: bool = False,
     ) -> "TerminalFront":
-        """A front end for the terminal behind `out`, as its environment describes it."""
+        """A front end for a terminal with the colours that its environment tells of.
+
+        `images` and `theme` are the settings of those names.
+        """
 
         def screen() -> "Screen":
             # Importing rich takes longer than painting a prompt.
             from terp_cli.render.ansi import Palette  # noqa: PLC0415
+            from terp_cli.render.look import theme_of  # noqa: PLC0415
             from terp_cli.render.screen import TerminalScreen  # noqa: PLC0415
 
-            palette = Palette(tty.colours_of(environ))
-            return TerminalScreen(out, palette, lambda: tty.size_of(out), live=tty.moves_cursor(environ))
+            def ground() -> "Theme":
+                return theme_of(theme, painter.facts.background, environ)
 
-        return cls(screen, keyboard=keyboard, verbose=verbose)
+            return TerminalScreen(painter, Palette(tty.colours_of(environ), ground))
+
+        def drawer() -> "Draw | None":
+            from terp_cli.pictures.drawer import drawer_on  # noqa: PLC0415
+
+            return drawer_on(painter.out, images, environ, lambda: painter.facts)
+
+        return cls(screen, keyboard=keyboard, drawer=drawer, verbose=verbose)
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Draw events as they come, until they end. Whoever made `events` closes it."""
         self._showing = True
         self._hush()
         ticker = asyncio.create_task(self._tick())
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTSTP, self._suspend)
+        if self._keyboard is not None:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTSTP, self._suspend)
         try:
             async for event in events:
                 self.draw(event)
         finally:
-            loop.remove_signal_handler(signal.SIGTSTP)
+            if self._keyboard is not None:
+                asyncio.get_running_loop().remove_signal_handler(signal.SIGTSTP)
             ticker.cancel()
             self._showing = False
             self._waiting += self._transcript.rest()
@@ -102,7 +131,7 @@ class TerminalFront:
             self.tick()
 
     def tick(self) -> None:
-        """Paint what has changed, unless the last frame is too recent or a question is open."""
+        """Paint what has changed, unless the last frame is too recent."""
         if self._clock() >= self._next_frame:
             self._paint()
 
@@ -122,6 +151,22 @@ class TerminalFront:
             self._waiting += wrapped(Text(readable(line)), self._screen.width)
         self._paint(final=True)
 
+    @property
+    def verbose(self) -> bool:
+        """Whether tracebacks are shown whole. Can be set."""
+        return self._verbose
+
+    @verbose.setter
+    def verbose(self, on: bool) -> None:
+        self._verbose = on
+        if self._drawn_on is not None:
+            self._drawn_on[1].verbose = on
+
+    def rows(self, rows: "Sequence[Text]") -> None:
+        """Write rows that are safe already."""
+        self._waiting += rows
+        self._paint(final=True)
+
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Say where the files of a one-shot run were collected."""
         if collected:
@@ -129,7 +174,7 @@ class TerminalFront:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Leave the screen and the keyboard to a question."""
+        """Draw all there is, and leave the keyboard to a question."""
         self._waiting += self._transcript.rest() if not self._questions else []
         self._paint(final=True)
         self._quiet.close()
@@ -155,14 +200,16 @@ class TerminalFront:
 
             screen = self._make_screen()
             transcript = Transcript(
-                lambda: screen.width, lambda: screen.tail_rows, self._clock, verbose=self._verbose
+                lambda: screen.width,
+                lambda: screen.tail_rows,
+                self._clock,
+                verbose=self._verbose,
+                draw=self._make_drawer() if self._make_drawer is not None else None,
             )
             self._drawn_on = (screen, transcript)
         return self._drawn_on
 
     def _paint(self, *, final: bool = False) -> None:
-        if self._questions:
-            return
         began = self._clock()
         screen, transcript = self._parts()
         rows, self._waiting = self._waiting, []

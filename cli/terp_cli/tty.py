@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
+from terp_cli.painter import Painter
+
 if TYPE_CHECKING:
     from rich.color import ColorSystem
 
@@ -38,6 +40,11 @@ def colours_of(environ: Mapping[str, str]) -> "ColorSystem | None":
     if "256color" in name or "kitty" in name or "direct" in name:
         return ColorSystem.EIGHT_BIT
     return ColorSystem.STANDARD
+
+
+def painter_on(out: TextIO, environ: Mapping[str, str]) -> Painter:
+    """What draws on the terminal behind `out`."""
+    return Painter(out, lambda: size_of(out), live=moves_cursor(environ))
 
 
 def controlling() -> int | None:

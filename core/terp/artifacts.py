@@ -6,7 +6,8 @@ from typing import IO
 
 from terp import pictures
 from terp.outputs import Display, DisplayUpdate
-from terp.plain import mended
+from terp.places import make_private
+from terp.plain import is_wordless, mended
 
 SPOOL_LIMIT = 256 * 1024 * 1024
 
@@ -14,10 +15,14 @@ Shown = Display | DisplayUpdate
 
 
 class Artifacts:
-    """Writes the files of one session's runs below `folder`, which is made when the first is written."""
+    """Writes the files of one session's runs below `folder`, which is made when the first is written.
 
-    def __init__(self, folder: Path) -> None:
+    `home` is what holds this folder and other files of terp's own.
+    """
+
+    def __init__(self, folder: Path, home: Path | None = None) -> None:
         self.folder = folder
+        self.home = home or folder
         self._counts: dict[str, int] = {}
 
     def save(self, call_id: str, display: Shown) -> Shown:
@@ -43,8 +48,7 @@ class Artifacts:
         return self._made() / f"{call_id}.txt"
 
     def _made(self) -> Path:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return self.folder
+        return make_private(self.folder)
 
 
 class Spool:
@@ -97,9 +101,11 @@ def _content(display: Shown) -> tuple[str, bytes] | None:
     if picture is not None:
         return pictures.EXTENSIONS[picture[0]], picture[1]
     svg, page = display.data.get("image/svg+xml"), display.data.get("text/html")
+    plain = display.data.get("text/plain")
     if isinstance(svg, str):
         return "svg", mended(svg).encode()
     # Charts of plotly, altair and bokeh come as a page with a script; a table's HTML repeats its text.
-    if isinstance(page, str) and ("<script" in page or "text/plain" not in display.data):
+    wordless = not isinstance(plain, str) or is_wordless(plain)
+    if isinstance(page, str) and ("<script" in page or wordless):
         return "html", mended(page).encode()
     return None

@@ -1,10 +1,11 @@
 """What a run did to the variables, and where it was stopped, in one line: for people and for models."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from terp.outputs import StoppedAt, VariableChange
 
 _SIGNS = {"new": "+", "changed": "~", "removed": "−"}
+_WORDS = {"new": "new ", "changed": "changed ", "removed": "removed "}
 _UNITS = ("bytes", "kB", "MB", "GB")
 # Below it a size is no news.
 _LARGE = 100_000
@@ -16,11 +17,12 @@ def delta_line(changes: Sequence[VariableChange], more: int = 0) -> str:
 
     The first dozen is told, and how many there are besides.
     """
-    told = [_told(change) for change in changes[:_MOST]]
-    more += len(changes) - len(told)
-    if more:
-        told.append(f"and {grouped(more)} more" if told else f"{grouped(more)} names came or went")
-    return " · ".join(told)
+    return " · ".join(_all_told(changes, more, _SIGNS))
+
+
+def delta_words(changes: Sequence[VariableChange], more: int = 0) -> str:
+    """The same for the ear: `new df DataFrame 10 000×12; changed model; removed tmp`."""
+    return "; ".join(_all_told(changes, more, _WORDS))
 
 
 def shape_text(shape: Sequence[int]) -> str:
@@ -30,6 +32,8 @@ def shape_text(shape: Sequence[int]) -> str:
 
 def size_text(size: float) -> str:
     """A number of bytes with its unit: `9.4 MB`."""
+    if size == 1:
+        return "1 byte"
     for unit in _UNITS[:-1]:
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
@@ -58,8 +62,15 @@ def grouped(number: int) -> str:
     return f"{number:,}".replace(",", " ")
 
 
-def _told(change: VariableChange) -> str:
-    named = _SIGNS[change.action] + change.name
+def _all_told(changes: Sequence[VariableChange], more: int, marks: Mapping[str, str]) -> list[str]:
+    told = [_told(change, marks[change.action] + change.name) for change in changes[:_MOST]]
+    more += len(changes) - len(told)
+    if more:
+        told.append(f"and {grouped(more)} more" if told else f"{grouped(more)} names came or went")
+    return told
+
+
+def _told(change: VariableChange, named: str) -> str:
     if change.action == "removed" or (change.action == "changed" and not change.shape):
         return named
     size = size_text(change.size) if change.size is not None and change.size >= _LARGE else ""

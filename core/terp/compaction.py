@@ -48,6 +48,22 @@ async def compacted(
     )
 
 
+async def summarised(
+    messages: Sequence[Message], ask: Callable[[Sequence[Message]], Awaitable[str]], focus: str = ""
+) -> list[Message]:
+    """A history in which all turns before the last are one summary, which keeps most of what `focus` names.
+
+    Raises:
+        ContextFull: there are no turns before the last.
+        ModelError: the model that was to write the summary failed.
+    """
+    *older, last = _turns(messages) or [[]]
+    if not older:
+        raise ContextFull("There is nothing to shorten: the last turn is always kept whole.")
+    summary = await _summary([message for turn in older for message in turn], ask, focus)
+    return [User(summary), *last]
+
+
 def size(messages: Sequence[Message]) -> int:
     """The length of a history in characters, as far as its text goes."""
     return sum(_length(message) for message in messages)
@@ -87,10 +103,12 @@ def _turns(messages: Sequence[Message]) -> list[list[Message]]:
     return turns
 
 
-async def _summary(messages: Sequence[Message], ask: Callable[[Sequence[Message]], Awaitable[str]]) -> str:
+async def _summary(
+    messages: Sequence[Message], ask: Callable[[Sequence[Message]], Awaitable[str]], focus: str = ""
+) -> str:
     said = "\n".join(f"- {message.text}" for message in messages if isinstance(message, User))
     try:
-        written = await ask([*messages, User(_REQUEST)])
+        written = await ask([*messages, User(f"{_REQUEST} Above all keep: {focus}" if focus else _REQUEST)])
     except ContextFull:
         # Even the part to be summarised is too long: the person's own words are what is kept.
         written = ""

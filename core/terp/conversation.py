@@ -1,12 +1,13 @@
 """The conversation with the model: what was said, what it costs, and how a reply comes in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import Any
 
 from terp import tool
-from terp.compaction import compacted, size
+from terp.compaction import compacted, size, summarised
 from terp.errors import ContextFull
 from terp.events import (
     CodeDelta,
@@ -17,11 +18,18 @@ from terp.events import (
     TextDelta,
     UsageReported,
 )
+from terp.fencing import fenced
+from terp.history import History
 from terp.links import LiveLinks, delivered
 from terp.log import EventLog
-from terp.messages import Assistant, Message, Result, System, ToolCall
+from terp.messages import Assistant, Message, Result, System, ToolCall, User
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+
+_EXPLAIN = (
+    "Explain in a few short sentences, without markup, what this code does: what it reads, what it changes "
+    "or deletes, and whether it uses the network."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,7 @@ class Conversation:
     """Messages in order, and the model they go to. Events of a reply are logged as they happen.
 
     `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
+    `calls` is how many calls there were before the conversation was resumed.
     """
 
     def __init__(
@@ -57,11 +66,12 @@ class Conversation:
         *,
         system: str,
         languages: Sequence[str],
-        history: Sequence[Message],
+        history: History,
         wants_kernel: Callable[[str], None],
+        calls: int = 0,
     ) -> None:
         self.model = model
-        self.messages = list(history)
+        self.history = history
         self.spent_usd = 0.0
         self.unpriced = False
         self._log = log
@@ -69,7 +79,12 @@ class Conversation:
         self._languages = languages
         self._tools = [tool.schema(languages)]
         self._wants_kernel = wants_kernel
-        self._call_numbers = count(1)
+        self._call_numbers = count(calls + 1)
+
+    @property
+    def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
+        """What the next request sends: the messages, the system prompt first, and the tools."""
+        return [self._system, *self.history], self._tools
 
     async def reply(self, step: int) -> Reply:
         """The model's next reply, which is added to the messages.
@@ -87,30 +102,53 @@ class Conversation:
             await self._compact()
             return await self._streamed()
 
+    async def summarise(self, focus: str) -> None:
+        """Replace all turns before the last by the model's summary of them.
+
+        Raises:
+            ModelError: there is no summary; nothing has changed.
+        """
+        self._shorten(await summarised(self.history.messages, self._answer_to, focus), "summary")
+
+    async def explain(self, language: str, code: str) -> str:
+        """What the model says about a piece of code; it is no part of the conversation.
+
+        Raises:
+            ModelError: it says nothing.
+        """
+        return await self._answer_to([User(f"{_EXPLAIN}\n{fenced(code, language)}")])
+
     def go_on_with(self, model: Model) -> None:
         """Send what follows to another model.
 
         Extras are for the provider that gave them: another one refuses its signatures and fields.
         """
         if model.name != self.model.name:
-            self.messages[:] = map(_without_extras, self.messages)
+            self.drop_extras()
         self.model = model
+
+    def drop_extras(self) -> None:
+        """Forget what earlier replies hold for the provider alone that gave them."""
+        messages = [_without_extras(message) for message in self.history]
+        if messages != self.history.messages:
+            self.history.replace(messages)
 
     def settle(self, why: str) -> None:
         """Answer every call that has no result yet with "Not run", so that the history stays valid."""
         answered: set[str] = set()
-        for message in reversed(self.messages):
+        for message in reversed(self.history.messages):
             if isinstance(message, Result):
                 answered.add(message.call_id)
             if isinstance(message, Assistant):
                 missing = [call for call in message.calls if call.id not in answered]
-                self.messages += [Result(call.id, f"Not run: {why}") for call in missing]
+                for call in missing:
+                    self.history.append(Result(call.id, f"Not run: {why}"))
                 return
 
     async def _streamed(self) -> Reply:
         incoming = _Incoming(self._links())
         try:
-            async with aclosing(self.model.stream([self._system, *self.messages], self._tools)) as chunks:
+            async with aclosing(self.model.stream(*self.request)) as chunks:
                 async for chunk in chunks:
                     self._take(chunk, incoming)
         finally:
@@ -118,10 +156,10 @@ class Conversation:
             message = incoming.message
             if message is None and incoming.text:
                 message = Assistant("".join(incoming.text))
+            calls = message.calls if message else ()
+            ids = [*incoming.call_ids, *(self._call_id() for _ in calls[len(incoming.call_ids) :])]
             if message is not None:
-                self.messages.append(message)
-        calls = incoming.message.calls if incoming.message else ()
-        ids = [*incoming.call_ids, *(self._call_id() for _ in calls[len(incoming.call_ids) :])]
+                self.history.append(message, ids[: len(calls)])
         links, text = self._links(), message.text if message else ""
         return Reply(links.feed(text) + links.finish(), tuple(zip(ids, calls, strict=False)))
 
@@ -179,9 +217,11 @@ class Conversation:
         return f"c{next(self._call_numbers)}"
 
     async def _compact(self) -> None:
-        shorter, how = await compacted(self.messages, self._answer_to)
-        before, after = size(self.messages), size(shorter)
-        self.messages[:] = shorter
+        self._shorten(*await compacted(self.history.messages, self._answer_to))
+
+    def _shorten(self, messages: Sequence[Message], how: str) -> None:
+        before, after = size(self.history.messages), size(messages)
+        self.history.replace(messages)
         self._log.append(HistoryCompacted(before, after, how))
 
     async def _answer_to(self, messages: Sequence[Message]) -> str:

@@ -14,6 +14,8 @@
     │   ├── RateLimited        429 after all retries
     │   ├── Unavailable        connection, 5xx or a broken stream, after all retries
     │   └── RecordingMiss      a replay has no reply for this request
+    ├── SessionError           a stored session cannot be found, opened or changed
+    │   └── SessionInUse       another process has it open
     ├── TurnFailed             a turn ended without an answer (`terp.reply`, for callers of `terp.open`)
     └── KernelError            a kernel cannot do what was asked
         ├── KernelStartFailed  it did not come up; the message ends with the last lines of its log
@@ -146,6 +148,16 @@ class Unavailable(ModelError):
 
 class RecordingMiss(ModelError):
     """A strict replay has no reply for a request; the message shows the first difference."""
+
+
+class SessionError(TerpError):
+    """A stored session cannot be found, opened or changed; or there is nothing to change."""
+
+    stop_reason: StopReason = "usage"
+
+
+class SessionInUse(SessionError):
+    """Another process has the session open."""
 
 
 class KernelError(TerpError):

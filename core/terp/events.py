@@ -16,10 +16,14 @@ QuestionKind = Literal["approval", "consent", "input"]
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A turn began. First of a turn; `attachments` are the names the model is told."""
+    """A turn began. First of a turn; `attachments` are the names the model is told.
+
+    `goes_on` is set when a turn that had broken off is taken up again: nothing new was said.
+    """
 
     prompt: str
     attachments: tuple[str, ...] = ()
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,18 @@ class CodeProposed:
     cwd: str
     kernel_generation: int
     tier: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTyped:
+    """Code of the person's own is about to run, without the model and outside a turn.
+
+    Comes instead of `CodeProposed` and its question; `CodeStarted` and what follows it are as in a turn.
+    """
+
+    call_id: str
+    language: str
+    code: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +223,54 @@ class HistoryCompacted:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryRewound:
+    """The last `removed` turns are no part of the conversation any more; what their code did stays.
+
+    `left` turns are left. `copy` is the session that still has all of them, "" when there is none.
+    """
+
+    removed: int
+    left: int
+    copy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionForked:
+    """The conversation as it is now can also be gone on with as the session `copy`."""
+
+    copy: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionResumed:
+    """A stored session goes on, in new kernels. First of what happens then.
+
+    `session` is its id, `turns` how many the conversation has. `lost` tells that code had run, so that
+    variables are gone; `gone` are their names as far as they are known. `pending` is the code, call by
+    call, that still waited for an answer: it has not run.
+    """
+
+    session: str
+    turns: int
+    lost: bool = False
+    gone: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCompared:
+    """Code of a stored session was run again, as run `done` of `total`. Comes after its `CodeFinished`.
+
+    `difference` is a unified diff of the text it put out then and now, "" when that is the same.
+    """
+
+    call_id: str
+    done: int
+    total: int
+    difference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Noticed:
     """Something a person must see; `remedy` says what can be done about it."""
 
@@ -235,6 +299,7 @@ Event = (
     | TextDelta
     | CodeDelta
     | CodeProposed
+    | CodeTyped
     | Asked
     | Answered
     | CodeDeclined
@@ -247,6 +312,10 @@ Event = (
     | Progress
     | UsageReported
     | HistoryCompacted
+    | HistoryRewound
+    | SessionForked
+    | SessionResumed
+    | CodeCompared
     | Noticed
     | TurnFinished
 )

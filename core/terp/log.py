@@ -2,8 +2,10 @@
 
 import asyncio
 import time
+from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from terp.events import Event
 
@@ -17,14 +19,36 @@ class Record:
     event: Event
 
 
+class Earlier(Protocol):
+    """What was logged before the session was resumed; read when somebody asks for it."""
+
+    @property
+    def last(self) -> int:
+        """The number of the last record."""
+
+    @property
+    def records(self) -> Sequence[Record]:
+        """All records that were kept, in order. Their numbers have gaps."""
+
+
 class EventLog:
     """Every event of a session in order.
 
-    A watcher holds a number, not a queue: a slow one re-reads the log and holds nobody up.
+    A watcher holds a number, not a queue: a slow one re-reads the log and holds nobody up. `keep` is
+    given each record before anyone sees it; `earlier` is what came before this process.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.time,
+        *,
+        earlier: Earlier | None = None,
+        keep: Callable[[Record], None] | None = None,
+    ) -> None:
         self._clock = clock
+        self._earlier = earlier
+        self._keep = keep
+        self.resumed_at = earlier.last if earlier else 0
         self._records: list[Record] = []
         self._waiting: list[asyncio.Future[None]] = []
         self._closed = False
@@ -32,18 +56,24 @@ class EventLog:
     @property
     def last(self) -> int:
         """The number of the newest record; 0 while the log is empty."""
-        return len(self._records)
+        return self.resumed_at + len(self._records)
 
     def append(self, event: Event) -> Record:
         """Give `event` its number and time, keep it, and wake whoever waits for it."""
-        record = Record(len(self._records) + 1, self._clock(), event)
+        record = Record(self.last + 1, self._clock(), event)
         self._records.append(record)
+        if self._keep is not None:
+            self._keep(record)
         self.wake()
         return record
 
     def since(self, number: int) -> Sequence[Record]:
         """The records after `number`, oldest first."""
-        return self._records[number:]
+        if number >= self.resumed_at or self._earlier is None:
+            return self._records[number - self.resumed_at :]
+        records = self._earlier.records
+        at = bisect_right(records, number, key=lambda record: record.number)
+        return [*records[at:], *self._records]
 
     def wake(self) -> None:
         """Let everyone who waits look again."""

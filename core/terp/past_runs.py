@@ -1,14 +1,17 @@
 """The runs of a session by their numbers: what each was, and where its full output is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from terp.changes import grouped
 from terp.errors import UnknownRun
-from terp.events import CodeFinished, CodeProposed, CodeStarted, Event, Printed
+from terp.events import CodeFinished, CodeProposed, CodeStarted, CodeTyped, Event, Printed
+from terp.log import EventLog
 from terp.outputs import Display, DisplayUpdate, RunStatus
 
+RUN_OUTPUT = "run_output"
+"""The service by which `out[N]` in a kernel finds the output of a run."""
 _MOST_NAMED = 20
 
 
@@ -16,7 +19,7 @@ _MOST_NAMED = 20
 class PastRun:
     """One run. `status` is None while it goes on; `path` is the file with all text that it put out.
 
-    `language` and `code` are "" for a run that was never proposed. `path` is "" when it put out none.
+    `path` is "" when it put out none.
     """
 
     number: int
@@ -31,14 +34,14 @@ class PastRun:
 
 def past_runs(events: Iterable[Event]) -> list[PastRun]:
     """The runs that a session's events tell of, oldest first."""
-    proposed: dict[str, CodeProposed] = {}
+    asked: dict[str, CodeProposed | CodeTyped] = {}
     runs: dict[str, PastRun] = {}
     for event in events:
         match event:
-            case CodeProposed(call_id=call_id):
-                proposed[call_id] = event
+            case CodeProposed(call_id=call_id) | CodeTyped(call_id=call_id):
+                asked[call_id] = event
             case CodeStarted(call_id=call_id, execution_count=number):
-                about = proposed.get(call_id)
+                about = asked.get(call_id)
                 known = (about.language, about.code) if about else ("", "")
                 runs[call_id] = PastRun(number, call_id, *known)
             case Printed(call_id=call_id, output=Display(path=path) | DisplayUpdate(path=path)):
@@ -50,11 +53,6 @@ def past_runs(events: Iterable[Event]) -> list[PastRun]:
             case _:
                 pass
     return list(runs.values())
-
-
-def last_number(events: Sequence[Event]) -> int:
-    """The number of the latest run; 0 when there was none."""
-    return next((event.execution_count for event in reversed(events) if isinstance(event, CodeStarted)), 0)
 
 
 def find_run(runs: Sequence[PastRun], number: int) -> PastRun:
@@ -74,15 +72,23 @@ def find_run(runs: Sequence[PastRun], number: int) -> PastRun:
     return found
 
 
-def as_answer(run: PastRun) -> Mapping[str, Any]:
-    """A run as code in a kernel is told about it."""
-    return {
-        "number": run.number,
-        "path": run.path,
-        "status": run.status,
-        "language": run.language,
-        "images": list(run.images),
-    }
+def recalling(log: EventLog) -> Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]:
+    """The service that tells code in a kernel about a run: where its output is, and how it ended.
+
+    Its argument is the `number` of the run; it raises what `find_run` does.
+    """
+
+    async def recall(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        run = find_run(past_runs(record.event for record in log.since(0)), int(arguments["number"]))
+        return {
+            "number": run.number,
+            "path": run.path,
+            "status": run.status,
+            "language": run.language,
+            "images": list(run.images),
+        }
+
+    return recall
 
 
 def _there_are(numbers: Sequence[int]) -> str:

@@ -13,9 +13,13 @@ from terp.events import CodeProposed
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Consent to run exactly this code. Code other than what was shown is proposed again first."""
+    """Consent to run exactly this code. Code other than what was shown is proposed again first.
+
+    `by` is who gave it: "person", or the name of the policy that did.
+    """
 
     code: str
+    by: str = "person"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class AutoRun:
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """`Run`, always."""
-        return Run(proposed.code)
+        return Run(proposed.code, by="auto_run")
 
     async def allow(self, request: Consent) -> bool:
         """What the person behind says; no, when there is none."""

@@ -15,6 +15,8 @@ _UNSETTLED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BACKSPACE = re.compile(r"[^\x08]\x08")
 _LONGEST_LINE = 65_536
 
+_WORDLESS = re.compile(r"\s*<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>\s*")
+
 
 def without_escapes(text: str) -> str:
     """`text` without terminal escape sequences."""
@@ -68,3 +70,8 @@ class Lines:
         """The line that has no newline yet, settled; the next piece starts anew."""
         rest, self._open = settled(self._open), ""
         return rest
+
+
+def is_wordless(text: str) -> bool:
+    """Whether `text` is what Python says of an object that has no words for itself: `<a.B object at 0x…>`."""
+    return _WORDLESS.fullmatch(text) is not None

@@ -51,9 +51,15 @@ class Proposals:
         return ask
 
 
+def digest_of(code: str) -> str:
+    """The SHA-256 of code in UTF-8, hexadecimal."""
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def _proposed(call: Call, code: str, kernel: Kernel) -> CodeProposed:
-    digest = hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
-    return CodeProposed(call.id, call.language, code, digest, kernel.cwd, kernel.generation, kernel.tier)
+    return CodeProposed(
+        call.id, call.language, code, digest_of(code), kernel.cwd, kernel.generation, kernel.tier
+    )
 
 
 def _still_true(proposed: CodeProposed, kernel: Kernel) -> bool:

@@ -20,13 +20,13 @@ class _Reply:
 
 
 class Questions:
-    """The open questions of a session."""
+    """The open questions of a session; `asked` is how many were asked before it was resumed."""
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, asked: int = 0) -> None:
         self._log = log
         self._open: dict[str, asyncio.Future[_Reply]] = {}
         self._kinds: dict[str, QuestionKind] = {}
-        self._count = 0
+        self._count = asked
 
     async def ask(
         self,
@@ -49,7 +49,7 @@ class Questions:
         person = asyncio.ensure_future(from_person())
         try:
             await asyncio.wait({person, elsewhere}, return_when=asyncio.FIRST_COMPLETED)
-            reply = elsewhere.result() if elsewhere.done() else _Reply(person.result(), "person")
+            reply = elsewhere.result() if elsewhere.done() else _from_person(person.result())
         finally:
             elsewhere.cancel()
             # Until it has ended the person may still hold the screen or the keyboard.
@@ -78,6 +78,10 @@ class Questions:
             raise TypeError(f"{kind} is answered with {' or '.join(t.__name__ for t in wanted[kind])}")
         future.set_result(_Reply(answer, by))
         return True
+
+
+def _from_person(answer: Answer) -> _Reply:
+    return _Reply(answer, answer.by if isinstance(answer, Run) else "person")
 
 
 def _told(answer: Answer) -> str:

@@ -26,7 +26,6 @@ from terp.outputs import (
     RunStatus,
     Text,
 )
-from terp.past_runs import last_number
 from terp.plain import without_escapes
 from terp.tool import Call
 
@@ -45,7 +44,7 @@ class Runner:
     """Runs calls in a kernel: logs every output, keeps the full text, saves pictures.
 
     `type_in` answers code that waits for a line, and returns what the model should know of that;
-    `serve` answers code that calls a service of terp.
+    `serve` answers code that calls a service of terp. `runs` is how many the session had before.
     """
 
     def __init__(
@@ -54,8 +53,9 @@ class Runner:
         artifacts: Artifacts,
         type_in: Callable[[InputRequest, Kernel], Awaitable[str]],
         serve: Callable[[BackCall, Kernel], Coroutine[Any, Any, None]],
+        runs: int = 0,
     ) -> None:
-        self._number = 0
+        self._runs = runs
         self._log = log
         self._artifacts = artifacts
         self._type_in = type_in
@@ -68,7 +68,7 @@ class Runner:
             KernelStartFailed: there is no kernel to run it.
         """
         watched = _Watched(call, kernel, Observation(max_chars, kernel.cwd), self._artifacts.spool(call.id))
-        number = self._next_number()
+        number = self._runs + 1
         ended, started, began = RunEnded("died"), False, time.monotonic()
         running = kernel.execute(call.code, run_id=call.id, number=number, timeout_s=timeout_s)
         try:
@@ -76,7 +76,7 @@ class Runner:
                 while not isinstance(item := await watched.beside.next(items), RunEnded):
                     match item:
                         case RunStarted():
-                            started = True
+                            started, self._runs = True, number
                             self._log.append(CodeStarted(call.id, number))
                         case BackCall():
                             watched.beside.begin(self._serve(item, kernel))
@@ -124,11 +124,6 @@ class Runner:
     async def _ask(self, watched: "_Watched", request: InputRequest) -> None:
         watched.observation.remark(await self._type_in(request, watched.kernel))
 
-    def _next_number(self) -> int:
-        # A session that goes on with an earlier log goes on with its numbers.
-        self._number = 1 + (self._number or last_number([record.event for record in self._log.since(0)]))
-        return self._number
-
     def _saved(self, call: Call, display: Shown) -> Shown:
         try:
             return self._artifacts.save(call.id, display)
@@ -138,7 +133,7 @@ class Runner:
 
     def _without_own_files(self, ended: RunEnded) -> RunEnded:
         """`ended` without what terp itself wrote meanwhile: its folder may lie in the working directory."""
-        own = self._artifacts.folder.absolute()
+        own = self._artifacts.home.absolute()
         files = tuple(change for change in ended.files if own not in Path(change.path).parents)
         return replace(ended, files=files)
 

@@ -1,42 +1,51 @@
 """`Session`: a conversation, its kernels and the person behind them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from terp.artifacts import Artifacts
 from terp.conversation import Conversation
-from terp.errors import KernelStartFailed, NobodyThere, TerpError
-from terp.events import Event, KernelChanged, KernelState, LateOutput, TurnFinished, TurnStarted
+from terp.errors import KernelStartFailed, SessionError
+from terp.events import Event, KernelChanged, KernelState, LateOutput, Noticed, TurnStarted
 from terp.headtail import HeadTail
-from terp.interrupts import Interrupted, Interrupts
+from terp.history import History, PastTurn
+from terp.interrupts import Interrupts
 from terp.kernels.protocol import Kernel, Kernels
 from terp.languages import language_of
 from terp.limits import Limits
 from terp.log import EventLog, Record
-from terp.messages import Attachment, Message, User
+from terp.messages import Attachment, Message, ToolCall
 from terp.models.protocol import Model
-from terp.outputs import BackCall, InputRequest, Output, Text
-from terp.past_runs import PastRun, as_answer, find_run, past_runs
+from terp.outputs import Output, Text
+from terp.past import Past
+from terp.past_runs import RUN_OUTPUT, recalling
 from terp.person import Consent, Person
 from terp.plain import without_escapes
+from terp.playing import Playing
 from terp.proposals import Proposals
 from terp.questions import Answer, Questions
+from terp.rerun import RERUN, Cell, Rerun
+from terp.resuming import Resumption
 from terp.runs import Runner
+from terp.services import Service, Services
+from terp.store.keeping import Keeper
+from terp.store.reading import Stored
+from terp.tool import Call
 from terp.turn import Turn
+from terp.typed_run import TYPED, TypedRun
 
-T = TypeVar("T")
-Service = Callable[[Mapping[str, Any]], Awaitable[Any]]
 _LATE_CHARS = 2_000
 
 
 class Session:
     """A conversation with a model that runs code in kernels, with a person in charge.
 
-    `folder` takes pictures and full outputs; it is made when the first of them is written.
-    All parts are closed by `aclose`.
+    `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
+    down what happens, and knows what was stored before, with which the session then goes on. All parts are
+    closed by `aclose`.
     """
 
     def __init__(
@@ -48,31 +57,43 @@ class Session:
         folder: Path,
         system: str = "",
         limits: Limits | None = None,
-        history: Sequence[Message] = (),
+        keeper: Keeper | None = None,
     ) -> None:
-        self.log = EventLog()
+        stored = keeper.stored if keeper else None
+        self.log = EventLog(earlier=stored.events if stored else None, keep=keeper.event if keeper else None)
         self.kernels = kernels
         self.limits = limits or Limits()
         self.folder = folder
         self._person = person
-        self._services: dict[str, Service] = {"run_output": self._run_output}
-        self._questions = Questions(self.log)
+        self._keeper = keeper
+        self._playing = Playing(self.log)
+        self._questions = Questions(self.log, stored.questions if stored else 0)
+        self._history = stored.history if stored else History()
+        self._past = Past(self._history, self.log, self._copy)
         self._conversation = Conversation(
             model,
             self.log,
             system=system,
             languages=kernels.languages,
-            history=history,
+            history=self._history,
             wants_kernel=self._warm,
+            calls=stored.calls if stored else 0,
         )
-        self._proposals = Proposals(self.log, self._questions, person, self._drawn)
-        self._runner = Runner(self.log, Artifacts(folder), self._type_in, self._serve)
+        drawn, guarded = self._playing.drawn, self._playing.guarded
+        self._proposals = Proposals(self.log, self._questions, person, drawn)
+        self._services = Services(self._questions, person, drawn, guarded)
+        self._services.offer(RUN_OUTPUT, recalling(self.log))
+        artifacts, runs = Artifacts(folder / "outputs", folder), stored.runs if stored else 0
+        self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
         self._late = HeadTail(_LATE_CHARS)
-        self._pulled = 0
         self._closed = False
-        self._turn: Turn | None = None
+        self._untold: list[str] = []
         self._warming: set[asyncio.Task[None]] = set()
         self._stop_listening = kernels.listen(self)
+        if keeper is not None:
+            keeper.tell(self.log.append)
+            self._history.watch = keeper.change
+        self._resumption = self._resume(stored) if stored else None
 
     @property
     def model(self) -> Model:
@@ -86,24 +107,17 @@ class Session:
     @property
     def history(self) -> Sequence[Message]:
         """The messages so far, without the system prompt."""
-        return tuple(self._conversation.messages)
+        return tuple(self._history)
 
     @history.setter
     def history(self, messages: Sequence[Message]) -> None:
-        self._conversation.messages[:] = messages
+        self._forget_left_over()
+        self._history.restart(messages)
 
     @property
-    def runs(self) -> Sequence[PastRun]:
-        """The runs of this session, oldest first, also one that goes on."""
-        return past_runs(record.event for record in self.log.since(0))
-
-    def run(self, number: int) -> PastRun:
-        """The run with this number, which is over; -1 is the last one.
-
-        Raises:
-            UnknownRun: there is none; the message tells which there are.
-        """
-        return find_run(self.runs, number)
+    def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
+        """What the next request sends: the messages, the system prompt first, and the tools."""
+        return self._conversation.request
 
     @property
     def spent_usd(self) -> float | None:
@@ -120,51 +134,156 @@ class Session:
         Raises:
             RuntimeError: another turn of this session is going on.
         """
-        if self._turn is not None:
-            raise RuntimeError("another turn of this session is going on")
-        after = self._pulled = self.log.last
-        turn = self._turn = Turn(
-            self._conversation,
-            self.kernels,
-            self._proposals,
-            self._runner,
-            self.limits,
-            self.log,
-            Interrupts(),
-            self._late_text,
-        )
+        self._playing.check_free()
+        after = self.log.last
         self.log.append(TurnStarted(prompt, tuple(attachment.name for attachment in attachments)))
-        self._conversation.messages.append(_said(prompt, attachments))
-        task = asyncio.create_task(turn.run())
-        task.add_done_callback(lambda _: self.log.wake())
-        try:
-            async with aclosing(self._follow(after, task)) as records:
-                async for record in records:
-                    yield record.event
-                    if isinstance(record.event, TurnFinished):
-                        # What a kernel does from here on belongs to no turn; it is in the log.
-                        break
-            await task
-        finally:
-            if not task.done():
-                await turn.stop()
-                await asyncio.wait({task})
-            self._turn = None
-            # Whoever waits for this turn, to be drawn or to be over, waits no more.
-            self.log.wake()
+        resumed = self._resumption.note() if self._resumption else ""
+        self._history.begin(prompt, attachments, *([resumed] if resumed else []), *self._untold)
+        self._untold.clear()
+        self._forget_left_over()
+        async with aclosing(self._playing.play(self._new_turn(), after)) as events:
+            async for event in events:
+                yield event
+
+    async def go_on(self) -> AsyncGenerator[Event, None]:
+        """The turn that broke off when terp ended goes on: its `pending` code is asked about again.
+
+        Like `turn` in everything else; nothing happens when no code is pending.
+        """
+        self._playing.check_free()
+        after = self.log.last
+        left_over = self._resumption.reopen() if self._resumption else ()
+        if self._resumption is None or not left_over:
+            return
+        last = self._history.turns[-1]
+        self.log.append(TurnStarted(last.prompt, tuple(one.name for one in last.attachments), goes_on=True))
+        turn = self._new_turn(left_over, self._resumption.next_step)
+        async with aclosing(self._playing.play(turn, after)) as events:
+            async for event in events:
+                yield event
+
+    async def run(self, language: str, code: str) -> AsyncGenerator[Event, None]:
+        """Everything that happens until code the person typed has run; the model hears of it next turn.
+
+        Nobody is asked: only code that comes from the person themselves belongs here. Iterate it as
+        `turn`, under `contextlib.aclosing`.
+
+        Raises:
+            RuntimeError: a turn of this session is going on.
+            UnknownLanguage: nothing here runs `language`.
+        """
+        self._playing.check_free()
+        after = self.log.last
+        kernel = self.kernels.get(language)
+        call = Call(f"{TYPED}{after + 1}", kernel.language, code)
+        typed = TypedRun(call, kernel, self._runner, self.limits, self.log, Interrupts(), self._untold.append)
+        async with aclosing(self._playing.play(typed, after)) as events:
+            async for event in events:
+                yield event
+
+    async def rerun(self, cells: Sequence[Cell]) -> AsyncGenerator[Event, None]:
+        """Run code of a stored session again, in order, and compare: `terp.rerun.cells` are all of it.
+
+        The person is asked about each; a refusal leaves one out. It is no part of the conversation: the
+        model is told with the next message what came of it.
+        """
+        self._playing.check_free()
+        after = self.log.last
+        self.log.append(TurnStarted(RERUN))
+        rerun = Rerun(cells, self.kernels, self._proposals, self._runner, self.limits, self.log, Interrupts())
+        async with aclosing(self._playing.play(rerun, after)) as events:
+            async for event in events:
+                yield event
+        if self._resumption is not None:
+            self._resumption.note_again(rerun.note())
+
+    @property
+    def turns(self) -> Sequence[PastTurn]:
+        """The turns of the conversation, oldest first, without those that are part of a summary."""
+        return tuple(self._history.turns)
+
+    @property
+    def pending(self) -> Sequence[str]:
+        """The code that waited for an answer when the stored session ended; `go_on` asks about it again."""
+        return self._resumption.event.pending if self._resumption and self._resumption.left_over else ()
+
+    def undo(self) -> PastTurn:
+        """Take the last turn out of the conversation, whole; what was asked in it.
+
+        What its code did stays. `turn(past.prompt, past.attachments)` asks the same again.
+
+        Raises:
+            SessionError: there is none.
+            RuntimeError: a turn of this session is going on.
+        """
+        self._playing.check_free()
+        self._forget_left_over()
+        return self._past.undo()
+
+    def rewind(self, number: int, *, copy: bool = False) -> Sequence[PastTurn]:
+        """Take turn `number` and all after it out of the conversation; what was asked in them.
+
+        With `copy` the conversation as it was is kept as another session, if this one is kept.
+
+        Raises:
+            SessionError: there is no such turn.
+            RuntimeError: a turn of this session is going on.
+        """
+        self._playing.check_free()
+        self._forget_left_over()
+        return self._past.rewind(number, copy=copy and self._keeper is not None)
+
+    def reset(self) -> None:
+        """Begin a new conversation in the same session; the kernels and their variables stay.
+
+        Raises:
+            RuntimeError: a turn of this session is going on.
+        """
+        self._playing.check_free()
+        self._forget_left_over()
+        self._past.reset()
+
+    def fork(self) -> str:
+        """Keep the conversation as it is now as another session, too; its id. This one goes on.
+
+        Raises:
+            SessionError: this session is not kept.
+            RuntimeError: a turn of this session is going on.
+        """
+        self._playing.check_free()
+        return self._past.fork()
+
+    async def compact(self, focus: str = "") -> bool:
+        """Replace all turns before the last by a summary that the model writes; False when interrupted.
+
+        The summary keeps most of what `focus` names.
+
+        Raises:
+            ModelError: there is no summary, or nothing to summarise; the conversation is as it was.
+            RuntimeError: a turn of this session is going on.
+        """
+        self._playing.check_free()
+        self._forget_left_over()
+        return await self._playing.alone(self._conversation.summarise(focus))
+
+    async def explain(self, language: str, code: str) -> str:
+        """What the model says about a piece of code, beside the conversation.
+
+        Raises:
+            ModelError: it cannot be reached, or says nothing.
+        """
+        return await self._conversation.explain(language, code)
 
     async def interrupt(self) -> None:
         """Stop the model or the code; its kernel and the variables stay.
 
         The turn then ends by itself with `TurnFinished("interrupted")`. Harmless between turns.
         """
-        if self._turn is not None:
-            await self._turn.stop()
+        await self._playing.stop()
 
     async def idle(self) -> None:
         """Return when no turn is going on."""
-        while self._turn is not None:
-            await self.log.changed()
+        await self._playing.idle()
 
     def answer(self, question_id: str, answer: Answer, by: str = "another front end") -> bool:
         """Answer an open question in place of the person; False when it is not open any more.
@@ -174,19 +293,22 @@ class Session:
         """
         return self._questions.answer(question_id, answer, by)
 
-    def events(self, after: int = 0) -> AsyncGenerator[Record, None]:
-        """The log's records after number `after`, then every new one, until the session is closed."""
-        return self.log.follow(after)
+    def events(self, after: int | None = None) -> AsyncGenerator[Record, None]:
+        """The log's records after number `after`, then every new one, until the session is closed.
+
+        Without a number those since the session was opened; with 0 also those of before it was resumed.
+        """
+        return self.log.follow(self.log.resumed_at if after is None else after)
 
     def offer(self, name: str, service: Service) -> None:
         """Let code in the kernels call `service` by `name`; what it raises is raised there."""
-        self._services[name] = service
+        self._services.offer(name, service)
 
     async def allow(self, request: Consent) -> bool:
         """Ask the person for consent to something other than running code."""
 
         async def ask() -> bool:
-            await self._drawn()
+            await self._playing.drawn()
             return await self._person.allow(request)
 
         return bool(await self._questions.ask("consent", request.what, ask))
@@ -203,8 +325,11 @@ class Session:
         try:
             await self.kernels.aclose()
         finally:
+            await self._playing.last_words()
             await self._conversation.model.aclose()
             self.log.close()
+            if self._keeper is not None:
+                self._keeper.close()
 
     def changed(self, language: str, state: KernelState, why: str) -> None:
         """A kernel changed its state (`KernelListener`)."""
@@ -216,25 +341,36 @@ class Session:
         if isinstance(output, Text):
             self._late.add(without_escapes(output.text))
 
-    async def _follow(self, after: int, task: asyncio.Task[None]) -> AsyncGenerator[Record, None]:
-        while True:
-            done = task.done()
-            for record in self.log.since(after):
-                after = record.number
-                yield record
-                self._pulled = after
-                self.log.wake()
-            if self.log.last > after:
-                continue
-            if done:
-                return
-            await self.log.changed()
+    def _resume(self, stored: Stored) -> Resumption:
+        resumption = Resumption(stored, self._conversation, self.kernels.languages)
+        self.log.append(resumption.event)
+        for notice in stored.notices:
+            self.log.append(Noticed(notice))
+        return resumption
 
-    async def _drawn(self) -> None:
-        """Return when the consumer of the turn has taken, and come back after, all that is logged."""
-        number = self.log.last
-        while self._turn is not None and self._pulled < number:
-            await self.log.changed()
+    def _forget_left_over(self) -> None:
+        """The conversation takes another way than that of the turn that broke off."""
+        if self._resumption is not None:
+            self._resumption.left_over = ()
+
+    def _copy(self) -> str:
+        if self._keeper is None:
+            raise SessionError("This session is not kept, so there is nothing to fork.")
+        return self._keeper.copy()
+
+    def _new_turn(self, left_over: Sequence[tuple[str, ToolCall]] = (), first_step: int = 1) -> Turn:
+        return Turn(
+            self._conversation,
+            self.kernels,
+            self._proposals,
+            self._runner,
+            self.limits,
+            self.log,
+            Interrupts(),
+            self._late_text,
+            left_over,
+            first_step,
+        )
 
     def _late_text(self) -> str:
         if self._late.empty:
@@ -258,47 +394,3 @@ class Session:
         except KernelStartFailed:
             # The run that needs the kernel meets the same failure and tells it; here nobody waits.
             return
-
-    async def _type_in(self, request: InputRequest, kernel: Kernel) -> str:
-        async def ask() -> str:
-            await self._drawn()
-            return await self._person.type_in(request.prompt, secret=request.secret)
-
-        question = self._questions.ask("input", request.prompt, ask, secret=request.secret)
-        try:
-            line = await self._guarded(question)
-        except Interrupted:
-            return ""
-        except NobodyThere as nobody:
-            await kernel.type_in(None)
-            return f"{nobody.message} It got end of file; do not use input()."
-        await kernel.type_in(line)
-        return ""
-
-    async def _run_output(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        return as_answer(self.run(int(arguments["number"])))
-
-    async def _serve(self, call: BackCall, kernel: Kernel) -> None:
-        service = self._services.get(call.service)
-        if service is None:
-            await kernel.answer(None, f"terp has no service {call.service!r} here")
-            return
-        try:
-            await kernel.answer(await self._guarded(service(call.arguments)))
-        except Interrupted:
-            return
-        except TerpError as error:
-            await kernel.answer(None, error.message)
-        except Exception as error:  # noqa: BLE001  # whatever a service raises belongs to the code that called it
-            await kernel.answer(None, f"{type(error).__name__}: {error}")
-
-    async def _guarded(self, answer: Awaitable[T]) -> T:
-        """What a run of the turn waits for, unless the turn is interrupted."""
-        assert self._turn is not None, "only a run of a turn asks for anything"
-        return await self._turn.interrupts.guard(answer)
-
-
-def _said(prompt: str, attachments: Sequence[Attachment]) -> User:
-    notes = [attachment.note for attachment in attachments if attachment.note]
-    images = tuple(attachment.image for attachment in attachments if attachment.image)
-    return User("\n\n".join([prompt, *notes]) if notes else prompt, images)

@@ -258,6 +258,31 @@ class Settings:
         (), "variables that the code may see, besides the harmless ones", group="code", metavar="NAME,…"
     )
 
+    theme: str = setting(
+        "auto",
+        "the ground that colours must be readable on",
+        group="terminal",
+        choices=("auto", "dark", "light", "none"),
+    )
+    images: str = setting(
+        "auto",
+        "how pictures are drawn; their files are named in any case",
+        group="terminal",
+        choices=("auto", "off", "kitty", "iterm", "sixel", "blocks"),
+    )
+    vi_mode: bool = setting(
+        False, "edit the line with the keys of vi instead of Emacs", group="terminal", flags=("--vi",)
+    )
+    screen_reader: bool = setting(
+        False, "whole labelled lines to be read aloud; nothing is redrawn", group="terminal"
+    )
+    notify: str = setting(
+        "auto",
+        "how the terminal tells that a turn of over 10 s is done, or asks, while you are away",
+        group="terminal",
+        choices=("auto", "off", "bell", "osc9", "osc99", "osc777"),
+    )
+
     record: str = setting(
         "", "write the model's replies to a file", group="recording", metavar="FILE", in_files=False
     )

@@ -144,6 +144,7 @@ class EchoKernel:
         """The scripted items for `code`, or its echo."""
         await self.start()
         self.ran.append(code)
+        self._interrupted.clear()
         yield RunStarted(len(self.ran))
         if code == self.ENDLESS:
             self._busy.set()
@@ -156,6 +157,9 @@ class EchoKernel:
         for item in items:
             if self._asked is not None and not (isinstance(item, RunEnded) and item.status == "died"):
                 await self._asked.wait()
+                if self._interrupted.is_set():
+                    yield RunEnded("interrupted")
+                    return
             self._asked = asyncio.Event() if isinstance(item, InputRequest | BackCall) else None
             yield item
 
@@ -174,8 +178,9 @@ class EchoKernel:
         self._answered()
 
     async def interrupt(self) -> None:
-        """End `ENDLESS`."""
+        """End `ENDLESS`, and a wait for an answer."""
         self._interrupted.set()
+        self._answered()
 
     async def restart(self) -> None:
         """Count the start."""

@@ -30,7 +30,11 @@ class _Stop(Exception):
 
 @dataclass(slots=True)
 class Turn:
-    """One turn over the parts of a session. `run` logs its events and ends with `TurnFinished`."""
+    """One turn over the parts of a session. `run` logs its events and ends with `TurnFinished`.
+
+    `left_over` are calls of a reply before, which a turn that broke off has not come to; `first_step`
+    is the number of the next reply.
+    """
 
     conversation: Conversation
     kernels: Kernels
@@ -40,6 +44,8 @@ class Turn:
     log: EventLog
     interrupts: Interrupts
     late: Callable[[], str]
+    left_over: Sequence[tuple[str, ToolCall]] = ()
+    first_step: int = 1
     running: Kernel | None = None
     _answer: str = ""
 
@@ -70,19 +76,23 @@ class Turn:
             await self.running.interrupt()
 
     async def _rounds(self, failures: Failures) -> str:
-        for step in count(1):
+        await self._serve_all(self.left_over, failures)
+        for step in count(self.first_step):
             self._check_limits(step)
             reply = await self.interrupts.guard(self.conversation.reply(step))
             self._answer = reply.text
             if not reply.calls:
                 break
-            failed = False
-            for call_id, call in reply.calls:
-                if failed:
-                    self._skip(call_id, call)
-                else:
-                    failed = await self._serve(call_id, call, failures)
+            await self._serve_all(reply.calls, failures)
         return self._answer
+
+    async def _serve_all(self, calls: Sequence[tuple[str, ToolCall]], failures: Failures) -> None:
+        failed = False
+        for call_id, call in calls:
+            if failed:
+                self._skip(call_id, call)
+            else:
+                failed = await self._serve(call_id, call, failures)
 
     def _check_limits(self, step: int) -> None:
         limits, spent = self.limits, self.conversation.spent_usd
@@ -160,7 +170,7 @@ class Turn:
         return observed.failed
 
     def _result(self, asked: ToolCall, text: str, images: Sequence[Image] = ()) -> None:
-        self.conversation.messages.append(Result(asked.id, text, tuple(images)))
+        self.conversation.history.append(Result(asked.id, text, tuple(images)))
 
     def _check_failures(self, failures: Failures, what: str) -> None:
         if failures.exhausted:

@@ -8,7 +8,7 @@ import dataclasses
 import re
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any
 
@@ -35,6 +35,11 @@ def from_json(data: Mapping[str, Any]) -> Event:
         raise ValueError(f"unknown event {data.get('event')!r}")
     event: Event = _build(kind, data)
     return event
+
+
+def event_names() -> Collection[str]:
+    """What events are called in JSON."""
+    return _event_types().keys()
 
 
 def record_to_json(record: Record) -> dict[str, Any]:

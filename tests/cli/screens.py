@@ -5,14 +5,21 @@ import io
 from collections.abc import Iterable, Sequence
 
 import pyte
-from prompt_toolkit.data_structures import Size
-from prompt_toolkit.output import Output
-from prompt_toolkit.output.vt100 import Vt100_Output
 from rich.color import ColorSystem
 
+from terp_cli.painter import Painter
 from terp_cli.render.ansi import Palette
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.screen import TerminalScreen
+
+
+class _Screen(pyte.HistoryScreen):
+    """A screen whose rows exist: pyte lets a row stand where one that was never written moves up to it."""
+
+    def delete_lines(self, count: int | None = None) -> None:
+        for row in range(self.lines):
+            self.buffer[row]
+        super().delete_lines(count)
 
 
 class Terminal(io.StringIO):
@@ -29,15 +36,23 @@ class Terminal(io.StringIO):
         return True
 
     def screen(
-        self, colours: ColorSystem | None = ColorSystem.EIGHT_BIT, *, live: bool = True
+        self, painter: Painter | None = None, colours: ColorSystem | None = ColorSystem.EIGHT_BIT
     ) -> TerminalScreen:
-        return TerminalScreen(self, Palette(colours), self.size, live=live)
+        return TerminalScreen(painter or self.painter(), Palette(colours))
+
+    def painter(self, *, live: bool = True) -> Painter:
+        return Painter(self, self.size, live=live)
+
+    def pyte(self, history: int = 1_000) -> pyte.HistoryScreen:
+        """The screen as it is now, with where its cursor is."""
+        screen = _Screen(self.columns, self.rows, history=history, ratio=1.0)
+        # pyte drops the rest of a piece at a character without a width that combines with nothing.
+        pyte.Stream(screen).feed(self.getvalue().translate({0x200D: None, 0xFE0F: None}))
+        return screen
 
     def shown(self, history: int = 1_000) -> list[str]:
         """All rows, also those that have scrolled away, without blank ones at the end."""
-        screen = pyte.HistoryScreen(self.columns, self.rows, history=history, ratio=1.0)
-        # pyte drops the rest of a piece at a character without a width that combines with nothing.
-        pyte.Stream(screen).feed(self.getvalue().translate({0x200D: None, 0xFE0F: None}))
+        screen = self.pyte(history)
         above = ["".join(row[at].data for at in range(self.columns)) for row in screen.history.top]
         return "\n".join(row.rstrip() for row in [*above, *screen.display]).rstrip().split("\n")
 
@@ -59,10 +74,6 @@ class Watched(Terminal):
             while self.getvalue().count(text) < times:
                 self._more.clear()
                 await self._more.wait()
-
-    def sink(self) -> Output:
-        """This terminal for prompt_toolkit."""
-        return Vt100_Output(self, lambda: Size(self.rows, self.columns), enable_cpr=False)
 
 
 def stream(terminal: Terminal, chunks: Iterable[str], paint: Sequence[bool] = (True,)) -> None:

@@ -14,24 +14,25 @@ from terp.errors import NobodyThere
 from terp.events import CodeProposed
 from terp.person import Consent, Decline, Run
 from terp_cli.approval import TerminalPerson
-from terp_cli.keyboard import Keyboard
+from terp_cli.desk import Desk
 from terp_cli.terminal import TerminalFront
 from tests.cli.screens import Watched
 
 CODE = CodeProposed("c1", "python", "print(1)", "digest", "/tmp", 0, "none")
 
 
-class Desk:
+class Seat:
     """A person with a keyboard that a test types on, and a screen it can read."""
 
     def __init__(self, keys: PipeInput, *, environ: dict[str, str] | None = None, **given: bool) -> None:
         self.keys = keys
         self.terminal = Watched()
         self.interrupts = 0
-        keyboard = Keyboard(keys, self.terminal.sink(), None)
+        painter = self.terminal.painter()
+        desk = Desk(keys, painter)
         self.person = TerminalPerson(
-            TerminalFront(self.terminal.screen),
-            lambda: keyboard,
+            TerminalFront(lambda: self.terminal.screen(painter)),
+            lambda: desk,
             interrupted=self._interrupted,
             environ=environ or {},
             **given,
@@ -56,60 +57,60 @@ class Desk:
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Callable[..., Desk]]:
+async def desk() -> AsyncIterator[Callable[..., Seat]]:
     with create_pipe_input() as keys:
-        yield lambda **given: Desk(keys, **given)
+        yield lambda **given: Seat(keys, **given)
 
 
 @pytest.mark.parametrize("letter", ["y\r", "Y\r", " y \r", "a\r"])
-async def test_a_letter_and_enter_approves(desk: Callable[..., Desk], letter: str) -> None:
+async def test_a_letter_and_enter_approves(desk: Callable[..., Seat], letter: str) -> None:
     assert await desk().decide(letter) == Run("print(1)")
 
 
-async def test_n_declines_and_the_turn_goes_on(desk: Callable[..., Desk]) -> None:
+async def test_n_declines_and_the_turn_goes_on(desk: Callable[..., Seat]) -> None:
     assert await desk().decide("n\r") == Decline("")
 
 
-async def test_n_ends_the_turn_of_a_one_shot(desk: Callable[..., Desk]) -> None:
+async def test_n_ends_the_turn_of_a_one_shot(desk: Callable[..., Seat]) -> None:
     assert await desk(once=True).decide("n\r") == Decline("", stop=True)
 
 
 @pytest.mark.parametrize("text", ["yes, but slower", "yes", "no", "use pandas", "yy"])
-async def test_anything_longer_declines_and_is_feedback(desk: Callable[..., Desk], text: str) -> None:
+async def test_anything_longer_declines_and_is_feedback(desk: Callable[..., Seat], text: str) -> None:
     assert await desk().decide(text + "\r") == Decline(text)
 
 
-async def test_an_empty_line_asks_again(desk: Callable[..., Desk]) -> None:
+async def test_an_empty_line_asks_again(desk: Callable[..., Seat]) -> None:
     assert await desk().decide("\r", "  \r", "y\r") == Run("print(1)")
 
 
-async def test_another_letter_tells_the_letters_and_asks_again(desk: Callable[..., Desk]) -> None:
+async def test_another_letter_tells_the_letters_and_asks_again(desk: Callable[..., Seat]) -> None:
     seat = desk()
     assert await seat.decide("?\r", "n\r") == Decline("")
     assert "y  run it" in seat.terminal.shown()
 
 
 @pytest.mark.parametrize("paste", ["y", "y\n", "a", "\ny\n"])
-async def test_a_paste_never_approves(desk: Callable[..., Desk], paste: str) -> None:
+async def test_a_paste_never_approves(desk: Callable[..., Seat], paste: str) -> None:
     assert await desk().decide(f"\x1b[200~{paste}\x1b[201~\r", "n\r") == Decline("")
 
 
-async def test_a_paste_of_lines_that_is_not_marked_as_one_never_approves(desk: Callable[..., Desk]) -> None:
+async def test_a_paste_of_lines_that_is_not_marked_as_one_never_approves(desk: Callable[..., Seat]) -> None:
     assert await desk().decide("y\rrm -rf\r", "n\r") == Decline("")
 
 
-async def test_a_longer_paste_is_feedback(desk: Callable[..., Desk]) -> None:
+async def test_a_longer_paste_is_feedback(desk: Callable[..., Seat]) -> None:
     assert await desk().decide("\x1b[200~first\nsecond\x1b[201~\r") == Decline("first\nsecond")
 
 
-async def test_always_does_not_ask_again(desk: Callable[..., Desk]) -> None:
+async def test_always_does_not_ask_again(desk: Callable[..., Seat]) -> None:
     seat = desk()
     await seat.decide("a\r")
-    assert await seat.person.approve(CODE) == Run("print(1)")
+    assert await seat.person.approve(CODE) == Run("print(1)", by="auto_run")
 
 
 async def test_code_that_nobody_else_draws_is_drawn_before_it_is_asked_about(
-    desk: Callable[..., Desk],
+    desk: Callable[..., Seat],
 ) -> None:
     seat = desk(draws=True)
     await seat.decide("n\r")
@@ -122,43 +123,43 @@ async def test_code_that_nobody_else_draws_is_drawn_before_it_is_asked_about(
     ]
 
 
-async def test_edited_code_is_what_comes_back(desk: Callable[..., Desk]) -> None:
+async def test_edited_code_is_what_comes_back(desk: Callable[..., Seat]) -> None:
     assert await desk().decide("e\r", "  # twice\x1b\r") == Run("print(1)  # twice")
 
 
-async def test_an_edit_without_a_change_asks_again(desk: Callable[..., Desk]) -> None:
+async def test_an_edit_without_a_change_asks_again(desk: Callable[..., Seat]) -> None:
     assert await desk().decide("e\r", "\x1b\r", "n\r") == Decline("")
 
 
-async def test_the_editor_of_the_person_is_used(desk: Callable[..., Desk], tmp_path: Path) -> None:
+async def test_the_editor_of_the_person_is_used(desk: Callable[..., Seat], tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nprintf "import os\\n%s" "$(cat "$1")" > "$1.new" && mv "$1.new" "$1"\n')
     editor.chmod(0o700)
     assert await desk(environ={"EDITOR": str(editor)}).decide("e\r") == Run("import os\nprint(1)")
 
 
-async def test_an_editor_that_fails_changes_nothing(desk: Callable[..., Desk]) -> None:
+async def test_an_editor_that_fails_changes_nothing(desk: Callable[..., Seat]) -> None:
     assert await desk(environ={"VISUAL": "false"}).decide("e\r", "n\r") == Decline("")
 
 
-async def test_ctrl_c_interrupts_the_turn(desk: Callable[..., Desk]) -> None:
+async def test_ctrl_c_interrupts_the_turn(desk: Callable[..., Seat]) -> None:
     seat = desk()
     with pytest.raises(asyncio.CancelledError):
         await seat.decide("\x03")
     assert seat.interrupts == 1
 
 
-async def test_ctrl_d_declines_and_ends_the_turn(desk: Callable[..., Desk]) -> None:
+async def test_ctrl_d_declines_and_ends_the_turn(desk: Callable[..., Seat]) -> None:
     assert await desk().decide("\x04") == Decline("", stop=True)
 
 
-async def test_the_question_names_the_folder_and_what_confines_it(desk: Callable[..., Desk]) -> None:
+async def test_the_question_names_the_folder_and_what_confines_it(desk: Callable[..., Seat]) -> None:
     seat = desk()
     await seat.decide("n\r")
     assert "Run this in /tmp? Nothing confines it." in seat.terminal.shown()
 
 
-async def test_a_name_that_deceives_is_told_with_the_question(desk: Callable[..., Desk]) -> None:
+async def test_a_name_that_deceives_is_told_with_the_question(desk: Callable[..., Seat]) -> None:
     seat = desk()
     asking = asyncio.create_task(seat.person.approve(replace(CODE, code="p\u0430ypal")))
     await seat.asked(1)
@@ -168,7 +169,7 @@ async def test_a_name_that_deceives_is_told_with_the_question(desk: Callable[...
 
 
 @pytest.mark.parametrize(("typed", "allowed"), [("y\r", True), ("n\r", False), ("yes\r", False)])
-async def test_consent_is_the_letter_y_alone(desk: Callable[..., Desk], typed: str, allowed: bool) -> None:
+async def test_consent_is_the_letter_y_alone(desk: Callable[..., Seat], typed: str, allowed: bool) -> None:
     seat = desk()
     asking = asyncio.create_task(seat.person.allow(Consent("Install pandas?", "The code imports it.")))
     await seat.asked(1)
@@ -176,7 +177,7 @@ async def test_consent_is_the_letter_y_alone(desk: Callable[..., Desk], typed: s
     assert await asyncio.wait_for(asking, 20) == allowed
 
 
-async def test_a_line_for_input_is_what_was_typed(desk: Callable[..., Desk]) -> None:
+async def test_a_line_for_input_is_what_was_typed(desk: Callable[..., Seat]) -> None:
     seat = desk()
     typing = asyncio.create_task(seat.person.type_in("name? ", secret=False))
     await seat.asked(1)
@@ -184,7 +185,7 @@ async def test_a_line_for_input_is_what_was_typed(desk: Callable[..., Desk]) -> 
     assert await asyncio.wait_for(typing, 20) == "Ada "
 
 
-async def test_an_endless_prompt_shows_its_end(desk: Callable[..., Desk]) -> None:
+async def test_an_endless_prompt_shows_its_end(desk: Callable[..., Seat]) -> None:
     seat = desk()
     typing = asyncio.create_task(seat.person.type_in("x" * 100_000 + " name? ", secret=False))
     await seat.asked(1)
@@ -194,7 +195,7 @@ async def test_an_endless_prompt_shows_its_end(desk: Callable[..., Desk]) -> Non
     assert "".join(seat.terminal.shown()).endswith(" name? Ada")
 
 
-async def test_nothing_of_a_secret_is_shown(desk: Callable[..., Desk]) -> None:
+async def test_nothing_of_a_secret_is_shown(desk: Callable[..., Seat]) -> None:
     seat = desk()
     typing = asyncio.create_task(seat.person.type_in("key: ", secret=True))
     await seat.asked(1)
@@ -203,7 +204,7 @@ async def test_nothing_of_a_secret_is_shown(desk: Callable[..., Desk]) -> None:
     assert seat.terminal.shown() == ["key:"]
 
 
-async def test_ctrl_d_ends_the_input(desk: Callable[..., Desk]) -> None:
+async def test_ctrl_d_ends_the_input(desk: Callable[..., Seat]) -> None:
     seat = desk()
     typing = asyncio.create_task(seat.person.type_in("name? ", secret=False))
     await seat.asked(1)
@@ -225,13 +226,14 @@ async def teletype() -> AsyncIterator[tuple[int, int]]:
 
 async def test_nothing_typed_before_the_question_counts() -> None:
     async with teletype() as (hand, line):
-        keyboard = Keyboard.on(line)
         screen = Watched()
-        keyboard.sink = screen.sink()
-        person = TerminalPerson(TerminalFront(screen.screen, keyboard=line), lambda: keyboard, environ={})
+        painter = screen.painter()
+        desk = Desk.on(line, painter)
+        front = TerminalFront(lambda: screen.screen(painter), keyboard=line)
+        person = TerminalPerson(front, lambda: desk, environ={})
         os.write(hand, b"y\r")
         asking = asyncio.create_task(person.approve(CODE))
         await screen.wrote("\x1b[?2004h")
         os.write(hand, b"rather not\r")
         assert await asyncio.wait_for(asking, 20) == Decline("rather not")
-        keyboard.close()
+        desk.close()

@@ -1,5 +1,6 @@
 """What Tab offers, in the real shells, and where the files come from."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -111,3 +112,10 @@ def test_every_subcommand_that_is_offered_is_understood() -> None:
 def test_the_program_prints_them(name: str, tmp_path: Path) -> None:
     result = Terp(tmp_path)("completions", name)
     assert (result.code, result.out, result.notes) == (0, shipped(name), "")
+
+
+def test_the_bash_of_macos_which_is_3_2_understands_its_file() -> None:
+    newer = r"\$\{\w+(,,?|\^\^?|@)|declare -A|local -[An]|mapfile|readarray|coproc|\|&|&>>|;;?&|\[-\d+\]"
+    # A line that may fail is told apart by where its complaint goes.
+    lines = [line for line in shipped("bash").splitlines() if "2>/dev/null" not in line]
+    assert [line for line in lines if re.search(newer, line)] == []

@@ -178,3 +178,14 @@ def test_a_run_tells_what_it_did_to_the_variables_and_where_it_stood() -> None:
     )
     told = "[python]\nprint(1)\n[interrupted]\n[stopped at] line 3: wait()\n[variables] +x int\n"
     assert shown([PROPOSED, on.CodeStarted("c1", 1), ended])[1] == told
+
+
+def test_a_death_is_told_once() -> None:
+    why = "The kernel ended by signal SIGKILL."
+    events: list[on.Event] = [
+        PROPOSED,
+        on.CodeStarted("c1", 1),
+        on.KernelChanged("python", "died", why),
+        on.CodeFinished("c1", "died", 0.5, note=why),
+    ]
+    assert shown(events)[1] == f"[python]\nprint(1)\n[python kernel died] {why}\n"

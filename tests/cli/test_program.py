@@ -226,6 +226,28 @@ def test_a_signal_ends_the_run_and_its_kernel(terp: Terp, number: int, code: int
         os.kill(int((terp.cwd / "pid").read_text()), 0)
 
 
+STUBBORN = Call(
+    code="""
+import time
+print("ready", flush=True)
+while True:
+    try:
+        time.sleep(1)
+    except BaseException:
+        pass
+"""
+)
+
+
+def test_what_is_ended_for_good_promises_no_other_run(terp: Terp) -> None:
+    with Loopback([STUBBORN]) as server:
+        process = begun(terp, *to(server))
+        os.kill(process.pid, signal.SIGTERM)
+        out, _ = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 143
+    assert "next run" not in out
+
+
 def test_a_reader_that_leaves_ends_it_quietly(terp: Terp) -> None:
     with Loopback([ENDLESS]) as server, begun(terp, *to(server)) as process:
         assert process.stdout is not None

@@ -3,9 +3,8 @@ import os
 import pty
 import signal
 import termios
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,85 +13,60 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
 from terp.errors import Unavailable
-from terp.events import Event, KernelChanged, TextDelta, TurnFinished, TurnStarted
-from terp.messages import Message, User
-from terp_cli.keyboard import Keyboard
+from terp.events import CodeProposed, Event, TextDelta
+from terp.messages import User
+from terp.person import Decline, Run
+from terp.places import Places
+from terp.session import Session
+from terp.settings import Settings
+from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call
+from terp_cli.desk import Desk
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.terminal import TerminalFront
+from terp_cli.terminal_talk import Around, TerminalTalk
 from terp_cli.tty import unechoed
 from tests.cli.screens import Watched
 
 
-@dataclass(frozen=True)
-class Model:
-    name: str = "scripted/model"
+class Sitter(ScriptedPerson):
+    """Somebody who runs whatever is proposed."""
 
+    always = True
 
-@dataclass(frozen=True)
-class Record:
-    event: Event
-
-
-class Parrot:
-    """A conversation that answers with what was said; "wait" waits to be interrupted."""
-
-    def __init__(self) -> None:
-        self.history: Sequence[Message] = (User("before"),)
-        self.said: list[str] = []
-        self.model = Model()
-        self.outside: asyncio.Queue[Event] = asyncio.Queue()
-        self._stop = asyncio.Event()
-
-    async def turn(self, prompt: str) -> AsyncGenerator[Event, None]:
-        self.said.append(prompt)
-        if prompt == "fail":
-            raise Unavailable("Nobody answers.", "Start a server.")
-        if prompt == "bug":
-            raise LookupError("no such thing")
-        yield TurnStarted(prompt)
-        yield TextDelta(f"You said {prompt}.")
-        if prompt == "wait":
-            yield TextDelta("\n\nWaiting\n")
-            await self._stop.wait()
-            yield TurnFinished("interrupted", "")
-            return
-        yield TurnFinished("done", "")
-        if prompt == "die":
-            died = KernelChanged("python", "died", "Killed.")
-            self.outside.put_nowait(died)
-            yield died
-
-    async def events(self, after: int = 0) -> AsyncGenerator[Any, None]:
-        while True:
-            yield Record(await self.outside.get())
-
-    async def interrupt(self) -> None:
-        self._stop.set()
+    async def approve(self, proposed: CodeProposed) -> Run | Decline:
+        return Run(proposed.code)
 
 
 class Seat:
     """A REPL at a terminal that a test types on."""
 
-    def __init__(self, keys: PipeInput, folder: Path, **settings: Any) -> None:
+    def __init__(self, keys: PipeInput, folder: Path, *replies: Scripted, **settings: Any) -> None:
         self.keys = keys
         self.screen = Watched()
-        self.session = Parrot()
-        front = TerminalFront(self.screen.screen)
-        keyboard = Keyboard(keys, self.screen.sink(), None)
+        self.model, self.kernel = ScriptedModel(*replies), EchoKernel()
+        self.kernel.cwd = str(folder)
+        painter = self.screen.painter()
+        self.session = Session(self.model, self.kernel, Sitter(), folder=folder / "session")
+        front = TerminalFront(lambda: self.screen.screen(painter))
+        around = Around(Settings(), Places(folder, folder), {}, model=settings.pop("model", None))
+        self.talk = TerminalTalk(self.session, front, Desk(keys, painter), Sitter(), around)
         given = ReplSettings(history=folder / "history", **settings)
-        self.running = asyncio.create_task(run_repl(self.session, front, keyboard, given))
-        self._prompts = 0
+        self.running = asyncio.create_task(run_repl(self.talk, given))
+
+    @property
+    def said(self) -> list[str]:
+        """What the model was told, message by message."""
+        return [message.text for message in self.session.history if isinstance(message, User)]
 
     async def types(self, *lines: str) -> None:
-        """Each line at a prompt of its own."""
+        """Type lines; those that nobody waits for yet are queued."""
+        await self.prompted()
         for line in lines:
-            self._prompts += 1
-            await self.prompted()
             self.keys.send_text(line)
 
     async def prompted(self) -> None:
-        """Return when the next prompt waits."""
-        await self.screen.wrote("\x1b[?2004h", self._prompts)
+        """Return when there is a prompt."""
+        await self.screen.wrote("\x1b[?2004h")
 
     async def left(self) -> int:
         """The exit code."""
@@ -102,14 +76,29 @@ class Seat:
 @pytest.fixture
 async def seat(tmp_path: Path) -> AsyncIterator[Callable[..., Seat]]:
     with create_pipe_input() as keys:
-        yield lambda **settings: Seat(keys, tmp_path, **settings)
+        yield lambda *replies, **settings: Seat(keys, tmp_path, *replies, **settings)
 
 
 async def test_each_line_is_a_turn_until_the_person_leaves(seat: Callable[..., Seat]) -> None:
-    here = seat(banner=["terp"])
+    here = seat("first answer", "second answer", banner=["terp"])
     await here.types("hello\r", "\r", "again\r", "\x04")
-    assert (await here.left(), here.session.said) == (0, ["hello", "again"])
-    assert [row for row in here.screen.shown() if "You said" in row] == ["You said hello.", "You said again."]
+    assert (await here.left(), here.said) == (0, ["hello", "again"])
+    assert [row for row in here.screen.shown() if "answer" in row] == ["first answer", "second answer"]
+
+
+async def test_code_that_is_typed_runs_without_the_model(seat: Callable[..., Seat]) -> None:
+    here = seat()
+    await here.types("!ls\r", ">>> x = 1\r", '"""\r>>> for i in x:\r...     i\r"""\r', "\x04")
+    assert (await here.left(), here.kernel.ran) == (0, ["!ls", "x = 1", "for i in x:\n    i"])
+    assert here.model.requests == []
+
+
+async def test_a_file_that_is_named_goes_with_the_message(seat: Callable[..., Seat], tmp_path: Path) -> None:
+    (tmp_path / "iris.csv").write_text("a,b\n1,2\n")
+    here = seat()
+    await here.types("look at @iris.csv\r", "\x04")
+    await here.left()
+    assert here.session.turns[0].attachments[0].name == "iris.csv"
 
 
 async def test_a_banner_is_broken_between_words(seat: Callable[..., Seat]) -> None:
@@ -120,47 +109,45 @@ async def test_a_banner_is_broken_between_words(seat: Callable[..., Seat]) -> No
 
 
 async def test_ctrl_c_during_a_turn_interrupts_it_and_nothing_else(seat: Callable[..., Seat]) -> None:
-    here = seat()
+    here = seat(call(EchoKernel.ENDLESS))
     await here.types("wait\r")
-    await here.screen.wrote("Waiting")
+    await here.kernel.busy()
     signal.raise_signal(signal.SIGINT)
+    await here.screen.wrote("Interrupted.")
     await here.types("hello\r", "\x04")
-    assert (await here.left(), here.session.said) == (0, ["wait", "hello"])
-    assert "Interrupted." in here.screen.shown()
+    assert (await here.left(), here.said) == (0, ["wait", "hello"])
 
 
 async def test_an_interrupt_at_the_prompt_does_nothing(seat: Callable[..., Seat]) -> None:
     here = seat()
     await here.types("")
     signal.raise_signal(signal.SIGINT)
-    here.keys.send_text("hello\r")
-    await here.types("\x04")
-    assert (await here.left(), here.session.said) == (0, ["hello"])
+    await here.types("hello\r", "\x04")
+    assert (await here.left(), here.said) == (0, ["hello"])
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-async def test_a_signal_to_end_leaves_in_order(
+async def test_a_signal_to_end_leaves_in_order_and_ends_the_kernels(
     seat: Callable[..., Seat], number: signal.Signals, code: int
 ) -> None:
-    here = seat()
+    here = seat(call(EchoKernel.ENDLESS))
     await here.types("wait\r")
-    await here.screen.wrote("Waiting")
+    await here.kernel.busy()
     signal.raise_signal(number)
-    assert await here.left() == code
+    assert (await here.left(), here.kernel.closed) == (code, True)
 
 
 async def test_an_error_of_a_turn_is_said_and_the_talk_goes_on(seat: Callable[..., Seat]) -> None:
-    here = seat()
+    here = seat(Unavailable("Nobody answers.", "Start a server."))
     await here.types("fail\r", "hello\r", "/quit\r")
-    assert (await here.left(), here.session.said) == (0, ["fail", "hello"])
-    shown = here.screen.shown()
-    assert shown[shown.index("Nobody answers.") + 1] == "Start a server."
+    assert (await here.left(), here.said) == (0, ["fail", "hello"])
+    assert "Nobody answers. Start a server." in " ".join(here.screen.shown())
 
 
 async def test_a_bug_is_told_and_the_talk_goes_on(seat: Callable[..., Seat]) -> None:
-    here = seat()
+    here = seat(LookupError("no such thing"))
     await here.types("bug\r", "hello\r", "/quit\r")
-    assert (await here.left(), here.session.said) == (0, ["bug", "hello"])
+    assert (await here.left(), here.said) == (0, ["bug", "hello"])
     shown = here.screen.shown()
     at = shown.index("LookupError: no such thing")
     assert shown[at + 2] == "This is a bug in terp. The conversation and the variables are still there."
@@ -177,34 +164,45 @@ async def test_what_fails_where_nobody_waits_is_one_line_above_the_prompt(seat: 
     assert await here.left() == 0
 
 
-async def test_a_signal_to_end_ends_the_kernels_too(seat: Callable[..., Seat]) -> None:
-    killed = asyncio.Event()
-
-    async def kill() -> None:
-        killed.set()
-
-    here = seat(kill=kill)
-    await here.types("wait\r")
-    await here.screen.wrote("Waiting")
-    signal.raise_signal(signal.SIGTERM)
-    assert (await here.left(), killed.is_set()) == (143, True)
-
-
-async def test_reset_forgets_the_conversation(seat: Callable[..., Seat]) -> None:
-    here = seat()
-    await here.types("/reset\r", "/quit\r")
+async def test_a_command_acts_on_the_session(seat: Callable[..., Seat]) -> None:
+    here = seat("answer")
+    await here.types("hello\r", "/undo\r", "/quit\r")
     await here.left()
     assert here.session.history == ()
 
 
-async def test_model_changes_the_model_by_name(seat: Callable[..., Seat]) -> None:
-    async def use(name: str) -> None:
-        here.session.model = Model(name)
+async def test_retry_asks_the_same_again_without_a_trace_of_the_first_answer(
+    seat: Callable[..., Seat],
+) -> None:
+    here = seat("one", "two")
+    await here.types("hello\r", "/retry\r", "\x04")
+    await here.left()
+    assert [len(request) for request in here.model.requests] == [2, 2]
 
-    here = seat(use_model=use)
+
+async def test_model_changes_the_model_by_name(seat: Callable[..., Seat]) -> None:
+    asked: list[str] = []
+
+    async def use(_: Session, name: str) -> None:
+        asked.append(name)
+
+    here = seat(model=use)
     await here.types("/model other/one\r", "/quit\r")
     await here.left()
-    assert "The model is other/one." in here.screen.shown()
+    assert asked == ["other/one"]
+
+
+async def test_two_escapes_list_the_turns_to_go_back_to(seat: Callable[..., Seat]) -> None:
+    here = seat("answer")
+    await here.types("hello\r")
+    await here.screen.wrote("answer")
+    await here.session.idle()
+    here.keys.send_text("\x1b\x1b")
+    await here.screen.wrote("/rewind N goes back to before:")
+    here.keys.send_text("1\r")
+    await here.screen.wrote("Back to before")
+    here.keys.send_text("\x03\x04")
+    assert (await here.left(), here.said) == (0, [])
 
 
 async def test_what_is_begun_in_the_background_waits_for_the_first_prompt(seat: Callable[..., Seat]) -> None:
@@ -222,17 +220,10 @@ async def test_what_is_begun_in_the_background_waits_for_the_first_prompt(seat: 
 async def test_what_happens_between_turns_is_shown_above_the_prompt(seat: Callable[..., Seat]) -> None:
     here = seat()
     await here.types("")
-    here.session.outside.put_nowait(KernelChanged("python", "died", "Killed."))
+    here.session.changed("python", "died", "Killed.")
     await here.screen.wrote("The python kernel died.")
     here.keys.send_text("/quit\r")
     assert await here.left() == 0
-
-
-async def test_what_a_turn_has_drawn_is_not_said_again_between_turns(seat: Callable[..., Seat]) -> None:
-    here = seat()
-    await here.types("die\r", "hello\r", "/quit\r")
-    await here.left()
-    assert "".join(here.screen.shown()).count("kernel died") == 1
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from terp.outputs import (
     Text,
     VariableChange,
 )
+from terp_cli.render.output import OutputStream
 from terp_cli.terminal import TerminalFront
 from tests.cli.drawing import Clock, drawn, printed, proposed
 from tests.cli.screens import Terminal, cut
@@ -137,3 +138,34 @@ def test_output_looks_the_same_however_it_was_cut(sizes: list[int], columns: int
     )
     pieces = [Text("stdout", piece) for piece in cut(text, sizes)]
     assert drawn(printed(*pieces), columns=columns) == drawn(printed(Text("stdout", text)), columns=columns)
+
+
+def test_a_formula_that_code_displays_can_be_read() -> None:
+    data = {"text/latex": "$\\displaystyle \\frac{x^{2}}{2}$", "text/plain": "x**2/2"}
+    assert drawn(printed(Display(data)))[0] == "x²/2"
+
+
+def test_a_flood_shows_how_much_is_left_out_while_it_runs() -> None:
+    stream = OutputStream(lambda: 80, tail_rows=lambda: 12)
+    stream.add(Text("stdout", "".join(f"{at}\n" for at in range(1_000))))
+    assert [row.plain for row in stream.tail(4)] == ["… 957 lines …", "997", "998", "999"]
+
+
+def test_bars_within_bars_are_drawn_again_in_place() -> None:
+    stream = OutputStream(lambda: 80, tail_rows=lambda: 12)
+    rows = stream.add(Text("stderr", "\router 0/2\n\rinner 1/9\x1b[A"))
+    before = [row.plain for row in stream.tail(10)]
+    rows += stream.add(Text("stderr", "\n\rinner 9/9\x1b[A\router 1/2"))
+    after = [row.plain for row in stream.tail(10)]
+    assert (rows, before, after) == (
+        [],
+        ["┆ outer 0/2", "┆ inner 1/9"],
+        ["┆ outer 1/2", "┆ inner 9/9"],
+    )
+
+
+def test_output_that_is_cleared_after_it_was_printed_shows_what_came_last() -> None:
+    stream = OutputStream(lambda: 80, tail_rows=lambda: 12)
+    steps = [output for at in range(5) for output in (Clear(wait=True), Text("stdout", f"step {at}\n"))]
+    rows = [row for output in steps[1:] for row in stream.add(output)]
+    assert [str(row) for row in (*rows, *stream.finish())] == ["step 4"]

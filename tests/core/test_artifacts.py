@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from terp.artifacts import Artifacts, Spool
 from terp.outputs import Display
 
@@ -35,3 +37,17 @@ def test_a_spool_without_a_place_says_so(tmp_path: Path) -> None:
 def test_a_page_with_half_of_a_surrogate_pair_is_saved(tmp_path: Path) -> None:
     saved = Artifacts(tmp_path).save("c1", Display({"text/html": "<b>\ud83d</b>"}))
     assert Path(saved.path).read_text(encoding="utf-8") == "<b>\ufffd</b>"
+
+
+@pytest.mark.parametrize(
+    ("plain", "suffix"),
+    [
+        ("<IPython.core.display.HTML object>", ".html"),
+        ("<pandas.io.formats.style.Styler at 0x7fad2c353fd0>", ".html"),
+        ("   a\n0  1", ""),
+        ("<a> and <b>", ""),
+    ],
+)
+def test_a_page_is_kept_where_plain_text_says_nothing(tmp_path: Path, plain: str, suffix: str) -> None:
+    saved = Artifacts(tmp_path).save("c1", Display({"text/plain": plain, "text/html": "<b>x</b>"}))
+    assert Path(saved.path).suffix == suffix

@@ -217,3 +217,9 @@ async def test_a_person_that_fails_to_answer_ends_the_turn_and_not_in_silence(tm
     with pytest.raises(ValueError, match="no keyboard"):
         await collect(session, "go")
     assert unanswered(session.history) == []
+
+
+async def test_a_policy_that_answers_is_named(tmp_path: Path) -> None:
+    session = open_session(tmp_path, ScriptedModel([call("1")], "ok"))
+    answered = of(Answered, await collect(session, "go"))
+    assert answered == [Answered("q1", "run", "auto_run")]

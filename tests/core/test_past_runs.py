@@ -7,7 +7,7 @@ import pytest
 from terp.errors import UnknownRun
 from terp.events import CodeFinished, CodeProposed, CodeStarted, Event, Printed
 from terp.outputs import BackCall, Display, RunItem, Text
-from terp.past_runs import PastRun, find_run, last_number, past_runs
+from terp.past_runs import PastRun, find_run, past_runs
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session, results
 
@@ -30,7 +30,6 @@ def test_runs_are_told_by_number_with_what_they_left() -> None:
         PastRun(2, "c2", "shell", "ls", "error", 0.1),
         PastRun(3, "c3", "python", "wait()"),
     ]
-    assert (last_number(EVENTS), last_number([])) == (3, 0)
 
 
 @pytest.mark.parametrize(("number", "found"), [(1, 1), (2, 2), (-1, 2), (-2, 1)])
@@ -61,8 +60,9 @@ async def test_a_session_counts_its_runs_and_keeps_what_they_put_out(tmp_path: P
     events = await collect(session, "go")
     await kernel.restart()
     assert [started.execution_count for started in of(CodeStarted, events)] == [1, 2]
-    assert Path(session.run(2).path).read_text() == "seen\n42\n"
-    assert [run.code for run in session.runs] == ["a", "show"]
+    runs = past_runs(events)
+    assert Path(find_run(runs, 2).path).read_text() == "seen\n42\n"
+    assert [run.code for run in runs] == ["a", "show"]
 
 
 async def test_code_can_ask_for_what_an_earlier_run_put_out(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ async def test_code_can_ask_for_what_an_earlier_run_put_out(tmp_path: Path) -> N
     kernel = EchoKernel(replies)
     session = open_session(tmp_path, ScriptedModel([call("first")], [call("ask")]), kernel)
     await collect(session, "go")
-    path = str(tmp_path / "session" / "c1.txt")
+    path = str(tmp_path / "session" / "outputs" / "c1.txt")
     answer = {"number": 1, "path": path, "status": "ok", "language": "python", "images": []}
     assert kernel.answers == [(answer, ""), (None, "Run 2 is still going on. There are 1.")]
     assert results(session)[0] == "first"

@@ -15,6 +15,7 @@ from terp.reply import reply_of
 from terp.session import Session
 from terp_cli.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, picture
 from terp_cli.oneshot import Front, Question, one_shot
+from terp_cli.sanitise import one_line
 from terp_cli.stopping import Stopping
 
 # Six characters at a time: about as fast as a model writes.
@@ -74,5 +75,5 @@ class WithPicture:
         if reply.stop_reason == "declined":
             self._says.write(f"\n{FAREWELL}\n")
         elif path := picture(reply.files, self._folder):
-            self._says.write(f"\nThe picture: {path}\n")
+            self._says.write(f"\nThe picture: {one_line(str(path))}\n")
         self._says.flush()

@@ -1,6 +1,6 @@
-"""Rows of styled text as bytes for a terminal, with as few escape sequences as will do."""
+"""Styled text as rows for one kind of terminal."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -9,22 +9,28 @@ from rich.style import Style
 from rich.text import Text
 
 from terp_cli.ink import Colour, Ink
-
-Run = tuple[str, str]
-"""Text without controls, and the SGR parameters it is drawn with ("" for plain)."""
-
-Row = tuple[Run, ...]
+from terp_cli.render.look import Theme, any_ground
+from terp_cli.render.rows import Row, Run
 
 
 class Palette:
-    """Turns styles into SGR parameters for one kind of terminal; None draws without any."""
+    """Turns styles into SGR parameters for one kind of terminal; None draws without any.
 
-    def __init__(self, colours: ColorSystem | None) -> None:
+    `theme` may change while the terminal is still being asked; it decides about terp's own colours, and
+    leaves those of programs as they are.
+    """
+
+    def __init__(self, colours: ColorSystem | None, theme: Callable[[], Theme] = any_ground) -> None:
         self._colours = colours
+        self._theme = theme
         self._known: dict[Style, str] = {}
+        self._known_in = theme()
 
     def row(self, text: Text) -> Row:
         """One line of `text` as runs; spaces never start a run of their own."""
+        theme = self._theme()
+        if theme is not self._known_in:
+            self._known_in, self._known = theme, {}
         runs: list[Run] = []
         for piece, style in _pieces(text):
             sgr = self._parameters(style)
@@ -44,25 +50,15 @@ class Palette:
         if self._colours is None:
             return ""
         codes = [code for on, code in _attributes(style) if on]
+        theme = self._known_in
+        if not theme.colours:
+            return ";".join(codes)
         if style.color and not style.color.is_default:
-            codes += style.color.downgrade(self._colours).get_ansi_codes()
+            colour = Color.parse(theme.names.get(style.color.name, style.color.name))
+            codes += colour.downgrade(self._colours).get_ansi_codes()
         if style.bgcolor and not style.bgcolor.is_default:
             codes += style.bgcolor.downgrade(self._colours).get_ansi_codes(foreground=False)
         return ";".join(codes)
-
-
-def encode(row: Row) -> str:
-    """A row with its sequences; begins and ends in the plain style."""
-    parts: list[str] = []
-    current = ""
-    for text, sgr in row:
-        if sgr != current:
-            parts.append(_change(current, sgr))
-            current = sgr
-        parts.append(text)
-    if current:
-        parts.append("\x1b[m")
-    return "".join(parts)
 
 
 @lru_cache(maxsize=512)
@@ -150,19 +146,3 @@ def _has_no_ground(before: str, after: str) -> bool:
 
 
 _SEEN_ON_SPACE = {"4", "7", "9", *(str(code) for code in (*range(40, 48), *range(100, 108)))}
-
-
-@lru_cache(maxsize=4096)
-def _change(before: str, after: str) -> str:
-    if after == "":
-        return "\x1b[m"
-    if before and (_is_colour(before) and _is_colour(after)):
-        return f"\x1b[{after}m"
-    return f"\x1b[{';' if before else ''}{after}m"
-
-
-def _is_colour(sgr: str) -> bool:
-    """Whether `sgr` sets a foreground and nothing else, so that another such replaces it whole."""
-    return (sgr.startswith("38;") and "48;" not in sgr) or (
-        sgr.isdigit() and (30 <= int(sgr) <= 37 or 90 <= int(sgr) <= 97)
-    )

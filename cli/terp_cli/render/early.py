@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from markdown_it.tree import SyntaxTreeNode
 
+from terp_cli.render.formulas import may_be_open
+
 # The rest of a paragraph must begin with a letter, or it could be read as a list or a heading.
 _CUTS = re.compile(r"\s(?=[^\W\d_])|[。！？，、](?=[^\W\d_])")
 
@@ -48,8 +50,10 @@ def cut_paragraph(source: str) -> ParagraphCut | None:
 
 def _is_closed(head: str) -> bool:
     pairs = (("[", "]"), ("(", ")"), ("<", ">"))
-    return all(head.count(mark) % 2 == 0 for mark in ("`", "*", "~~", " _")) and all(
-        head.count(opening) == head.count(closing) for opening, closing in pairs
+    return (
+        not may_be_open(head)
+        and all(head.count(mark) % 2 == 0 for mark in ("`", "*", "~~", " _"))
+        and all(head.count(opening) == head.count(closing) for opening, closing in pairs)
     )
 
 

@@ -5,6 +5,7 @@ from rich.style import Style
 from rich.text import Text
 
 from terp_cli.render import look
+from terp_cli.render.latex import formula
 from terp_cli.sanitise import readable, visible
 
 _STYLES = {"strong": look.BOLD, "em": look.ITALIC, "s": look.STRIKE}
@@ -21,14 +22,10 @@ def inline(node: SyntaxTreeNode | None, style: Style = look.PLAIN) -> Text:
 
 def _add(text: Text, node: SyntaxTreeNode, style: Style) -> None:
     match node.type:
-        case "text":
-            text.append(readable(node.content), style)
         case "softbreak":
             text.append(" ", style)
         case "hardbreak":
             text.append("\n")
-        case "code_inline":
-            text.append(visible(node.content), style + look.INLINE_CODE)
         case "strong" | "em" | "s":
             for child in node.children:
                 _add(text, child, style + _STYLES[node.type])
@@ -38,7 +35,20 @@ def _add(text: Text, node: SyntaxTreeNode, style: Style) -> None:
             text.append(f"[image: {readable(node.content)}]", style)
             text.append(f" ({visible(str(node.attrs.get('src', '')))})", style + look.DIM)
         case _:
-            text.append(readable(node.content), style)
+            written, own = _leaf(node)
+            text.append(written, style + own)
+
+
+def _leaf(node: SyntaxTreeNode) -> tuple[str, Style]:
+    match node.type:
+        case "code_inline":
+            return visible(node.content), look.INLINE_CODE
+        case "formula":
+            return readable(formula(node.content)), look.FORMULA
+        case "footnote_mark":
+            return f"[{readable(node.content)}]", look.DIM
+        case _:
+            return readable(node.content), look.PLAIN
 
 
 def _add_link(text: Text, node: SyntaxTreeNode, style: Style) -> None:

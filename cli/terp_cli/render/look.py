@@ -1,12 +1,59 @@
 """How terp looks: the styles of its own words, and of code.
 
-The sixteen colours of the terminal are used, so that its theme decides how they look.
+They name the sixteen colours of the terminal, so that its theme decides how they look. Where it is
+known on what ground they are seen, a `Theme` puts readable ones in their place.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from rich.style import Style
+
+Ground = Literal["dark", "light", "unknown"]
+
+
+@dataclass(frozen=True)
+class Theme:
+    """What becomes of terp's own colours, by name; without `colours` only weight and slant are left."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    colours: bool = True
+
+
+# A contrast of at least 4.5 to 1 with black and with white (WCAG 2.2, 1.4.3). The blue of many
+# terminals cannot be read on black.
+_DARK = Theme({"blue": "color(75)", "red": "color(203)", "magenta": "color(176)"})
+_LIGHT = Theme(
+    {
+        "yellow": "color(94)",
+        "green": "color(28)",
+        "cyan": "color(24)",
+        "magenta": "color(90)",
+        "red": "color(124)",
+        "blue": "color(25)",
+    }
+)
+_ANY = Theme({"blue": "bright_blue"})
+_NONE = Theme(colours=False)
+
+
+def theme_of(setting: str, background: Ground, environ: Mapping[str, str]) -> Theme:
+    """The theme that was asked for; "auto" goes by the ground that the terminal, or COLORFGBG, tells."""
+    if setting == "none":
+        return _NONE
+    ground: str = background if setting == "auto" else setting
+    if ground == "unknown" and (told := environ.get("COLORFGBG", "").rpartition(";")[2]).isdigit():
+        # The index of the background among the sixteen colours (rxvt, Konsole).
+        ground = "light" if int(told) in (7, *range(9, 16)) else "dark"
+    return {"dark": _DARK, "light": _LIGHT}.get(ground, _ANY)
+
+
+def any_ground() -> Theme:
+    """The theme for a terminal of which nothing is known."""
+    return _ANY
+
 
 PLAIN = Style.null()
 DIM = Style(dim=True)
@@ -14,6 +61,7 @@ BOLD = Style(bold=True)
 ITALIC = Style(italic=True)
 STRIKE = Style(strike=True)
 LINK = Style(underline=True)
+FORMULA = Style(italic=True)
 INLINE_CODE = Style(color="cyan")
 HEADINGS = (
     Style(bold=True, underline=True),
@@ -29,7 +77,7 @@ WARNING = Style(color="yellow")
 
 # Pygments' token types by name; the nearest ancestor that is listed decides.
 _CODE = {
-    "Comment": Style(color="bright_black", italic=True),
+    "Comment": Style(dim=True, italic=True),
     "Comment.Preproc": Style(color="magenta"),
     "Keyword": Style(color="magenta"),
     "Keyword.Constant": Style(color="yellow"),

@@ -11,20 +11,30 @@ from collections.abc import Callable
 
 from rich.text import Text
 
+from terp_cli.render import blocks
 from terp_cli.render.code import CodeStream
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.prose import ProseBlocks
 
+_QUOTE = re.compile(r" {0,3}> ?")
+# As deep as quotes are taken apart as they stream; the parser knows twenty levels.
+_DEEPEST_QUOTE = 8
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})[ \t]*(.*)")
 # A line this long is looked at before it ends, whenever it has grown by as much again.
 _LONG_LINE = 512
 
 
 class MarkdownStream:
-    """Takes a reply's text as it comes. `tail_rows` bounds what may wait to be finished."""
+    """Takes a reply's text as it comes. `tail_rows` bounds what may wait to be finished.
 
-    def __init__(self, width: Callable[[], int], tail_rows: Callable[[], int]) -> None:
+    What is quoted is a text of its own: another stream, `depth` levels deep.
+    """
+
+    def __init__(self, width: Callable[[], int], tail_rows: Callable[[], int], depth: int = 0) -> None:
         self._width = width
+        self._tail_rows = tail_rows
+        self._depth = depth
+        self._quote: MarkdownStream | None = None
         self._prose = ProseBlocks(width, tail_rows)
         self._line = Pieces()
         self._code: CodeStream | None = None
@@ -49,18 +59,23 @@ class MarkdownStream:
         """The rows of what is left; after this a new text may begin."""
         self._held_return = False
         rows = self._end_line() if len(self._line) else []
-        if self._code is not None:
-            self._code = None
-        return rows + self._prose.finish()
+        self._code = None
+        return rows + self._leave_quote() + self._prose.finish()
 
     def tail(self, limit: int) -> list[Text]:
         """The last `limit` rows of what is not finished."""
+        return self._tail_with(self._line.end(self._width() * limit * 4), limit)
+
+    def _tail_with(self, line: str, limit: int) -> list[Text]:
         if self._code is not None:
             return self._code_tail(self._code, limit)
-        return self._prose.tail(self._line.end(self._width() * limit * 4), limit)
+        if self._quote is None:
+            return self._prose.tail(line, limit)
+        marker = _QUOTE.match(line)
+        return blocks.quoted(self._quote._tail_with(line[marker.end() :] if marker else "", limit))
 
     def _grow(self, piece: str) -> list[Text]:
-        if self._code is not None:
+        if self._code is not None or self._quote is not None:
             self._line.add(piece)
             return []
         rows: list[Text] = []
@@ -82,10 +97,38 @@ class MarkdownStream:
         line = self._line.take()
         if self._code is not None:
             return self._code_line(self._code, line)
+        if (marker := _QUOTE.match(line)) and self._begins_quote(line):
+            return self._quoted_line(line[marker.end() :])
+        if self._quote is not None and self._quote._goes_on_with(line):
+            return self._quoted_line(line)
+        rows = self._leave_quote()
         opening = _FENCE.fullmatch(line)
         if opening and self._opens(opening):
-            return self._open(opening)
-        return self._prose.line(line)
+            return rows + self._open(opening)
+        return rows + self._prose.line(line)
+
+    def _begins_quote(self, line: str) -> bool:
+        if self._quote is not None:
+            return True
+        in_item = self._prose.in_list and line.startswith(" ")
+        return self._depth < _DEEPEST_QUOTE and not in_item and not self._prose.in_formula
+
+    def _quoted_line(self, line: str) -> list[Text]:
+        rows: list[Text] = []
+        if self._quote is None:
+            rows = self._prose.interrupt(0)
+            self._quote = MarkdownStream(lambda: max(10, self._width() - 2), self._tail_rows, self._depth + 1)
+        return rows + blocks.quoted(self._quote.feed(line + "\n"))
+
+    def _goes_on_with(self, line: str) -> bool:
+        """Whether a line without its mark belongs to the paragraph that is being quoted."""
+        if self._quote is not None:
+            return self._quote._goes_on_with(line)
+        return self._code is None and self._prose.goes_on_with(line)
+
+    def _leave_quote(self) -> list[Text]:
+        quote, self._quote = self._quote, None
+        return blocks.quoted(quote.finish()) if quote is not None else []
 
     def _opens(self, opening: re.Match[str]) -> bool:
         if opening[2][0] == "`" and "`" in opening[3]:

@@ -1,22 +1,24 @@
 """What one run puts out: text with its progress bars and floods, results, pictures and errors."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, assert_never
+from collections.abc import Callable, Sequence
+from typing import assert_never
 
 from rich.text import Text as Styled
 
 from terp import tracebacks
 from terp.changes import grouped
 from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp_cli.program_text import Line, ProgramText
+from terp_cli.program_row import Line
+from terp_cli.program_text import ProgramText
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
-from terp_cli.render.markdown import MarkdownStream
-from terp_cli.sanitise import one_line
+from terp_cli.render.display import MOST_ROWS, Draw, Drawn, display_rows, folded, lines_of, saved_to
 
-_HEAD, _TAIL = 40, 12
+_HEAD, _TAIL = 40, MOST_ROWS - 40
 """Lines of a flood that are shown from its start while it runs, and from its end when it is over."""
+_OPEN = 8
+"""Lines that a program may go up to and write again."""
 _LONGEST_TRACEBACK = 60
 _MOST_RESULTS = 200
 """Results of one run that are shown; pictures and pages always are."""
@@ -26,44 +28,59 @@ class OutputStream:
     """Rows of the output of one run. A flood shows its head, then a count, and at its end its tail.
 
     Of a traceback the frames of the cell and of files below `cwd` are shown and those of libraries
-    counted, or all of them with `whole`. `cut` tells whether anything was left out so far.
+    counted, or all of them with `whole`. `cut` tells whether anything was left out so far. Pictures are
+    drawn by `draw`, and without it only their files are named; `saved` are those that the code itself
+    has made of what it also displayed.
     """
 
-    def __init__(self, width: Callable[[], int], cwd: str = "", *, whole: bool = False) -> None:
+    def __init__(
+        self,
+        width: Callable[[], int],
+        cwd: str = "",
+        *,
+        whole: bool = False,
+        draw: Draw | None = None,
+        tail_rows: Callable[[], int] = lambda: 0,
+    ) -> None:
         self._width = width
         self._cwd = cwd
         self._whole = whole
-        self._text = ProgramText()
+        self._draw = draw
+        # A bar, a gap and the status line stay in sight below what may still change.
+        self._text = ProgramText(window=min(_OPEN, max(0, tail_rows() - 4)))
         self._shown = 0
         self._held: deque[Line] = deque(maxlen=_TAIL)
         self._left_out = 0
         self._left_out_chars = 0
         self._live = False
         self._void = False
-        self._updates: dict[str, list[Styled]] = {}
+        self._updates: dict[str, DisplayUpdate] = {}
+        self._still: dict[str, list[Styled]] = {}
         self._results = 0
         self.cut = False
+        self.saved: set[str] = set()
 
-    def add(self, output: Output) -> list[Styled]:
+    def add(self, output: Output) -> list[Drawn]:
         """The rows that `output` finished."""
         if self._void and not isinstance(output, Clear):
             self._forget()
-        rows: list[Styled] = []
+        rows: list[Drawn] = []
         match output:
-            case Text(text=text):
-                rows = self._lines(self._text.feed(text))
+            case Text(stream=stream, text=text):
+                rows += self._lines(self._text.feed(text, is_error=stream == "stderr"))
             case Clear(wait=wait):
                 self._clear(wait=wait)
             case Omitted():
-                rows = self._leave_out(output)
+                rows += self._leave_out(output)
             case Display():
-                rows = self._result(output)
+                rows += self._result(output)
             case DisplayUpdate(display_id=name):
-                self._updates[name] = self._display(output.data, output.path)
+                self._updates[name] = output
+                self._still.pop(name, None)
             case Error():
-                rows = self.settle() + self._error(output)
+                rows += self.settle() + self._error(output)
             case InputRequest():
-                rows = self.settle()
+                rows += self.settle()
             case _:
                 assert_never(output)
         return rows
@@ -77,10 +94,11 @@ class OutputStream:
         self._held.clear()
         return rows
 
-    def finish(self) -> list[Styled]:
+    def finish(self) -> list[Drawn]:
         """The rows that are left when the run is over."""
-        rows = self.settle()
-        rows += _folded([row for update in self._updates.values() for row in update])
+        rows: list[Drawn] = [*self.settle()]
+        updates = self._updates.values()
+        rows += folded([row for update in updates for row in self._display(update, self._draw)])
         if self._results > _MOST_RESULTS:
             rows.append(Styled(f"… {grouped(self._results - _MOST_RESULTS)} more results …", look.DIM))
         self._updates, self._results = {}, 0
@@ -88,11 +106,19 @@ class OutputStream:
 
     def tail(self, limit: int) -> list[Styled]:
         """The last rows of what may still change."""
-        rows = self._held_rows(max(1, limit - 2))
-        rows += [row for update in self._updates.values() for row in update]
-        if line := self._text.line:
-            rows.append(text_of(line))
-        return rows[-limit:]
+        updates = [row for name, update in self._updates.items() for row in self._still_of(name, update)]
+        lines = [*self._held, *self._text.open_lines]
+        room = max(1, limit - 1 - len(updates))
+        hidden = max(0, len(lines) - room) if self._left_out or len(self._held) else 0
+        count = self._count(self._left_out + hidden)
+        return [*count, *[*(text_of(line) for line in lines), *updates][-(limit - len(count)) :]]
+
+    def _still_of(self, name: str, update: DisplayUpdate) -> list[Styled]:
+        if name not in self._still:
+            # What is drawn here is painted over, which a picture cannot be.
+            shown = self._display(update, None)
+            self._still[name] = [row for row in shown if isinstance(row, Styled)]
+        return self._still[name]
 
     def _lines(self, lines: Sequence[Line]) -> list[Styled]:
         room = 0 if self._live else max(0, _HEAD - self._shown)
@@ -113,12 +139,15 @@ class OutputStream:
     def _held_rows(self, most: int) -> list[Styled]:
         held = list(self._held)
         left_out = self._left_out + max(0, len(held) - most)
-        count = ""
-        if left_out:
-            count = f"… {grouped(left_out)} lines …"
-        elif self._left_out_chars:
-            count = f"… {grouped(self._left_out_chars)} characters …"
-        return ([Styled(count, look.DIM)] if count else []) + [text_of(line) for line in held[-most:]]
+        return self._count(left_out) + [text_of(line) for line in held[-most:]]
+
+    def _count(self, lines: int) -> list[Styled]:
+        """The row that tells how much is not shown, if anything."""
+        if lines:
+            return [Styled(f"… {grouped(lines)} lines …", look.DIM)]
+        if self._left_out_chars:
+            return [Styled(f"… {grouped(self._left_out_chars)} characters …", look.DIM)]
+        return []
 
     def _clear(self, *, wait: bool) -> None:
         # What is on the screen for good stays; what comes next is shown where it can be replaced.
@@ -134,31 +163,24 @@ class OutputStream:
         self._updates = {}
         self._void = False
 
-    def _result(self, display: Display) -> list[Styled]:
+    def _result(self, display: Display) -> list[Drawn]:
         if not display.path:
             self._results += 1
             if self._results > _MOST_RESULTS:
                 return []
-        return self.settle() + self._display(display.data, display.path)
+        return [*self.settle(), *self._display(display, self._draw)]
 
-    def _display(self, data: Mapping[str, Any], path: str) -> list[Styled]:
-        rows: list[Styled] = []
-        picture = next((kind for kind in data if kind.startswith("image/")), "")
-        if isinstance(markdown := data.get("text/markdown"), str):
-            stream = MarkdownStream(self._width, lambda: 12)
-            rows = stream.feed(markdown) + stream.finish()
-        elif not (picture and path) and isinstance(plain := data.get("text/plain"), str):
-            rows = _folded(_drawn(plain))
-        if path:
-            kind = picture.removeprefix("image/").partition("+")[0] or "html"
-            rows.append(Styled.assemble((f"{one_line(kind)} ", look.DIM), one_line(path)))
-        return rows
+    def _display(self, display: Display | DisplayUpdate, draw: Draw | None) -> list[Drawn]:
+        saved = saved_to(display) if display.path else ""
+        if saved:
+            self.saved.add(saved)
+        return display_rows(display.data, saved or display.path, self._width, draw)
 
     def _error(self, error: Error) -> list[Styled]:
         if self._whole:
-            return _drawn("\n".join(error.traceback) or f"{error.name}: {error.value}")
+            return lines_of("\n".join(error.traceback) or f"{error.name}: {error.value}")
         told = tracebacks.readable(error, self._cwd)
-        rows = _drawn(told)
+        rows = lines_of(told)
         for row in rows:
             if row.plain.startswith("--"):
                 row.stylize(look.BAD)
@@ -167,18 +189,4 @@ class OutputStream:
         for last in rows[-1:]:
             last.stylize(look.BAD)
         self.cut = self.cut or "library frame" in told or len(rows) > _LONGEST_TRACEBACK
-        return _folded(rows, _LONGEST_TRACEBACK)
-
-
-def _drawn(written: str) -> list[Styled]:
-    text = ProgramText()
-    return [text_of(line) for line in (*text.feed(written), *text.finish())]
-
-
-def _folded(rows: list[Styled], most: int = _HEAD + _TAIL) -> list[Styled]:
-    """At most so many rows: the first third and the rest from the end, with a count between."""
-    if len(rows) <= most:
-        return rows
-    head = most // 3
-    left_out = Styled(f"… {grouped(len(rows) - most)} lines …", look.DIM)
-    return [*rows[:head], left_out, *rows[head - most :]]
+        return folded(rows, _LONGEST_TRACEBACK)

@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
-from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 from rich.text import Text
 
 from terp_cli.render import blocks, tables
 from terp_cli.render.early import Margin, cut_list, cut_paragraph, item_margins
 from terp_cli.render.fold import wrapped
+from terp_cli.render.formulas import may_be_open
+from terp_cli.render.grammar import parse
 from terp_cli.render.inline import inline
+from terp_cli.sanitise import readable
 
 _MAY_START_BLOCK = re.compile(r" {0,3}([-+*>#|=_~`]|\d{1,9}[.)])|.*\||\s*\Z| {4}|\t")
 _LIST_ITEM = re.compile(r" {0,3}([-+*]|\d{1,9}[.)])(\s|\Z)")
@@ -21,9 +22,13 @@ _UNDECIDED = re.compile(r"\s*(`{1,2}|`{3,}.*|~{3,}.*|[-=]+\s*)\Z")
 _TABLE_RULE = re.compile(r" {0,3}(?=.*\|)[-:| \t]+")
 # A table looks best when all of it is known; most are no longer than two tails.
 _TABLE_PATIENCE = 2
+# A blank line does not end these.
+_MAY_GO_ON = ("bullet_list", "ordered_list", "code_block")
 # A block larger than this, which could not be finished in part, is parsed again only after it has
 # grown by a quarter: so the work stays in proportion to the text.
 _LARGE = 2_000
+# And one larger than this is taken for something else than markdown, and shown as it is written.
+_HUGE = 8_000
 
 
 class ProseBlocks:
@@ -42,11 +47,22 @@ class ProseBlocks:
         self._table: tuple[list[str], tables.Layout] | None = None
         self._started = False
         self._joined = False
+        self._before = ""
 
     @property
     def in_list(self) -> bool:
         """Whether the next line may belong to an item of a list."""
         return bool(self._margins) or bool(self._lines and _LIST_ITEM.match(self._lines[0]))
+
+    @property
+    def in_formula(self) -> bool:
+        """Whether the next line may belong to a formula."""
+        return may_be_open("\n".join(self._lines))
+
+    def goes_on_with(self, line: str) -> bool:
+        """Whether the last block is a paragraph that `line` can only belong to."""
+        begun = bool(self._lines) and self._lines[-1].strip() != "" and not self._lines[-1].startswith("#")
+        return begun and not self._table and line[:1].isalnum() and not _MAY_START_BLOCK.match(line)
 
     @property
     def indent(self) -> int:
@@ -64,6 +80,8 @@ class ProseBlocks:
                 return rows + more
             self._table = None
         self._add(line)
+        if self._size > _HUGE:
+            return rows + self._surrender()
         if self._size < self._parse_at or not (self._too_tall() or self._may_end_block(line)):
             return rows
         return rows + self._settle()
@@ -91,6 +109,9 @@ class ProseBlocks:
     def shorten(self, partial: str) -> tuple[list[Text], str]:
         """Finish rows of a long paragraph whose last line is `partial`; what is left of that line."""
         size = self._size + len(partial)
+        if size > _HUGE and not self._table:
+            self._add(partial)
+            return self._surrender(), ""
         if self._table or size < self._parse_at or self._rows_at_least(partial) <= self._limit():
             return [], partial
         nodes = self._parse([*self._lines, partial])
@@ -105,6 +126,7 @@ class ProseBlocks:
         """The rows of all that waits, at the end of the text."""
         rows = self.finish_blocks()
         self._margins, self._table, self._started, self._joined = [], None, False, False
+        self._before = ""
         self._references = {}
         return rows
 
@@ -129,9 +151,14 @@ class ProseBlocks:
         if partial and not _UNDECIDED.fullmatch(partial):
             lines = [*lines, _dedented(partial, self._margins[-1].source if self._margins else 0)]
         rows: list[Text] = []
-        for at, node in enumerate(self._parse(lines)):
-            if at or (self._started and not self._joined and not self._carry):
+        # A link defined by half a line must not be remembered.
+        references = {"references": dict(self._references.get("references", {}))}
+        before = self._before
+        for at, node in enumerate(parse(lines, references)):
+            first = not at and (self._joined or self._carry or not self._started)
+            if not (first or blocks.follows(before, node.type)):
                 rows.append(Text())
+            before = node.type
             rows += self._drawn(node, first=at == 0)
         if not rows and self._carry:
             rows = [self._carry[0]]
@@ -170,9 +197,7 @@ class ProseBlocks:
         return (self._size + len(partial)) // self._width()
 
     def _parse(self, lines: Sequence[str]) -> list[SyntaxTreeNode]:
-        if not lines:
-            return []
-        return SyntaxTreeNode(_parser().parse("\n".join(lines), self._references)).children
+        return parse(lines, self._references)
 
     def _settle(self) -> list[Text]:
         """Finish all blocks but the last, and of that what can be finished early."""
@@ -185,7 +210,7 @@ class ProseBlocks:
         *done, last = nodes
         for node in done:
             rows += self._emit(node)
-        if ended and last.type in ("paragraph", "heading", "table", "hr", "blockquote"):
+        if ended and last.type not in _MAY_GO_ON:
             rows += self._emit(last)
             self._keep([])
         else:
@@ -193,6 +218,18 @@ class ProseBlocks:
             if self._too_tall():
                 rows += self._early(last)
         self._parse_at = self._size * 5 // 4 if self._size > _LARGE else 0
+        return rows
+
+    def _surrender(self) -> list[Text]:
+        """The rows of what waits, as it is written."""
+        rows = self._settle()
+        if self._size <= _HUGE:
+            return rows
+        rows += self._take_carry() or self._gap()
+        for line in self._lines:
+            rows += self._indented(wrapped(Text(readable(line)), self._width()), self._margins)
+        self._keep([])
+        self._parse_at, self._joined = 0, True
         return rows
 
     def _early(self, node: SyntaxTreeNode) -> list[Text]:
@@ -203,7 +240,7 @@ class ProseBlocks:
                 return self._shorten_list()
             case "table":
                 return self._begin_table()
-            case "code_block" | "blockquote":
+            case "code_block" | "blockquote" if all(child.type != "fence" for child in node.walk()):
                 return self._shorten_at(len(self._lines) - 1)
             case _:
                 return []
@@ -281,6 +318,8 @@ class ProseBlocks:
         self._margins += [Margin(base.source + m.source, base.cells + m.cells) for m in margins]
 
     def _emit(self, node: SyntaxTreeNode) -> list[Text]:
+        self._joined = self._joined or blocks.follows(self._before, node.type)
+        self._before = node.type
         gap = [] if self._carry else self._gap()
         rows = self._drawn(node, first=True)
         self._carry = self._number = None
@@ -320,12 +359,6 @@ class ProseBlocks:
             return list(rows)
         space = Text(" " * margins[-1].cells)
         return [space + row if row.plain else row for row in rows]
-
-
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    return parser.disable(["html_block", "html_inline"])
 
 
 def _start(node: SyntaxTreeNode) -> int:

@@ -57,13 +57,15 @@ class Layout:
             str(head.attrs.get("style", "")).removeprefix("text-align:")
             for head in node.children[0].children[0].children
         ]
-        natural = [max(cell_len(cell.plain) for cell in column) for column in zip(*cells, strict=False)]
+        natural = [max(_width(cell) for cell in column) for column in zip(*cells, strict=False)]
         room = width - _GAP * (len(natural) - 1)
         in_columns = sum(natural) <= room or width // len(natural) >= _LEAST_COLUMN
         return cls(cells[0], sides, _fitted(natural, room) if in_columns else natural, width, in_columns)
 
     def widened(self, cells: Cells) -> Self:
         """The layout with room for each word of one more row; a wide column gives way to a narrow one."""
+        if not self.in_columns:
+            return self
         longest = [max((cell_len(word) for word in cell.plain.split()), default=0) for cell in cells]
         widths = [max(pair) for pair in zip(self.widths, longest, strict=False)]
         return replace(self, widths=_fitted(widths, self.width - _GAP * (len(widths) - 1)))
@@ -101,9 +103,14 @@ class Layout:
         return rows
 
 
+def _width(cell: Text) -> int:
+    return max(cell_len(line) for line in cell.plain.split("\n"))
+
+
 def _fitted(natural: Sequence[int], room: int) -> list[int]:
     """Widths that are at most `room` together: the widest columns give way first."""
     widths = list(natural)
+    room = max(room, len(widths))
     while (over := sum(widths) - room) > 0:
         widest = max(widths)
         wide = [at for at, width in enumerate(widths) if width == widest]

@@ -1,6 +1,6 @@
 """What a person reads of a turn: every event as rows, and the tail of what is still growing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar, assert_never, cast
 
@@ -9,14 +9,17 @@ from rich.text import Text
 from terp.events import (
     Answered,
     Asked,
+    CodeCompared,
     CodeDeclined,
     CodeDelta,
     CodeFinished,
     CodeProposed,
     CodeRejected,
     CodeStarted,
+    CodeTyped,
     Event,
     HistoryCompacted,
+    HistoryRewound,
     KernelChanged,
     LateOutput,
     ModelCalled,
@@ -25,18 +28,24 @@ from terp.events import (
     Printed,
     Progress,
     ReasoningDelta,
+    SessionForked,
+    SessionResumed,
     TextDelta,
     TurnFinished,
     TurnStarted,
     UsageReported,
 )
+from terp.outputs import Display, DisplayUpdate
 from terp_cli.render import look, words
+from terp_cli.render.answer import AnswerStream, same_file
 from terp_cli.render.code import CodeStream
+from terp_cli.render.display import Draw, Drawn, saved_to
 from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.plain import PlainStream
+from terp_cli.render.reasoning import Detail, FoldedReasoning
 from terp_cli.render.status import Status
 from terp_cli.sanitise import one_line
 
@@ -44,7 +53,7 @@ from terp_cli.sanitise import one_line
 class Stream(Protocol):
     """A part of the transcript that grows."""
 
-    def finish(self) -> list[Text]:
+    def finish(self) -> Sequence[Drawn]:
         """The rows that were waiting for more."""
 
     def tail(self, limit: int) -> list[Text]:
@@ -58,7 +67,9 @@ class Transcript:
     """Draws the events of a session, one turn after the other.
 
     One part grows at a time: reasoning, text, the code of a call, the output of a run. When another
-    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback.
+    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback, and no
+    reasoning unless `reasoning` says so. `draw` draws pictures; without it there is no `Graphic` among
+    the rows.
     """
 
     def __init__(
@@ -68,13 +79,21 @@ class Transcript:
         clock: Callable[[], float],
         *,
         verbose: bool = False,
+        reasoning: Detail | None = None,
+        draw: Draw | None = None,
     ) -> None:
         self._width = width
         self._tail_rows = tail_rows
         self._clock = clock
-        self._verbose = verbose
+        self.verbose = verbose
+        self._detail: Detail = reasoning or ("whole" if verbose else "folded")
+        self._thoughts: list[Pieces] = []
+        self._new_turn = False
+        self._drawing = draw
         self._cwd = ""
         self._obituary = ""
+        # The files that this turn has told of.
+        self._named: set[str] = set()
         self._status = Status()
         self._usage = words.Usage()
         self._part: Stream | None = None
@@ -82,11 +101,16 @@ class Transcript:
         self._code: dict[str, Pieces] = {}
         self._numbers: dict[str, int] = {}
         self._code_language: str | None = None
-        self._rows: list[Text] = []
+        self._rows: list[Drawn] = []
         self._spaced = False
 
-    def show(self, event: Event) -> list[Text]:
-        """The rows that are finished with `event`."""
+    @property
+    def last_reasoning(self) -> str:
+        """The reasoning of the last turn that had any, with an empty line between its parts."""
+        return "\n\n".join(str(thought).strip() for thought in self._thoughts)
+
+    def show(self, event: Event) -> list[Drawn]:
+        """The rows that are finished with `event`: `Text`, and a `Graphic` where a picture was drawn."""
         self._draw(event)
         return self._taken()
 
@@ -101,15 +125,19 @@ class Transcript:
         gap = [Text()] if not self._spaced or rows else []
         return [*rows, *gap, status][-limit:]
 
-    def rest(self) -> list[Text]:
+    def rest(self) -> list[Drawn]:
         """The rows of all that waits: something else is about to be drawn, or the turn is over."""
         self._end_part()
         return self._taken()
 
     def _draw(self, event: Event) -> None:
+        self._new_turn = self._new_turn or isinstance(event, TurnStarted)
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 self._write(event)
+            case CodeTyped():
+                # It stands on the screen as the line that was typed.
+                self._end_part()
             case CodeStarted() | Printed() | LateOutput() | CodeFinished():
                 self._run(event)
             case ModelCalled() | ModelRetrying() | Progress() | Asked() | KernelChanged():
@@ -118,21 +146,28 @@ class Transcript:
                 TurnStarted() | Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted() | Noticed()
             ):
                 self._line(words.told(event))
+            case HistoryRewound() | SessionForked() | SessionResumed() | CodeCompared():
+                self._line(words.of_past(event))
             case UsageReported():
                 self._usage.add(event)
             case TurnFinished():
-                self._status.clear()
-                self._end_part()
-                self._line(words.ended(event, self._usage))
-                self._usage = words.Usage()
+                self._end(event)
             case _:
                 assert_never(event)
 
+    def _end(self, finished: TurnFinished) -> None:
+        self._status.clear()
+        self._end_part()
+        self._line(words.ended(finished, self._usage))
+        self._usage = words.Usage()
+        self._named.clear()
+
     def _write(self, event: ReasoningDelta | TextDelta | CodeDelta | CodeProposed) -> None:
-        self._status.wait("waiting for more", self._clock(), after_s=2.0)
+        if not isinstance(event, ReasoningDelta):
+            self._status.wait("waiting for more", self._clock(), after_s=2.0)
         match event:
             case ReasoningDelta(text=text):
-                self._keep(self._growing("reasoning", self._reasoning).feed(text))
+                self._think(text)
             case TextDelta(text=text):
                 self._keep(self._growing("text", self._markdown).feed(text))
             case CodeDelta():
@@ -150,6 +185,8 @@ class Transcript:
                 self._status.wait("running", self._clock(), after_s=0.5)
                 self._begin("output " + call_id, self._output())
             case Printed(call_id=call_id, output=output):
+                if isinstance(output, Display | DisplayUpdate) and output.path:
+                    self._named |= {output.path, saved_to(output)}
                 self._keep(self._growing("output " + call_id, self._output).add(output))
             case LateOutput(call_id=call_id, output=output):
                 begun = self._name == "late " + call_id
@@ -170,8 +207,10 @@ class Transcript:
             case ModelRetrying(delay_s=delay_s):
                 self._line(words.retrying(event))
                 self._status.count_down("trying again", now, delay_s)
-            case Progress(seconds=seconds):
+            case Progress(done=done, total=total, seconds=seconds):
                 self._status.wait(words.progress(event), now - seconds)
+                if 0 < total <= done:
+                    self._status.clear()
             case Asked():
                 # Whoever asks draws the question; the person may be elsewhere.
                 self._status.clear()
@@ -180,14 +219,35 @@ class Transcript:
             case _:
                 assert_never(event)
 
-    def _reasoning(self) -> PlainStream:
-        return PlainStream(self._width, look.DIM)
+    def _think(self, text: str) -> None:
+        if self._new_turn:
+            self._thoughts, self._new_turn = [], False
+        if self._name != "reasoning":
+            self._status.wait("thinking", self._clock())
+            self._thoughts.append(Pieces())
+            self._begin("reasoning", self._reasoning())
+        self._thoughts[-1].add(text)
+        self._keep(cast("FoldedReasoning | PlainStream", self._part).feed(text))
 
-    def _markdown(self) -> MarkdownStream:
-        return MarkdownStream(self._width, self._tail_rows)
+    def _reasoning(self) -> "FoldedReasoning | PlainStream":
+        if self._detail == "whole":
+            return PlainStream(self._width, look.DIM)
+        return FoldedReasoning(self._width, self._clock, shown=self._detail == "folded")
+
+    def _markdown(self) -> AnswerStream:
+        markdown = MarkdownStream(self._width, self._tail_rows)
+        return AnswerStream(
+            markdown, lambda address: bool(path := same_file(address, self._cwd)) and path in self._named
+        )
 
     def _output(self) -> OutputStream:
-        return OutputStream(self._width, self._cwd, whole=self._verbose)
+        return OutputStream(
+            self._width,
+            self._cwd,
+            whole=self.verbose,
+            draw=self._drawing,
+            tail_rows=self._tail_rows,
+        )
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
         """The part of this name if it is the one that grows; else a new one."""
@@ -246,10 +306,14 @@ class Transcript:
         if finished.note == self._obituary:
             finished = replace(finished, note="")
         cut = isinstance(output, OutputStream) and output.cut
+        told = output.saved if isinstance(output, OutputStream) else set()
+        # A picture that was drawn and saved is one: its file was named below it.
+        news = tuple(one for one in finished.files if one.action != "created" or one.path not in told)
         number = self._numbers.pop(finished.call_id, 0)
         self._keep([part for row in words.finished(finished, number=number) for part in self._fit(row)])
         # A path in one piece can be copied.
-        self._keep(words.left_behind(finished, cut=cut))
+        self._keep(words.left_behind(replace(finished, files=news), cut=cut))
+        self._named |= {change.path for change in finished.files if change.action != "deleted"}
 
     def _kernel_changed(self, changed: KernelChanged) -> None:
         starting = f"starting {one_line(changed.language)}"
@@ -264,11 +328,11 @@ class Transcript:
         if not self._spaced:
             self._keep([Text()])
 
-    def _keep(self, rows: list[Text]) -> None:
+    def _keep(self, rows: Sequence[Drawn]) -> None:
         if rows:
             self._rows += rows
-            self._spaced = not rows[-1].plain.strip()
+            self._spaced = isinstance(rows[-1], Text) and not rows[-1].plain.strip()
 
-    def _taken(self) -> list[Text]:
+    def _taken(self) -> list[Drawn]:
         rows, self._rows = self._rows, []
         return rows

@@ -8,26 +8,33 @@ from rich.text import Text
 from terp.changes import delta_line, grouped, size_text, stopped_line
 from terp.events import (
     Answered,
+    CodeCompared,
     CodeDeclined,
     CodeFinished,
     CodeRejected,
     HistoryCompacted,
+    HistoryRewound,
     KernelChanged,
     ModelRetrying,
     Noticed,
     Progress,
+    SessionForked,
+    SessionResumed,
     TurnFinished,
     TurnStarted,
     UsageReported,
 )
 from terp.outputs import FileChange
+from terp_cli import past_words
 from terp_cli.plain import with_remedy
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
 from terp_cli.sanitise import one_line, readable
 
 Told = TurnStarted | Answered | CodeDeclined | CodeRejected | HistoryCompacted | Noticed
+OfPast = HistoryRewound | SessionForked | SessionResumed | CodeCompared
 
+_BAR = 12
 _ENDED = {
     "approval_needed": "Nobody was there to approve the code.",
     "declined": "Stopped: the code was declined.",
@@ -104,6 +111,22 @@ def told(event: Told) -> list[Text]:  # one sentence for each
             assert_never(event)
 
 
+def of_past(event: OfPast) -> list[Text]:
+    """What became of earlier turns, and of their code."""
+    match event:
+        case HistoryRewound():
+            return _said(past_words.rewound(event), look.DIM)
+        case SessionForked():
+            return _said(past_words.forked(event), look.DIM)
+        case SessionResumed():
+            return _said(past_words.resumed(event), look.WARNING if event.lost else look.DIM)
+        case CodeCompared(difference=difference):
+            said = _said(past_words.compared(event), look.WARNING if difference else look.GOOD)
+            return said + (_said(difference, look.DIM) if difference else [])
+        case _:
+            assert_never(event)
+
+
 def retrying(event: ModelRetrying) -> list[Text]:
     """Why a request is sent again; what came of it until now does not count."""
     again = f"The request is sent again (attempt {event.attempt})."
@@ -145,8 +168,15 @@ def kernel_changed(event: KernelChanged) -> list[Text]:
 
 
 def progress(event: Progress) -> str:
-    """How far something has come."""
-    return one_line(f"{event.what} {event.done}/{event.total}" if event.total else event.what)
+    """How far something has come: with a bar where that is known, else with a count where there is one."""
+    what = one_line(event.what)
+    if event.total <= 0:
+        return f"{what} · {grouped(event.done)}" if event.done > 0 else what
+    part = min(1.0, max(0.0, event.done / event.total))
+    full = int(part * _BAR)
+    return (
+        f"{what} {'━' * full}{'╌' * (_BAR - full)} {part:.0%} · {grouped(event.done)}/{grouped(event.total)}"
+    )
 
 
 def ended(event: TurnFinished, usage: Usage) -> list[Text]:

@@ -120,6 +120,8 @@ class JupyterKernel:
                 self._send(process, run, timeout_s)
                 async with aclosing(run.backlog.items()) as items:
                     async for item in items:
+                        if isinstance(item, RunEnded):
+                            self._tell_interrupted(process, run)
                         yield item
             finally:
                 if run.message_id and not run.over.is_set():
@@ -232,7 +234,7 @@ class JupyterKernel:
     async def _mourn(self, process: "KernelProcess") -> None:
         """Wait for the end of the process and tell it, unless it was wanted."""
         await asyncio.wait({process.gone})
-        why = process.obituary(_LOST)
+        why = self._obituary(process)
         if self._process is process:
             self._process = None
             self._generation += 1
@@ -241,6 +243,10 @@ class JupyterKernel:
             # Its last output is still on the way, and its note quotes the log.
             await asyncio.wait({self._settling})
         await process.close()
+
+    def _obituary(self, process: "KernelProcess") -> str:
+        # When all is being ended there is no next run.
+        return process.obituary("" if self._closed else _LOST)
 
     def _send(self, process: "KernelProcess", run: Run, timeout_s: float) -> None:
         content = {
@@ -301,7 +307,7 @@ class JupyterKernel:
     def _ending(self, process: "KernelProcess", run: Run, files: tuple[FileChange, ...]) -> RunEnded:
         if not run.reply.done():
             gone = process.gone.done()
-            return fatal_end(run, files, process.obituary(_LOST)) if gone else silent_end(run, files)
+            return fatal_end(run, files, self._obituary(process)) if gone else silent_end(run, files)
         note = run.overtime
         if wants_exit(run.reply.result()):
             note = f"The code ended the session. {_LOST}"
@@ -348,7 +354,13 @@ class JupyterKernel:
             run.stack, run.killed = await process.stack(), True
             await process.kill()
         await run.over.wait()
-        if self._process is not None:
+        if process is not None:
+            self._tell_interrupted(process, run)
+
+    def _tell_interrupted(self, process: "KernelProcess", run: Run) -> None:
+        """Tell it once, and before anybody hears that the run has ended."""
+        if run.stopped and not run.told and not process.gone.done() and self._process is process:
+            run.told = True
             self._tell.changed(self._language, "interrupted", "")
 
     async def _gentle(self, process: "KernelProcess", run: Run) -> bool:

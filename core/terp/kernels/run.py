@@ -21,8 +21,8 @@ class Run:
 
     `reply` holds the kernel's answer, `ended` is set when the code is at its end, `idle` when the
     output is complete, `over` when nothing more will come. `stopped` says how the run was stopped
-    from outside, if it was; `overtime` says it in words for a run that took too long. `stack` is where
-    the code stood before its kernel was `killed`.
+    from outside, if it was, and `told` whether that was told; `overtime` says it in words for a run
+    that took too long. `stack` is where the code stood before its kernel was `killed`.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class Run:
         self.over = asyncio.Event()
         self.stop_requested = asyncio.Event()
         self.stopped: RunStatus | None = None
+        self.told = False
         self.overtime = ""
         self.killed = False
         self.stack = ""

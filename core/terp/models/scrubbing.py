@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 REDACTED = "[redacted]"
@@ -19,6 +19,11 @@ _SECRET = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
+# What each shape begins with: to look for these takes a tenth of the time that the expression takes.
+_MARKS = (
+    "sk-", "xai-", "nvapi-", "pplx-", "csk-", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "AKIA",
+    "ASIA", "xox", "AIza", "hf_", "gsk_", "eyJ", "bearer", "Bearer", "BEARER", "-----BEGIN ",
+)  # fmt: skip
 _SECRET_NAME = re.compile(r"(?:(?:^|_)(?:KEY|TOKEN|SECRET)|PASSWORD|PASSWD)$")
 _SHORTEST_SECRET = 8
 
@@ -59,6 +64,16 @@ class Scrubber:
     cwd: str = ""
     home: str = ""
     temporary: str = ""
+    _written: tuple[str, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # As they are, and as they stand in JSON.
+        forms = (
+            form
+            for secret in self.secrets
+            for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+        )
+        object.__setattr__(self, "_written", tuple(dict.fromkeys(forms)))
 
     def redacted(self, text: str) -> str:
         """The text with every secret replaced."""
@@ -98,10 +113,10 @@ class Scrubber:
         return text
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
-        found = [match.span() for match in _SECRET.finditer(text)]
-        for secret in self.secrets:
-            for written in {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}:
-                found += [match.span() for match in re.finditer(re.escape(written), text)]
+        if len(text) < _SHORTEST_SECRET:
+            return []
+        written = (form for form in self._written if form in text)
+        found = [*_shapes(text), *(span for form in written for span in _every(form, text))]
         spans: list[tuple[int, int]] = []
         for start, end in sorted(found):
             if spans and start < spans[-1][1]:
@@ -109,6 +124,20 @@ class Scrubber:
             else:
                 spans.append((start, end))
         return spans
+
+
+def _shapes(text: str) -> Iterator[tuple[int, int]]:
+    for mark in (mark for mark in _MARKS if mark in text):
+        for start, _ in _every(mark, text):
+            if match := _SECRET.match(text, start):
+                yield match.span()
+
+
+def _every(part: str, text: str) -> Iterator[tuple[int, int]]:
+    at = text.find(part)
+    while at >= 0:
+        yield at, at + len(part)
+        at = text.find(part, at + len(part))
 
 
 def _without(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) -> str:

@@ -32,7 +32,7 @@ def test_what_was_finished_is_never_touched_again(changes: list[tuple[list[Text]
 
 @settings(deadline=None, max_examples=80)
 @given(updates)
-def test_the_cursor_only_moves_up_within_the_tail(changes: list[tuple[list[Text], list[Text]]]) -> None:
+def test_the_cursor_never_leaves_the_tail_upwards(changes: list[tuple[list[Text], list[Text]]]) -> None:
     terminal = Terminal(40, 12)
     screen = terminal.screen()
     height = 0
@@ -40,7 +40,10 @@ def test_the_cursor_only_moves_up_within_the_tail(changes: list[tuple[list[Text]
         before = len(terminal.getvalue())
         screen.update(new, tail)
         written = terminal.getvalue()[before:]
-        assert all(int(up or 1) <= max(0, height - 1) for up in re.findall(r"\x1b\[(\d*)A", written))
+        row = max(0, height - 1)
+        for rows_moved, direction, ends in re.findall(r"\x1b\[(\d+)([AB])|(\r\n)", written):
+            row += 1 if ends else int(rows_moved) * (1 if direction == "B" else -1)
+            assert row >= 0
         assert "2J" not in written and "3J" not in written
         height = min(len(tail), screen.tail_rows)
 
@@ -89,7 +92,7 @@ def test_a_row_of_uncertain_width_cannot_wrap_while_it_is_in_the_tail() -> None:
 
 def test_a_terminal_that_cannot_move_its_cursor_gets_finished_rows_only() -> None:
     terminal = Terminal()
-    screen = terminal.screen(None, live=False)
+    screen = terminal.screen(terminal.painter(live=False), None)
     screen.update([Text("done", Style(bold=True))], [Text("growing")])
     assert terminal.getvalue() == "done\r\n"
 

@@ -5,9 +5,10 @@ from contextlib import aclosing
 
 import pytest
 
+from terp.events import KernelState
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.local import LocalKernels
-from terp.outputs import RunItem, RunStarted, Text
+from terp.outputs import InputRequest, RunEnded, RunItem, RunStarted, Text
 from tests.core.kernels.running import PATIENCE_S, Listener, interrupted_at, ran
 
 
@@ -88,6 +89,18 @@ async def test_an_interrupt_stops_code_and_keeps_its_variables(kernel: JupyterKe
     assert run.ended.status == "interrupted"
     assert (await ran(kernel, "print(kept)")).stdout == "42\n"
     assert kernel.generation == generation
+
+
+async def test_an_interrupt_is_told_before_the_end_of_its_run(kernel: JupyterKernel, heard: Listener) -> None:
+    told: list[KernelState] = []
+    async with asyncio.timeout(PATIENCE_S), aclosing(kernel.execute("print(1, flush=True)\ninput()")) as run:
+        async for item in run:
+            if isinstance(item, InputRequest):
+                stopping = asyncio.create_task(kernel.interrupt())
+            if isinstance(item, RunEnded):
+                told = list(heard.states)
+    await stopping
+    assert (told, heard.states) == (["interrupted"], ["interrupted"])
 
 
 async def test_code_that_swallows_interrupts_is_killed(kernel: JupyterKernel, heard: Listener) -> None:

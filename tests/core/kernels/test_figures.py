@@ -1,5 +1,6 @@
 import base64
 import struct
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +65,23 @@ async def test_a_figure_is_a_png_at_100_dots_per_inch(kernel: JupyterKernel) -> 
     dots_per_meter = struct.unpack(">II", png[at : at + 8])
     assert dots_per_meter == (3937, 3937)
     assert image.data["text/plain"] == "<Figure size 600x400 with 1 Axes>"
+
+
+@pytest.mark.parametrize(
+    ("code", "saved"),
+    [
+        ("plt.plot([1]); plt.savefig('p.png'); plt.show()", "p.png"),
+        ("plt.plot([1]); plt.savefig('sub'); None", "sub.png"),
+        ("fig = plt.figure(); plt.plot([1]); fig.savefig('p.pdf'); fig", "p.pdf"),
+        ("import io\nplt.plot([1]); plt.savefig(io.BytesIO()); plt.show()", ""),
+        ("plt.plot([1]); plt.show()", ""),
+    ],
+)
+async def test_a_figure_tells_the_file_it_was_saved_to(kernel: JupyterKernel, code: str, saved: str) -> None:
+    await ran(kernel, SETUP)
+    (image,) = (await ran(kernel, code)).images
+    expected = {"terp": {"saved": str(Path(kernel.cwd, saved))}} if saved else {}
+    assert image.metadata == expected
 
 
 async def test_a_failing_figure_loses_no_other(kernel: JupyterKernel) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from ipykernel.connect import get_connection_file
 
+from . import frames
 from .figures import After, Figures
 from .files import Touched
 from .home import Home
@@ -93,6 +94,7 @@ def install(shell: Any, token: str) -> None:
     sys.addaudithook(touched.audit)
     prepare_display(home, figures)
     prepare_errors(home, namespace)
+    frames.prepare(home)
     prepare_input(home)
     answer_questions(home, namespace)
     count_with_session(home)

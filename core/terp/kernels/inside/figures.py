@@ -36,7 +36,7 @@ class Figures:
         except Exception as error:  # noqa: BLE001
             sys.stderr.write(f"A figure could not be drawn: {type(error).__name__}: {error}\n")
             return
-        self.home.shell.display_pub.publish(data={**data, "text/plain": repr(figure)})
+        self.home.shell.display_pub.publish({**data, "text/plain": repr(figure)}, origin(figure))
 
     def render(self, figure: Any) -> dict[str, str]:
         """The figure in the formats that are registered for it (PNG, if nothing else was chosen)."""
@@ -93,7 +93,7 @@ class Figures:
             closed(manager)
             figure = manager.canvas.figure
             drawn = len(figure.get_children()) > 1
-            if self.home.in_cell and drawn and not getattr(figure, "_terp_saved", False):
+            if self.home.in_cell and drawn and not origin(figure):
                 self.send(figure)
             self.waiting.pop(id(figure), None)
 
@@ -108,7 +108,7 @@ class Figures:
         @functools.wraps(saved)
         def savefig(figure: Any, fname: Any, *args: Any, **kwargs: Any) -> Any:
             result = saved(figure, fname, *args, **kwargs)
-            figure._terp_saved = isinstance(fname, (str, os.PathLike))
+            figure._terp_saved = written_to(fname)
             return result
 
         module.Figure.savefig = savefig
@@ -145,9 +145,27 @@ class Figures:
         def format(obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A001
             if id(obj) in self.waiting:
                 self.sent.add(id(self.waiting.pop(id(obj))))
-            return original(obj, *args, **kwargs)
+            data, metadata = original(obj, *args, **kwargs)
+            is_figure = isinstance(obj, getattr(self, "figure_type", ()))
+            return data, {**metadata, **origin(obj)} if is_figure else metadata
 
         return format
+
+
+def written_to(name: Any) -> str:
+    """The path of the file that `savefig` has written; "" when it was none."""
+    if not isinstance(name, (str, os.PathLike)):
+        return ""
+    path = os.path.abspath(os.fsdecode(name))  # noqa: PTH100
+    if os.path.splitext(path)[1]:  # noqa: PTH122
+        return path
+    return f"{path}.{sys.modules['matplotlib'].rcParams['savefig.format']}"
+
+
+def origin(figure: Any) -> dict[str, Any]:
+    """What is told beside a figure: the file that the person's code has saved it to."""
+    path = getattr(figure, "_terp_saved", "")
+    return {"terp": {"saved": path}} if isinstance(path, str) and path else {}
 
 
 def png(figure: Any) -> bytes:

@@ -1,0 +1,134 @@
+"""Sessions on disk: going on with a long one, and what a record costs while it is written."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.measure import Row, medians, show
+from terp.events import (
+    Answered,
+    Asked,
+    CodeFinished,
+    CodeProposed,
+    CodeStarted,
+    Event,
+    ModelCalled,
+    Printed,
+    TurnFinished,
+    TurnStarted,
+    UsageReported,
+)
+from terp.history import History
+from terp.log import EventLog, Record
+from terp.messages import Assistant, Result
+from terp.models.scrubbing import Scrubber
+from terp.outputs import Text
+from terp.person import AutoRun
+from terp.session import Session
+from terp.store.forms import Header
+from terp.store.keeping import Keeper, resumed
+from terp.store.reading import read
+from terp.testing import EchoKernel, ScriptedModel, call
+
+TURNS = 10_000
+
+
+def scrubber() -> Scrubber:
+    return Scrubber(secrets=("a secret of the environment", "another one of them"))
+
+
+def new(folder: Path) -> Keeper:
+    return Keeper(folder, Header(folder.name, "/work", "scripted/model", 1.7e9, "0"), scrubber)
+
+
+def write(folder: Path, turns: int) -> None:
+    """A session with so many turns, each with a run and an answer: 16 records."""
+    keeper = new(folder)
+    log, history = EventLog(keep=keeper.event), History()
+    history.watch = keeper.change
+    for number in range(turns):
+        asked = call("print(table.describe())", id=f"before{number}")
+        call_id, code = f"c{number + 1}", "print(table.describe())"
+        add(log, TurnStarted(f"What about part {number}?"))
+        history.begin(f"What about part {number}? " * 5)
+        add(log, ModelCalled("scripted/model", 1), UsageReported(900, 40, 0, 0.001))
+        history.append(Assistant("I look at the table.", (asked,)), (call_id,))
+        add(log, CodeProposed(call_id, "python", code, "d" * 64, "/work", 1, "none"))
+        add(
+            log,
+            Asked("q1", "approval", call_id),
+            Answered("q1", "run", "person"),
+            CodeStarted(call_id, number),
+        )
+        add(
+            log, Printed(call_id, Text("stdout", "count  mean  std\n" * 20)), CodeFinished(call_id, "ok", 0.1)
+        )
+        history.append(Result(asked.id, "count  mean  std\n" * 20))
+        add(log, ModelCalled("scripted/model", 2), UsageReported(1000, 90, 0, 0.001))
+        history.append(Assistant("The numbers of this part are as before. " * 10))
+        add(log, TurnFinished("done", "The numbers of this part are as before. " * 10))
+    keeper.close()
+
+
+def add(log: EventLog, *events: Event) -> None:
+    for event in events:
+        log.append(event)
+
+
+def resume(folder: Path) -> float:
+    """Seconds from a folder to a session that can be asked."""
+    began = time.perf_counter()
+    keeper = resumed(folder, scrubber)
+    session = Session(ScriptedModel(), EchoKernel(), AutoRun(), folder=folder, keeper=keeper)
+    seconds = time.perf_counter() - began
+    assert len(session.turns) == TURNS
+    asyncio.run(session.aclose())
+    return seconds
+
+
+def decode(folder: Path) -> float:
+    """Seconds to decode all events, as an export of the whole session does."""
+    stored = read(folder)
+    began = time.perf_counter()
+    assert len(stored.events.records) > 10 * TURNS
+    return time.perf_counter() - began
+
+
+def append(folder: Path, records: int, *, sync: bool) -> float:
+    """Seconds to append one record of an output of 340 characters, and to have it on the disk."""
+    keeper = new(folder)
+    keeper.event(Record(1, 1.7e9, TurnStarted("go")))
+    printed = Printed("c1", Text("stdout", "count  mean  std\n" * 20))
+    began = time.perf_counter()
+    for number in range(records):
+        keeper.event(Record(number + 2, 1.7e9, printed))
+        if sync:
+            keeper.event(Record(number + 2, 1.7e9, TurnFinished("done", "")))
+    seconds = (time.perf_counter() - began) / records
+    keeper.close()
+    return seconds
+
+
+def rows(rounds: int = 5) -> Iterator[Row]:
+    with TemporaryDirectory() as name:
+        places = (Path(name) / str(number) for number in range(10_000))
+        long = Path(name) / "long"
+        write(long, TURNS)
+        cases: dict[str, Callable[[], float]] = {
+            "resume": lambda: resume(long),
+            "decode": lambda: decode(long),
+            "append": lambda: append(next(places), 2_000, sync=False),
+            "synced": lambda: append(next(places), 200, sync=True),
+        }
+        taken = medians(rounds, cases)
+        size = f"{(long / 'events.jsonl').stat().st_size / 1e6:.0f} MB, 16 records a turn"
+    yield Row("resume of 10,000 turns", taken["resume"], "s", 2, size)
+    yield Row("all their events decoded", taken["decode"], "s")
+    yield Row("a record appended", taken["append"] * 1e3, "ms", 1)
+    yield Row("a record appended and synced", taken["synced"] * 1e3, "ms", 1, "with the end of the turn")
+
+
+if __name__ == "__main__":
+    show(str(__doc__), rows())

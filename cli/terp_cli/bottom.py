@@ -1,0 +1,155 @@
+"""prompt_toolkit's layout as the painter's bottom, so that one object alone writes to the terminal."""
+
+from functools import lru_cache
+from typing import Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.layout import Layout
+from prompt_toolkit.layout.mouse_handlers import MouseHandlers
+from prompt_toolkit.layout.screen import Screen, WritePosition
+from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.output.vt100 import BG_ANSI_COLORS, FG_ANSI_COLORS
+from prompt_toolkit.renderer import Renderer
+from prompt_toolkit.styles import Attrs, BaseStyle
+
+from terp_cli.hold import Hold
+from terp_cli.painter import Painter
+from terp_cli.render.rows import Row, Run
+from terp_cli.sanitise import readable
+
+_PASTES_ARE_MARKED, _PASTES_ARE_NOT = "\x1b[?2004h", "\x1b[?2004l"
+
+
+class Measured(DummyOutput):
+    """Tells prompt_toolkit the size of the terminal, and takes nothing from it but the bell."""
+
+    def __init__(self, painter: Painter) -> None:
+        self._painter = painter
+
+    def get_size(self) -> Size:
+        """Rows and columns as they are now."""
+        return Size(rows=self._painter.rows, columns=self._painter.width)
+
+    def bell(self) -> None:
+        """Ring."""
+        self._painter.send("\a")
+
+
+class Bottom(Renderer):
+    """Lays the layout out and hands its rows to the painter.
+
+    prompt_toolkit erases before it gives the terminal away (`run_in_terminal`, suspending) or when the
+    size has changed, and renders when it has it back: the painter pauses in between.
+    """
+
+    def __init__(self, style: BaseStyle, painter: Painter, hold: Hold, *, colours: bool) -> None:
+        self._painter = painter
+        self._hold = hold
+        self._colours = colours
+        self._marks_pastes = False
+        self._known: dict[str, str] = {}
+        super().__init__(style, Measured(painter))
+
+    def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
+        """Show the layout as it is now."""
+        if is_done:
+            self.erase()
+            return
+        if not self._marks_pastes:
+            self._painter.send(_PASTES_ARE_MARKED)
+            self._hold.taken()
+            self._marks_pastes = True
+        columns, height = self._painter.width, self._painter.rows
+        height = min(layout.container.preferred_height(columns, height).preferred, height)
+        screen = Screen()
+        layout.container.write_to_screen(
+            screen,
+            MouseHandlers(),
+            WritePosition(xpos=0, ypos=0, width=columns, height=height),
+            parent_style="",
+            erase_bg=False,
+            z_index=None,
+        )
+        screen.draw_all_floats()
+        app.layout.visible_windows = screen.visible_windows
+        cursor = screen.get_cursor_position(layout.current_window)
+        rows = [self._row(screen, row, columns) for row in range(height)]
+        self._painter.place(rows, (min(cursor.y, max(0, height - 1)), min(cursor.x, columns - 1)))
+        self._painter.resume()
+
+    def erase(self, leave_alternate_screen: bool = True) -> None:
+        """Give the terminal away, until the next `render`."""
+        self._painter.pause()
+        if self._marks_pastes:
+            self._painter.send(_PASTES_ARE_NOT)
+            self._hold.given()
+            self._marks_pastes = False
+
+    def reset(self, _scroll: bool = False, leave_alternate_screen: bool = True) -> None:
+        """Forget nothing: what is on the screen is known to the painter."""
+
+    def request_absolute_cursor_position(self) -> None:
+        """Not needed: rows are counted from where the first was written."""
+
+    def clear(self) -> None:
+        """Ctrl+L."""
+        self._painter.clear()
+
+    def _row(self, screen: Screen, number: int, columns: int) -> Row:
+        cells = screen.data_buffer[number]
+        runs: list[Run] = []
+        at = 0
+        while at < columns:
+            cell = cells[at]
+            at += cell.width or 1
+            sgr = self._sgr(cell.style)
+            shown = _shown(cell.char)
+            if runs and runs[-1][1] == sgr:
+                runs[-1] = (runs[-1][0] + shown, sgr)
+            else:
+                runs.append((shown, sgr))
+        if runs and not _seen_on_spaces(runs[-1][1]):
+            last = runs[-1][0].rstrip(" ")
+            runs[-1:] = [(last, runs[-1][1])] if last else []
+        return tuple(runs)
+
+    def _sgr(self, style: str) -> str:
+        known = self._known.get(style)
+        if known is None:
+            attributes = self.style.get_attrs_for_style_str(style)
+            known = self._known[style] = _parameters(attributes, colours=self._colours)
+        return known
+
+
+def _parameters(attributes: Attrs, *, colours: bool) -> str:
+    codes = [
+        code
+        for on, code in (
+            (attributes.bold, "1"),
+            (attributes.dim, "2"),
+            (attributes.italic, "3"),
+            (attributes.underline, "4"),
+            (attributes.reverse, "7"),
+        )
+        if on and (colours or code == "7")
+    ]
+    if colours:
+        codes += [str(table[name]) for table, name in _inks(attributes) if name in table]
+    return ";".join(codes)
+
+
+def _inks(attributes: Attrs) -> tuple[tuple[dict[str, int], str], ...]:
+    return (FG_ANSI_COLORS, attributes.color or ""), (BG_ANSI_COLORS, attributes.bgcolor or "")
+
+
+def _seen_on_spaces(sgr: str) -> bool:
+    return any(
+        code in ("4", "7") or (code.isdigit() and 40 <= int(code) % 60 < 48) for code in sgr.split(";")
+    )
+
+
+@lru_cache(maxsize=2048)
+def _shown(character: str) -> str:
+    """A cell's text; what could do something to the terminal is replaced within its cell."""
+    return character if readable(character) == character else "\ufffd"

@@ -1,0 +1,152 @@
+"""Commands on code that ran: variables, outputs, copies, the kernel itself."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from terp.export.story import Answer, Run, Story
+from terp.export.telling import story_of
+from terp.export.words import output_text
+from terp.outputs import Display
+from terp_cli.clipboard import copied
+from terp_cli.commands.rows import columns, counted, size_of
+from terp_cli.commands.table import misused
+from terp_cli.commands.talk import Talk
+
+_MARKS = {"python": ">>> ", "shell": "!"}
+
+
+async def variables(talk: Talk, name: str) -> None:
+    """The variables of the kernel; with a name, those whose names hold it."""
+    kernel = talk.session.kernels.get(talk.session.kernels.languages[0])
+    if not kernel.generation:
+        talk.say("The kernel has not started, so there are no variables.")
+        return
+    found = [one for one in await kernel.variables() if name in one.name]
+    if not found:
+        talk.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
+        return
+    from terp_cli.render.variables import variables_table  # noqa: PLC0415  (rich is not needed before)
+
+    talk.show(variables_table(found, talk.width))
+
+
+async def out(talk: Talk, number: str) -> None:
+    """The full output of a run; without a number, which runs there are."""
+    runs = _runs(talk)
+    if number:
+        await talk.page(_full_output(_numbered(runs, number, "out")))
+        return
+    if not runs:
+        talk.say("Nothing ran yet.")
+        return
+    lines = [(f"{run.count}", run.language, run.fate, _summary(run)) for run in runs]
+    talk.show(columns(lines, talk.width, ("bold", "dim", "", "")))
+
+
+def run_numbers(talk: Talk, begun: str) -> Iterable[str]:
+    """The numbers of runs that begin like this."""
+    return (str(run.count) for run in _runs(talk) if str(run.count).startswith(begun))
+
+
+async def copy(talk: Talk, what: str) -> None:
+    """The answer, the code or an output, on the clipboard."""
+    story = _story(talk)
+    kind, _, number = what.partition(" ")
+    runs = [part for part in story.parts if isinstance(part, Run)]
+    if kind in ("", "answer"):
+        answers = [part.text for part in story.parts if isinstance(part, Answer)]
+        label, text = "the last answer", answers[-1] if answers else ""
+    elif kind == "code":
+        run = _numbered(runs, number, "copy") if number else runs[-1] if runs else None
+        label, text = "the code", run.code if run else ""
+    else:
+        run = _numbered(runs, kind, "copy")
+        label, text = f"the output of run {run.count}", "\n".join(_full_output(run))
+    if not text.strip():
+        talk.say("There is nothing to copy yet.")
+        return
+    how = await copied(text, talk.environ, talk.write)
+    lines = text.rstrip("\n").count("\n") + 1
+    talk.say(f"Copied {label}: {counted(lines, 'line')}, {counted(len(text), 'character')}. {how}")
+
+
+def copyable(talk: Talk, begun: str) -> list[str]:
+    """What can be copied and begins like this."""
+    return [word for word in ("answer", "code", *run_numbers(talk, "")) if word.startswith(begun)]
+
+
+async def edit(talk: Talk, number: str) -> None:
+    """Code on the input line, to be changed and run there."""
+    runs = [part for part in _story(talk).parts if isinstance(part, Run) and part.code]
+    if not runs:
+        talk.say("There is no code yet.")
+        return
+    run = _numbered(runs, number, "edit") if number else runs[-1]
+    if run.language not in _MARKS:
+        raise misused("edit", f"{run.language} cannot be typed here.")
+    talk.prefill(_MARKS[run.language] + run.code)
+
+
+async def restart(talk: Talk, language: str) -> None:
+    """A fresh kernel."""
+    kernels = talk.session.kernels
+    kernel = kernels.get(language or kernels.languages[0])
+    if not kernel.generation:
+        talk.say(f"The {kernel.language} kernel has not started yet.")
+        return
+    await kernel.restart()
+    talk.say(f"The {kernel.language} kernel is new: its variables are gone, files are still there.")
+
+
+def languages(talk: Talk, begun: str) -> list[str]:
+    """The languages that begin like this."""
+    return [language for language in talk.session.kernels.languages if language.startswith(begun)]
+
+
+def _story(talk: Talk) -> Story:
+    return story_of(talk.session.log.since(0), talk.session.folder)
+
+
+def _runs(talk: Talk) -> list[Run]:
+    return [part for part in _story(talk).parts if isinstance(part, Run) and part.ran]
+
+
+def _numbered(runs: Sequence[Run], number: str, command: str) -> Run:
+    # Numbers begin anew where a kernel of an older session did: the last one is meant.
+    for run in reversed(runs):
+        if number.isdecimal() and run.count == int(number):
+            return run
+    raise misused(command, f"there is no run '{number}'.")
+
+
+def _summary(run: Run) -> str:
+    pictures = sum(isinstance(output, Display) and bool(output.path) for output in run.outputs)
+    size = _size(run)
+    parts = [size_of(size) if size else "", counted(pictures, "picture") if pictures else ""]
+    told = ", ".join(part for part in parts if part) or "no output"
+    return f"{told}  {run.code.strip().splitlines()[0] if run.code.strip() else ''}"
+
+
+def _size(run: Run) -> int:
+    try:
+        return Path(run.output_path).stat().st_size if run.output_path else 0
+    except OSError:
+        return 0
+
+
+def _full_output(run: Run) -> Iterator[str]:
+    """The lines of all that a run put out, and the paths of its pictures."""
+    try:
+        if run.output_path:
+            with Path(run.output_path).open(encoding="utf-8", errors="replace") as file:
+                for line in file:
+                    yield line.rstrip("\n")
+            yield from (output.path for output in run.outputs if isinstance(output, Display) and output.path)
+            return
+    except OSError as error:
+        yield f"[{run.output_path} cannot be read: {error.strerror}; this is what was shown]"
+    for output in run.outputs:
+        if isinstance(output, Display) and output.path:
+            yield output.path
+        else:
+            yield from output_text(output, run).rstrip("\n").split("\n")

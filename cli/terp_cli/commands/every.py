@@ -1,0 +1,134 @@
+"""The table: every command there is."""
+
+from terp_cli.commands.table import Command, Commands
+
+
+def all_commands() -> Commands:
+    """The commands, to be looked up by name."""
+    return Commands(TABLE)
+
+
+TABLE = (
+    Command(
+        "undo", "", "forget the last turn", "Conversation", "conversation.undo",
+        "The whole turn leaves the model's memory: your message, its replies, and the results of its code. "
+        "What the code did to variables and files is not undone.",
+    ),
+    Command(
+        "retry", "", "send the last message again", "Conversation", "conversation.retry",
+        "The last turn is forgotten first, as by /undo.",
+    ),
+    Command(
+        "rewind", "[N]", "go back to before a turn", "Conversation", "conversation.rewind",
+        "Without N the turns are listed. With it the turn and all after it are forgotten, and its message "
+        "comes back to the input line. What code did to variables and files is not undone.",
+        completes="conversation.turn_numbers",
+    ),
+    Command(
+        "reset", "", "begin a new conversation", "Conversation", "conversation.reset",
+        "Variables in the kernel stay.",
+    ),
+    Command(
+        "compact", "[FOCUS]", "shorten what the model has to read", "Conversation", "conversation.compact",
+        "The model writes a summary that takes the place of all turns before the last; FOCUS says what must "
+        "be kept.",
+    ),
+    Command(
+        "reasoning", "", "show what the model thought before its last answer", "Conversation",
+        "conversation.reasoning",
+    ),
+    Command(
+        "copy", "[answer|code [N]|N]", "copy the last answer, code, or the output of a run", "Conversation",
+        "code.copy",
+        "Without an argument it is the last answer; code is the last piece of code or that of run N; a "
+        "number is the full output of that run. By a program of this machine where there is one, else by "
+        "the terminal (OSC 52), which also works over SSH.",
+        completes="code.copyable",
+    ),
+    Command(
+        "tokens", "[PROMPT]", "count what the next request sends", "Conversation", "telling.tokens",
+        "The whole request: system prompt, tools and conversation, and PROMPT if it is given. Counted with "
+        "the model's own tokenizer if it is one of OpenAI's, else estimated.",
+    ),
+    Command("cost", "", "tell what the session has cost", "Conversation", "telling.cost"),
+    Command(
+        "model", "[NAME]", "tell which model answers, or change it", "Conversation", "telling.model",
+        "NAME is provider/model, as for terp --model. The conversation stays.",
+    ),
+    Command(
+        "auto_run", "[on|off]", "run code without asking, or ask again", "Code", "switches.auto_run",
+        "Without an argument it tells what is so now and offers to change it. What confines the code is "
+        "said with it; with nothing to confine it, code that runs unasked can do whatever you can.",
+        completes="switches.words",
+    ),
+    Command(
+        "vars", "[NAME]", "list the variables of the kernel", "Code", "code.variables",
+        "Name, type, shape, size and the beginning of the value; with NAME those whose names hold it.",
+    ),
+    Command(
+        "out", "[N]", "show the full output of a run", "Code", "code.out",
+        "In your pager ($PAGER). Without N the runs are listed with their numbers. Code of the kernel reads "
+        "the same with out[N].",
+        completes="code.run_numbers",
+    ),
+    Command(
+        "edit", "[N]", "bring code back to the input line", "Code", "code.edit",
+        "The last piece of code, or that of run N, as a line of >>> or !: change it and enter it, and it "
+        "runs without the model. Ctrl+X Ctrl+E opens it in your editor.",
+        completes="code.run_numbers",
+    ),
+    Command(
+        "restart", "[LANGUAGE]", "start the kernel anew", "Code", "code.restart",
+        "Variables and imports are gone; files and the conversation stay.",
+        completes="code.languages",
+    ),
+    Command(
+        "sessions", "", "list the earlier sessions of this directory", "Session",
+        "conversation.sessions",
+    ),
+    Command(
+        "resume", "[ID]", "go on with an earlier session", "Session", "conversation.resume",
+        "Without an ID it is the last one of this directory. A beginning of the ID is enough.",
+        completes="conversation.session_ids",
+    ),
+    Command(
+        "fork", "", "keep the conversation as it is now as another session", "Session", "conversation.fork",
+        "This one goes on; the other can be resumed.",
+    ),
+    Command(
+        "export", "FORMAT [PATH]", "write the session to a file", "Session", "files.export",
+        "FORMAT is ipynb (a notebook with outputs and pictures, which runs again), py (a script of # %% "
+        "cells with its dependencies), md (a transcript, pictures beside it) or html (one file that opens "
+        "anywhere). A file that exists is never overwritten. Secrets are taken out.",
+        completes="files.formats",
+    ),
+    Command("jupyter", "[PATH]", "write the session as a notebook", "Session", "files.jupyter"),
+    Command("markdown", "[PATH]", "write the session as Markdown", "Session", "files.markdown"),
+    Command(
+        "save_message", "[PATH]", "write the conversation as JSON", "Session", "files.save_message",
+        "In the form of Open Interpreter, which reads it as well. Without PATH it is messages.json.",
+    ),
+    Command(
+        "load_message", "[PATH]", "go on with a conversation from such a file", "Session",
+        "files.load_message",
+        "It takes the place of this one. Code in it is not run.",
+    ),
+    Command(
+        "settings", "[NAME]", "show settings, and where they came from", "terp", "telling.settings",
+        completes="telling.setting_names",
+    ),
+    Command("profile", "", "tell which profile is in use, and which there are", "terp", "telling.profile"),
+    Command(
+        "verbose", "[on|off]", "show tracebacks whole", "terp", "switches.verbose", completes="switches.words"
+    ),
+    Command(
+        "debug", "[on|off]", "show tracebacks of terp's own errors", "terp", "switches.debug",
+        completes="switches.words",
+    ),
+    Command("info", "", "versions, model, kernels and files of this session", "terp", "telling.info"),
+    Command("doctor", "", "say what is wrong here, and what to do", "terp", "telling.doctor"),
+    Command(
+        "help", "[NAME]", "list commands, or tell more about one", "terp", "help.show", completes="help.names"
+    ),
+    Command("quit", "", "leave", "terp", "telling.leave", aliases=("exit",)),
+)  # fmt: skip

@@ -1,0 +1,117 @@
+"""Commands: how one is declared, how a line is told to be one, and how it is found by its name."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from terp.errors import TerpError
+from terp_cli.sanitise import one_line
+
+if TYPE_CHECKING:
+    from terp_cli.commands.talk import Talk
+
+Group = Literal["Conversation", "Code", "Session", "terp"]
+GROUPS: tuple[Group, ...] = ("Conversation", "Code", "Session", "terp")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: what it is called, in which forms, and what it does.
+
+    `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds. `calls` names
+    the function that does it and `completes` the one that tells which arguments begin with a text, both
+    as `module.function` of this package: they are imported when they are called, as few talks need many.
+    """
+
+    name: str
+    argument: str
+    does: str
+    group: Group
+    calls: str
+    more: str = ""
+    aliases: tuple[str, ...] = ()
+    completes: str = ""
+
+    @property
+    def usage(self) -> str:
+        """The name and what may follow it: `/out [N]`."""
+        return f"/{self.name} {self.argument}".rstrip()
+
+    async def run(self, talk: "Talk", argument: str) -> None:
+        """Do it.
+
+        Raises:
+            TerpError: it cannot be done.
+        """
+        await function(self.calls)(talk, argument)
+
+    def complete(self, talk: "Talk", begun: str) -> Iterable[str]:
+        """The arguments that begin with this text."""
+        return function(self.completes)(talk, begun) if self.completes else ()
+
+
+def function(name: str) -> Callable[..., Any]:
+    """What a row of the table names: `code.out`."""
+    module, _, called = name.partition(".")
+    found: Callable[..., Any] = getattr(import_module(f"terp_cli.commands.{module}"), called)
+    return found
+
+
+class Misused(TerpError):
+    """A command got what it cannot take; the remedy is how it is used."""
+
+
+def misused(command: str, why: str) -> Misused:
+    """The error for `/command`."""
+    return Misused(f"/{command}: {why}", f"/help {command} tells more.")
+
+
+class Commands:
+    """Looks commands up by what was typed."""
+
+    def __init__(self, table: Sequence[Command]) -> None:
+        self.table = tuple(table)
+        self._names = {name: command for command in table for name in (command.name, *command.aliases)}
+
+    @staticmethod
+    def are_in(line: str) -> bool:
+        """Whether a line is a command: `/name`, or `%name` as in Open Interpreter; not a path."""
+        name = line[1:].split(maxsplit=1)[0] if line[:1] in ("/", "%") and line[1:].strip() else ""
+        return name.replace("_", "").isalnum() or line.strip() in ("/", "%")
+
+    def named(self, name: str) -> Command:
+        """The command of this name, with or without its slash.
+
+        Raises:
+            Misused: there is none; the remedy names the nearest.
+        """
+        name = name.strip().lstrip("/%")
+        if command := self._names.get(name):
+            return command
+        from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
+
+        near = get_close_matches(name, self._names, n=1, cutoff=0.5)
+        hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
+        raise Misused(f"There is no command '/{one_line(name)}'.", hint)
+
+    async def run(self, talk: "Talk", line: str) -> bool:
+        """Do what a line says, if it is a command; whether it was.
+
+        Raises:
+            TerpError: it cannot be done.
+        """
+        if not self.are_in(line):
+            return False
+        name, _, argument = line[1:].strip().partition(" ")
+        await self.named(name or "help").run(talk, argument.strip())
+        return True
+
+    def words(self) -> Iterator[tuple[str, str]]:
+        """Every name, without its slash, and what it does: for the prompt's completion."""
+        yield from ((name, command.does) for name, command in self._names.items())
+
+    def arguments(self, talk: "Talk", name: str, begun: str) -> Iterator[tuple[str, str]]:
+        """What can follow a name, for an argument that begins like this; each with a word about it."""
+        if command := self._names.get(name):
+            yield from ((argument, "") for argument in command.complete(talk, begun))

@@ -1,0 +1,195 @@
+"""What commands act on: the talk that goes on at a terminal, as far as they need to know it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from terp.kernels.protocol import Kernels
+from terp.log import Record
+from terp.messages import Attachment, Message
+from terp.places import Places
+from terp.settings import Settings
+
+if TYPE_CHECKING:
+    # There is a prompt before there is rich.
+    from rich.text import Text
+
+
+class Named(Protocol):
+    """A model."""
+
+    @property
+    def name(self) -> str:
+        """The name a person would use for it."""
+
+
+class PastTurn(Protocol):
+    """A turn of the conversation."""
+
+    @property
+    def number(self) -> int:
+        """Its number, counted from 1."""
+
+    @property
+    def prompt(self) -> str:
+        """What was asked."""
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """What was attached."""
+
+
+class Log(Protocol):
+    """All that has happened in the session."""
+
+    def since(self, number: int) -> Sequence[Record]:
+        """The records after `number`, oldest first."""
+
+
+class Conversation(Protocol):
+    """What commands need of a session."""
+
+    history: Sequence[Message]
+    """The messages, without the system prompt. They can be replaced between turns."""
+
+    @property
+    def model(self) -> Named:
+        """The model that is asked."""
+
+    @property
+    def kernels(self) -> Kernels:
+        """Where code runs."""
+
+    @property
+    def log(self) -> Log:
+        """All that has happened."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the session's files are; its name is the session's id."""
+
+    @property
+    def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
+        """What the next request sends: messages and tools."""
+
+    @property
+    def turns(self) -> Sequence[PastTurn]:
+        """The turns of the conversation, oldest first, without those that are part of a summary."""
+
+    def undo(self) -> PastTurn:
+        """Take the last turn out of the conversation, whole; what was asked in it.
+
+        Raises:
+            TerpError: there is none.
+        """
+
+    def rewind(self, number: int) -> Sequence[PastTurn]:
+        """Take the turn with this number and all after it out of the conversation; what was asked in them.
+
+        Raises:
+            TerpError: there is no such turn.
+        """
+
+    def reset(self) -> None:
+        """Begin a new conversation. Kernels and their variables stay."""
+
+    def fork(self) -> str:
+        """Keep the conversation as it is now as another session, too; its id. This one goes on.
+
+        Raises:
+            TerpError: this session is not kept.
+        """
+
+    async def compact(self, focus: str = "") -> bool:
+        """Replace all turns before the last by a summary that keeps most of `focus`; False when interrupted.
+
+        Raises:
+            TerpError: there is nothing to summarise, or the model failed.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSession:
+    """An earlier session of this directory. `last` is its last change, in seconds since the epoch."""
+
+    id: str
+    title: str
+    turns: int
+    last: float
+
+
+class Talk(Protocol):
+    """The talk: its session, what is known around it, and the ways to the person."""
+
+    auto_run: bool
+    """Whether code runs without being asked about. Can be set."""
+    verbose: bool
+    """Whether tracebacks and outputs are shown whole. Can be set."""
+    debug: bool
+    """Whether an error of terp's own shows its traceback. Can be set."""
+
+    @property
+    def session(self) -> Conversation:
+        """The session that is talked with; another one after `resume`."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of this call."""
+
+    @property
+    def places(self) -> Places:
+        """Where terp keeps its files."""
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment of this call."""
+
+    @property
+    def profile(self) -> str:
+        """The profile that was named for this call; "" when none was."""
+
+    @property
+    def width(self) -> int:
+        """The cells in a row of the screen."""
+
+    def say(self, *lines: str) -> None:
+        """Write lines of terp's own; what they quote is made safe, and they are broken between words."""
+
+    def show(self, rows: "Sequence[Text]") -> None:
+        """Write rows that are coloured and safe already."""
+
+    async def page(self, lines: Iterable[str]) -> None:
+        """Show lines of any number in the person's pager, made safe; returns when it is closed."""
+
+    def prefill(self, text: str) -> None:
+        """Put text on the next input line, to be changed and entered there."""
+
+    def send(self, prompt: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Let this be the next turn, before all that is queued."""
+
+    def write(self, sequence: str) -> None:
+        """Write an escape sequence of terp's own that leaves no trace on the screen."""
+
+    async def ask(self, question: str) -> bool:
+        """Whether the person says yes."""
+
+    async def use_model(self, name: str) -> None:
+        """Let another model answer.
+
+        Raises:
+            TerpError: it cannot.
+        """
+
+    def saved(self) -> Sequence[SavedSession]:
+        """The earlier sessions of this directory, the newest first."""
+
+    async def resume(self, session: str) -> None:
+        """Go on with a saved session, by its id or a beginning of it.
+
+        Raises:
+            TerpError: there is none, or more than one.
+        """
+
+    def leave(self) -> None:
+        """Let this be the last line."""

@@ -1,0 +1,158 @@
+"""Commands that tell: help, settings, profile, tokens, cost, where things are."""
+
+import asyncio
+import platform
+from collections.abc import Iterable
+
+from terp import __version__
+from terp.events import UsageReported
+from terp.settings import Settings, table
+from terp_cli.commands.rows import columns, counted, grouped
+from terp_cli.commands.table import misused
+from terp_cli.commands.talk import Talk
+
+
+async def settings(talk: Talk, wanted: str) -> None:
+    """Every setting, its value and where that came from."""
+    rows = [row for row in table(Settings).values() if wanted.replace("-", "_") in row.name]
+    if not rows:
+        raise misused("settings", f"there is no setting like '{wanted}'.")
+    given = talk.settings
+    lines = [(row.name, _value(getattr(given, row.name)), given.origin(row.name)) for row in rows]
+    if len(rows) == 1:
+        talk.say(rows[0].about)
+    talk.show(columns(lines, talk.width, ("", "bold", "dim")))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return shown if value not in (None, "", ()) else "–"
+
+
+def setting_names(_: Talk, begun: str) -> Iterable[str]:
+    """The settings whose names begin like this."""
+    return (name for name in table(Settings) if name.startswith(begun))
+
+
+async def model(talk: Talk, name: str) -> None:
+    """Which model answers; with a name, another one."""
+    if name:
+        await talk.use_model(name)
+    talk.say(f"The model is {talk.session.model.name}.")
+
+
+async def profile(talk: Talk, _: str) -> None:
+    """Which profile is in use, and which there are."""
+    from terp.profiles import Profiles  # noqa: PLC0415  (reads YAML)
+
+    talk.say(f"The profile is {talk.profile or 'default'}. Another one is taken with terp -p NAME:")
+    entries = Profiles(talk.places.profiles).listed()
+    lines = [(f"  {entry.name}", entry.description) for entry in entries]
+    talk.show(columns(lines, talk.width, ("bold", "")))
+
+
+async def doctor(talk: Talk, _: str) -> None:
+    """What is here, what is wrong, and what to do about it."""
+    from terp_cli import doctor as checks  # noqa: PLC0415  (asks programs and servers)
+    from terp_cli import streams  # noqa: PLC0415
+
+    patient = checks.Patient(talk.settings, talk.places, talk.environ, streams.stdout())
+    # Its questions to local servers run a loop of their own.
+    talk.say(*await asyncio.to_thread(lambda: list(checks.told(patient))))
+
+
+async def info(talk: Talk, _: str) -> None:
+    """The versions, the model, the kernels and the files of this session."""
+    session = talk.session
+    lines = [
+        ("terp", f"{__version__}, Python {platform.python_version()}"),
+        ("system", f"{platform.system()} {platform.release()} {platform.machine()}"),
+        ("model", session.model.name),
+        ("profile", talk.profile or "default"),
+        ("session", session.folder.name),
+        ("files", str(session.folder)),
+        ("turns", str(len(session.turns))),
+        ("code runs", "without being asked about" if talk.auto_run else "after you have approved it"),
+    ]
+    for language in session.kernels.languages:
+        kernel = session.kernels.get(language)
+        state = f"start {kernel.generation}" if kernel.generation else "not started"
+        confined = "not confined" if kernel.tier == "none" else f"confined by {kernel.tier}"
+        lines.append((language, f"{state}, {confined}, in {kernel.cwd}"))
+    talk.show(columns(lines, talk.width, ("dim", "")))
+
+
+async def tokens(talk: Talk, prompt: str) -> None:
+    """What the next request sends, in tokens; with a prompt, what that adds."""
+    from terp.messages import User  # noqa: PLC0415  (as light as the rest; beside its only use)
+    from terp.models.prices import PriceList  # noqa: PLC0415  (reads a file of 3 MB)
+    from terp.models.tokens import count_request  # noqa: PLC0415
+
+    messages, tools = talk.session.request
+    name = talk.session.model.name
+    asked = [*messages, User(prompt)] if prompt else messages
+    count = await asyncio.to_thread(count_request, asked, tools, name)
+    facts = await asyncio.to_thread(PriceList().facts, name, name.partition("/")[2])
+    window = _window(count.total, facts.context_window)
+    lines = [
+        ("system prompt", grouped(count.system)),
+        ("tools", grouped(count.tools)),
+        ("conversation", grouped(count.conversation)),
+        ("together", f"{'' if count.own else 'about '}{grouped(count.total)} tokens{window}"),
+    ]
+    talk.show(columns([(f"  {label}", value) for label, value in lines], talk.width, ("dim", "")))
+    talk.say(_how(count.counter, own=count.own, pictures=count.pictures))
+    if (price := facts.cost_usd(count.total, 0)) is not None:
+        talk.say(f"Sending it costs {money(price)} by the list price; the reply is not in that.")
+    if last := _last_usage(talk):
+        cached = f", {grouped(last.cached_tokens)} of them cached" if last.cached_tokens else ""
+        sent, got = grouped(last.input_tokens), grouped(last.output_tokens)
+        talk.say(f"The last request was {sent} tokens{cached}, its reply {got}, as the provider counted.")
+
+
+def _window(total: int, window: int | None) -> str:
+    return f", {100 * total / window:.1f} % of {grouped(window)}" if window else ""
+
+
+def _how(counter: str, *, own: bool, pictures: int) -> str:
+    told = f"Counted with {counter}." if own else f"This is an estimate, by {counter}."
+    return f"{told} {counted(pictures, 'picture')} not counted." if pictures else told
+
+
+def _last_usage(talk: Talk) -> UsageReported | None:
+    events = (record.event for record in reversed(talk.session.log.since(0)))
+    return next((event for event in events if isinstance(event, UsageReported)), None)
+
+
+async def cost(talk: Talk, _: str) -> None:
+    """What the session's requests have cost."""
+    used = [record.event for record in talk.session.log.since(0) if isinstance(record.event, UsageReported)]
+    if not used:
+        talk.say("Nothing was asked of a model yet.")
+        return
+    sent, got = sum(one.input_tokens for one in used), sum(one.output_tokens for one in used)
+    cached = sum(one.cached_tokens for one in used)
+    prices = [one.cost_usd for one in used]
+    known = sum(price for price in prices if price is not None)
+    unknown = prices.count(None)
+    talk.say(
+        f"{counted(len(used), 'request')}: {grouped(sent)} tokens sent"
+        f"{f' ({grouped(cached)} cached)' if cached else ''}, {grouped(got)} received."
+    )
+    if unknown == len(used):
+        talk.say(f"The price of {talk.session.model.name} is not known.")
+    else:
+        rest = f", and {counted(unknown, 'request')} whose price is not known" if unknown else ""
+        talk.say(f"Cost: {money(known)}{rest}.")
+
+
+def money(usd: float) -> str:
+    """An amount as people read it: `$0.0042`, `$1.20`."""
+    return f"${usd:.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}" if usd >= 0.0001 else "less than $0.0001"
+
+
+async def leave(talk: Talk, _: str) -> None:
+    """The end of the talk."""
+    talk.leave()

@@ -1,0 +1,138 @@
+"""Completion on the input line: /commands and their arguments, @files, @variables, and `>>> code`."""
+
+import asyncio
+import os
+import re
+import subprocess
+import time
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+from terp_cli.mentions import mention
+from terp_cli.sanitise import one_line
+from terp_cli.talk import Sources, Word
+
+_MOST = 60
+# A completion that comes later than this is in the way of the keys.
+_PATIENCE_S = 0.15
+_WALK_FILES = 20_000
+_FRESH_S = 3.0
+_LEFT_OUT = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", ".mypy_cache"})
+
+T = TypeVar("T")
+
+
+class LineCompleter(Completer):
+    """Completes what stands before the cursor."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._files = Files(sources.cwd)
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """Nothing: everything here may have to wait."""
+        return ()
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        """The best first."""
+        before = document.text_before_cursor
+        if (at := re.search(r"(?:^|\s)@([^\s@]*)$", before)) is not None:
+            words = await self._mentioned(at[1])
+            typed = len(at[1]) + 1
+        elif before.startswith(">>>"):
+            code = before[3:].lstrip()
+            for match in (await self._patiently(self._sources.code(code)))[:_MOST]:
+                yield Completion(match, -_overlap(code, match))
+            return
+        elif before[:1] in ("/", "%") and "\n" not in before:
+            name, gap, argument = before[1:].partition(" ")
+            words = _ranked(argument, self._sources.arguments(name, argument)) if gap else []
+            words = words or ([] if gap else _ranked(name, self._sources.commands()))
+            typed = len(argument) if gap else len(name)
+        else:
+            return
+        for word, about in words[:_MOST]:
+            yield Completion(word, -typed, display=one_line(word), display_meta=one_line(about))
+
+    async def _mentioned(self, typed: str) -> list[Word]:
+        names, files = await asyncio.gather(
+            self._patiently(self._sources.names()), asyncio.to_thread(self._files.like, typed)
+        )
+        variables = [(f"@{name}", about) for name, about in _ranked(typed, names)]
+        return [*variables, *((mention(path), "") for path in files)]
+
+    @staticmethod
+    async def _patiently(waited: "Awaitable[Sequence[T]]") -> "Sequence[T]":
+        with suppress(TimeoutError):
+            return await asyncio.wait_for(waited, _PATIENCE_S)
+        return ()
+
+
+class Files:
+    """The files below a directory; those that git ignores are left out where git knows."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._found: list[str] = []
+        self._found_at = -_FRESH_S
+
+    def like(self, typed: str) -> list[str]:
+        """Paths that fit what was typed, the best first; below another folder when it names one."""
+        if typed.startswith(("/", "~", "..")):
+            return list(islice(_beside(typed), _MOST))
+        if time.monotonic() - self._found_at > _FRESH_S:
+            self._found, self._found_at = self._list(), time.monotonic()
+        return [path for path, _ in _ranked(typed, ((path, "") for path in self._found))]
+
+    def _list(self) -> list[str]:
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        with suppress(OSError, subprocess.SubprocessError):
+            told = subprocess.run(command, cwd=self._folder, capture_output=True, timeout=1.0, check=False)
+            if told.returncode == 0:
+                return [path for path in os.fsdecode(told.stdout).split("\0") if path][:_WALK_FILES]
+        return list(islice(self._walk(), _WALK_FILES))
+
+    def _walk(self) -> Iterator[str]:
+        for folder, below, files in os.walk(self._folder):
+            below[:] = sorted(name for name in below if name not in _LEFT_OUT and not name.startswith("."))
+            yield from (os.path.relpath(os.path.join(folder, name), self._folder) for name in sorted(files))  # noqa: PTH118
+
+
+def _beside(typed: str) -> Iterator[str]:
+    head, slash, start = typed.rpartition("/")
+    folder = Path(head + slash).expanduser() if slash else Path(typed).expanduser()
+    with suppress(OSError, RuntimeError):
+        for entry in sorted(folder.iterdir()):
+            if entry.name.startswith(start):
+                yield f"{head}{slash}{entry.name}{'/' if entry.is_dir() else ''}"
+
+
+def _ranked(typed: str, words: Iterable[Word]) -> list[Word]:
+    """The words whose letters come in the order typed: what begins so first, then the closest together."""
+    if not typed:
+        return list(words)
+    pattern = re.compile(".*?".join(map(re.escape, typed.lower())))
+    ranked: list[tuple[tuple[bool, int, int, int], Word]] = []
+    for word in words:
+        lowered = word[0].lower()
+        found = pattern.search(lowered)
+        if found:
+            name_at = lowered.rfind("/") + 1
+            begins = lowered.startswith(typed.lower()) or lowered.startswith(typed.lower(), name_at)
+            spread = found.end() - found.start()
+            ranked.append(((not begins, spread, found.start(), len(lowered)), word))
+    return [word for _, word in sorted(ranked)]
+
+
+def _overlap(code: str, match: str) -> int:
+    """How much of the end of `code` the beginning of `match` repeats."""
+    longest = min(len(code), len(match))
+    return next((size for size in range(longest, 0, -1) if code.endswith(match[:size])), 0)

@@ -1,0 +1,355 @@
+"""The bottom lines of the screen and the keyboard: one prompt_toolkit application for both.
+
+    desk = Desk(create_input(terminal), painter, descriptor=0)
+    typed = await desk.line("Run this? › ")         # a question; the application runs as long as it is open
+    async with desk.talking(talk):                  # a REPL: it runs all the time, also while a turn does
+        message = await desk.message()
+
+Lines entered while nobody waits for one are queued, shown, and can be taken back with the Up key.
+"""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import IO, TypeVar
+
+from prompt_toolkit.application import Application, run_in_terminal
+from prompt_toolkit.application.current import set_app
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input import Input
+from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.layout import (
+    ConditionalContainer,
+    DynamicContainer,
+    FormattedTextControl,
+    HSplit,
+    Layout,
+    Window,
+)
+from prompt_toolkit.layout.dummy import create_dummy_layout
+from prompt_toolkit.styles import Style
+
+from terp_cli import tty
+from terp_cli.bottom import Bottom, Measured
+from terp_cli.editor import run_editor
+from terp_cli.focus import FocusInput
+from terp_cli.hold import Hold
+from terp_cli.keys import Keys
+from terp_cli.message import MessageLine
+from terp_cli.painter import Painter
+from terp_cli.question import Question
+from terp_cli.render.rows import Row
+from terp_cli.sanitise import one_line, readable
+from terp_cli.talk import LEAVING, LineSettings, Typed, unmarked
+from terp_cli.terminal_query import query
+
+T = TypeVar("T")
+
+_MARK = "› "
+_ENDING = "Leaving when this turn is over; Ctrl-C ends it now."
+_EDITING = "Alt+Enter or Esc, Enter: done · Ctrl-C: leave it as it was"
+# Whoever is in the middle of a message has not read the question yet.
+_PAUSE_S = 0.5
+_STYLE = {
+    "mark": "bold ansigreen",
+    "quiet": "ansibrightblack",
+    "auto-suggestion": "ansibrightblack",
+    "completion-menu": "",
+    "completion-menu.completion": "noreverse bg:default fg:default",
+    "completion-menu.completion.current": "reverse bg:default fg:default",
+    "completion-menu.meta.completion": "noreverse bg:default fg:ansibrightblack",
+    "completion-menu.meta.completion.current": "noreverse bg:default fg:ansibrightblack",
+    "search-toolbar": "",
+    "incsearch": "noreverse underline fg:default bg:default",
+    "incsearch.current": "reverse fg:default bg:default",
+}
+
+
+class Desk:
+    """Where the person types: messages while a REPL goes on, and answers to questions at any time."""
+
+    def __init__(
+        self,
+        source: Input,
+        painter: Painter,
+        *,
+        descriptor: int | None = None,
+        colours: bool = True,
+        opened: Sequence[IO[str]] = (),
+        query: str = "",
+        hold: Hold | None = None,
+    ) -> None:
+        """`descriptor` is that of the terminal, or None in a test; `opened` are files that `close` closes.
+
+        `query` asks the terminal what it can do, when the first prompt of a REPL is on the screen; `hold`
+        hears who has the terminal.
+        """
+        self._painter = painter
+        self._source = source
+        self._descriptor = descriptor
+        self._opened = opened
+        self._query = query
+        self._hold = hold or Hold()
+        self._bold = "1" if colours else ""
+        self._message: MessageLine | None = None
+        self._talk: LineSettings | None = None
+        self._question: Question | None = None
+        self._asking = asyncio.Lock()
+        self._queued: deque[str] = deque()
+        self._more = asyncio.Event()
+        self._left = False
+        self._typed_at = -_PAUSE_S
+        self._app: Application[None] = Application(
+            create_dummy_layout(),
+            style=Style.from_dict(_STYLE),
+            input=source,
+            output=Measured(painter),
+            erase_when_done=True,
+        )
+        self._app.renderer = Bottom(self._app.renderer.style, painter, self._hold, colours=colours)
+        self._app.layout = Layout(self._layout())
+        self._app.ttimeoutlen, self._app.timeoutlen = 0.1, 0.4
+
+    @property
+    def width(self) -> int:
+        """Cells of a row."""
+        return self._painter.width
+
+    @classmethod
+    def on(
+        cls, descriptor: int, painter: Painter, *, colours: bool = True, hold: Hold | None = None
+    ) -> "Desk":
+        """The keyboard of the terminal behind `descriptor`, whatever stdin is."""
+        reads = open(os.ttyname(descriptor), encoding="utf-8", errors="replace")  # noqa: PTH123, SIM115
+        keys = Keys(reads)
+        keys.learned = painter.learn
+        return cls(
+            FocusInput(keys, hold.focused) if hold else keys,
+            painter,
+            descriptor=descriptor,
+            colours=colours,
+            opened=(reads,),
+            query=query(os.environ),
+            hold=hold,
+        )
+
+    @asynccontextmanager
+    async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
+        """Read messages until the block is left, also while turns go on."""
+        self._talk = talk
+        self._message = MessageLine(
+            talk, entered=self._entered, take_back=self._taken_back, leave=self._leave, mark=_MARK
+        )
+        self._message.buffer.on_text_changed += lambda _: self._note_key()
+        self._app.editing_mode = EditingMode.VI if talk.vi_mode else EditingMode.EMACS
+        try:
+            async with self._running():
+                self._painter.send(self._query)
+                yield
+        finally:
+            self._talk = self._message = None
+
+    async def message(self) -> str:
+        """The next message, without the marks that made it go on over several lines.
+
+        Raises:
+            EOFError: the person leaves, or the terminal is gone.
+        """
+        while not self._queued:
+            if self._left:
+                raise EOFError
+            self._more.clear()
+            await self._more.wait()
+        line = self._queued.popleft()
+        self._commit(line)
+        return unmarked(line)
+
+    async def line(self, question: str, *, secret: bool = False, fresh: bool = True) -> Typed:
+        """The line entered after `question`; `fresh` forgets what was typed before it.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C.
+            EOFError: Ctrl-D on an empty line, or the terminal is gone.
+        """
+        return await self._ask(Question(question, secret=secret), fresh=fresh)
+
+    async def edited(self, text: str) -> str | None:
+        """`text` as the person leaves it, typed here; None when they give up."""
+        try:
+            return (await self._ask(Question("", text=text), fresh=True)).text
+        except (KeyboardInterrupt, EOFError):
+            return None
+
+    async def edited_with(self, editor: str, text: str, language: str) -> str | None:
+        """`text` as the program `editor` leaves it; None when it fails."""
+        return await self.away(lambda: run_editor(editor, text, language, self._descriptor))
+
+    async def away(self, do: Callable[[], T]) -> T:
+        """What `do` returns, which has the terminal to itself; it runs in a thread."""
+        if not self._app.is_running:
+            return await asyncio.to_thread(do)
+        with set_app(self._app):
+            return await run_in_terminal(do, in_executor=True)
+
+    def say(self, text: str) -> None:
+        """Write plain lines of terp's own above the bottom."""
+        self._painter.update([((line, ""),) if line else () for line in text.rstrip("\n").split("\n")])
+
+    def prefill(self, text: str) -> None:
+        """Put `text` on the input line, for the person to go on with."""
+        if self._message is not None:
+            self._message.put(text)
+
+    def refresh(self) -> None:
+        """Show the toolbar as it is now."""
+        self._app.invalidate()
+
+    def interrupted(self) -> None:
+        """Nothing: here Ctrl-C is a key, and who sends the signal means a turn."""
+
+    def emit(self, sequence: str) -> None:
+        """Write a sequence that leaves no trace on the screen."""
+        self._painter.send(sequence)
+
+    def take_back(self) -> None:
+        """Put what was queued back on the input line: the person wants to think again."""
+        if self._message is not None and self._queued:
+            self._message.put("\n".join([*self._taken_back(), self._message.buffer.text]).rstrip("\n"))
+
+    def send(self, line: str) -> None:
+        """Queue a message as if it had been typed."""
+        self._queued.append(line)
+        self._more.set()
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        for file in self._opened:
+            file.close()
+
+    async def _ask(self, question: Question, *, fresh: bool) -> Typed:
+        async with self._asking:
+            if fresh and not self._app.is_running:
+                tty.drop_typed(self._descriptor)
+                clear_typeahead(self._source)
+            await self._hands_off()
+            self._question = question
+            try:
+                async with self._running():
+                    self._app.layout.focus(question.window)
+                    self._app.invalidate()
+                    return await question.answered
+            finally:
+                self._question = None
+                self._focus()
+                if not question.edits:
+                    self.say(readable(question.said))
+
+    async def _hands_off(self) -> None:
+        """Return when nobody is in the middle of typing a message."""
+        now = asyncio.get_running_loop().time
+        # There is no event for a key that is not pressed.
+        while self._message and self._message.buffer.text and now() < self._typed_at + _PAUSE_S:  # noqa: ASYNC110
+            # There is no event for a key that is not pressed.
+            await asyncio.sleep(self._typed_at + _PAUSE_S - now())
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncIterator[None]:
+        if self._app.is_running:
+            yield
+            return
+        begun = asyncio.Event()
+        self._focus()
+        task = asyncio.create_task(
+            self._app.run_async(begun.set, handle_sigint=False, set_exception_handler=False)
+        )
+        task.add_done_callback(self._ended)
+        begins = asyncio.create_task(begun.wait())
+        await asyncio.wait({task, begins}, return_when=asyncio.FIRST_COMPLETED)
+        begins.cancel()
+        try:
+            yield
+        finally:
+            if self._app.is_running and not self._app.is_done:
+                self._app.exit()
+            with suppress(EOFError, OSError):
+                await task
+            self._painter.place((), None)
+            self._painter.resume()
+            self._hold.kept()
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        """The application is over: asked to be, or because the terminal is gone."""
+        if not task.cancelled() and task.exception() is not None:
+            self._leave()
+            if self._question is not None:
+                self._question.fail(EOFError)
+
+    def _focus(self) -> None:
+        if self._question is not None:
+            self._app.layout.focus(self._question.window)
+        elif self._message is not None:
+            self._app.layout.focus(self._message.window)
+
+    def _layout(self) -> HSplit:
+        asking = Condition(lambda: self._question is not None)
+        queued = Condition(lambda: bool(self._queued))
+        talking = Condition(lambda: self._talk is not None)
+        return HSplit(
+            [
+                Window(height=1),
+                ConditionalContainer(
+                    Window(FormattedTextControl(self._waiting), dont_extend_height=True), filter=queued
+                ),
+                DynamicContainer(self._input),
+                ConditionalContainer(
+                    Window(FormattedTextControl(self._toolbar), height=1),
+                    filter=talking | asking,
+                ),
+            ]
+        )
+
+    def _input(self) -> HSplit | Window:
+        if self._question is not None:
+            return self._question.layout
+        return self._message.layout if self._message is not None else Window(height=0)
+
+    def _waiting(self) -> StyleAndTextTuples:
+        rows = [f"  next: {one_line(line)}" for line in self._queued]
+        return [("class:quiet", "\n".join(rows))]
+
+    def _toolbar(self) -> StyleAndTextTuples:
+        if self._question is not None and self._question.edits:
+            return [("class:quiet", _EDITING)]
+        if self._talk is None:
+            return []
+        leaving = self._message is not None and self._message.leaving
+        if self._left:
+            return [("class:quiet", _ENDING)]
+        return [("class:quiet", LEAVING if leaving else self._talk.toolbar())]
+
+    def _entered(self, line: str) -> None:
+        self.send(line)
+
+    def _taken_back(self) -> Sequence[str]:
+        taken = list(self._queued)
+        self._queued.clear()
+        return taken
+
+    def _leave(self) -> None:
+        self._left = True
+        self._more.set()
+
+    def _note_key(self) -> None:
+        self._typed_at = asyncio.get_running_loop().time()
+        if self._talk is not None:
+            self._talk.typed()
+
+    def _commit(self, line: str) -> None:
+        rows: list[Row] = [()]
+        for number, part in enumerate(readable(line).split("\n")):
+            rows.append(((_MARK if number == 0 else " " * len(_MARK), self._bold), (part, "")))
+        self._painter.update(rows)

@@ -1,0 +1,36 @@
+"""What shows a session to a person at a terminal: drawn (`TerminalFront`), or said (`SpokenFront`)."""
+
+from collections.abc import AsyncIterable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from terp.events import Event
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+class PersonalFront(Protocol):
+    """Shows turns, what happens between them, and lines of terp's own."""
+
+    verbose: bool
+    """Whether tracebacks are shown whole. Can be set."""
+
+    async def show(self, events: AsyncIterable[Event]) -> None:
+        """Show the events of one turn, to its end."""
+
+    def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
+        """The turn is over, and its files were collected with `--out`."""
+
+    def aside(self, event: Event) -> None:
+        """Show an event that came outside a turn."""
+
+    def say(self, *lines: str) -> None:
+        """Write lines of terp's own; what they quote is made safe."""
+
+    def rows(self, rows: "Sequence[Text]") -> None:
+        """Write rows that are safe already."""
+
+    def asking(self) -> AbstractContextManager[None]:
+        """Show all there is, and leave the keyboard to a question."""

@@ -1,0 +1,187 @@
+"""Lines read one below the other, as the terminal itself edits them.
+
+For a terminal that cannot move its cursor, and for a screen reader, which reads out what is redrawn.
+"""
+
+import asyncio
+import os
+import termios
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TextIO, TypeVar
+
+from terp_cli import tty
+from terp_cli.editor import run_editor
+from terp_cli.sanitise import readable
+from terp_cli.talk import LEAVING, LineSettings, Typed, goes_on, unmarked
+
+T = TypeVar("T")
+_READ_BYTES = 65_536
+
+
+class LineDesk:
+    """Reads lines from the terminal behind `descriptor` and writes to `out`."""
+
+    def __init__(self, descriptor: int, out: TextIO, mark: str = "> ") -> None:
+        self._descriptor = descriptor
+        self._out = out
+        self._mark = mark
+        self._unread = b""
+        self._lines: deque[str] = deque()
+        self._sent: deque[str] = deque()
+        self._more = asyncio.Event()
+        self._ended = False
+        self._leaving = False
+        self._asking = asyncio.Lock()
+        self._talk: LineSettings | None = None
+
+    @property
+    def width(self) -> int:
+        """Cells of a row."""
+        return max(20, tty.size_of(self._out)[0])
+
+    @asynccontextmanager
+    async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
+        """Read messages until the block is left, also while turns go on."""
+        self._talk = talk
+        try:
+            with self._reading():
+                yield
+        finally:
+            self._talk = None
+
+    async def message(self) -> str:
+        """The next message, of several lines where a line says that it goes on.
+
+        Raises:
+            EOFError: the person leaves, or the terminal is gone.
+        """
+        if self._sent:
+            return unmarked(self._sent.popleft())
+        self._write(f"\n{self._mark}")
+        text = await self._next()
+        while goes_on(text):
+            text += "\n" + await self._next()
+        return unmarked(text)
+
+    async def line(self, question: str, *, secret: bool = False, fresh: bool = True) -> Typed:
+        """The line entered after `question`; `fresh` forgets what was typed before it.
+
+        Raises:
+            EOFError: Ctrl-D on an empty line, or the terminal is gone.
+        """
+        async with self._asking:
+            with self._reading(), self._unseen(secret):
+                if fresh:
+                    tty.drop_typed(self._descriptor)
+                    self._lines.clear()
+                self._write(question)
+                # A terminal without marked pastes cannot tell; several lines at once are taken for one.
+                return Typed(await self._next(), pasted=len(self._lines) > 0)
+
+    async def edited(self, text: str) -> str | None:
+        """None: a text of several lines cannot be edited here without an editor."""
+        self._write("Set EDITOR to the program to edit with.\n")
+        return None
+
+    async def edited_with(self, editor: str, text: str, language: str) -> str | None:
+        """`text` as the program `editor` leaves it; None when it fails."""
+        return await self.away(lambda: run_editor(editor, text, language, self._descriptor))
+
+    async def away(self, do: Callable[[], T]) -> T:
+        """What `do` returns, which has the terminal to itself; it runs in a thread."""
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._descriptor)
+        try:
+            return await asyncio.to_thread(do)
+        finally:
+            if self._talk is not None or self._asking.locked():
+                loop.add_reader(self._descriptor, self._read)
+
+    def say(self, text: str) -> None:
+        """Write plain lines of terp's own."""
+        self._write(text.rstrip("\n") + "\n")
+
+    def prefill(self, text: str) -> None:
+        """Show `text`, for the person to copy: a line cannot be begun for them here."""
+        self.say(readable(text))
+
+    def refresh(self) -> None:
+        """Nothing: there is no toolbar."""
+
+    def emit(self, sequence: str) -> None:
+        """Nothing: such a terminal would show it."""
+
+    def interrupted(self) -> None:
+        """The terminal has cleared the line; the second time in a row the person leaves."""
+        self._ended = self._leaving
+        self._leaving = True
+        self._more.set()
+        if not self._ended:
+            self._write(f"\n{LEAVING}\n{self._mark}")
+
+    def take_back(self) -> None:
+        """Forget the lines that were typed ahead."""
+        for line in self._lines:
+            self.say(f"Not sent: {readable(line)}")
+        self._lines.clear()
+
+    def send(self, line: str) -> None:
+        """Queue a message as if it had been typed."""
+        self._sent.append(line)
+        self._more.set()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    async def _next(self) -> str:
+        while not self._lines:
+            if self._ended:
+                raise EOFError
+            self._more.clear()
+            await self._more.wait()
+        return self._lines.popleft()
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        begins = self._talk is None or not self._asking.locked()
+        if begins:
+            loop.add_reader(self._descriptor, self._read)
+        try:
+            yield
+        finally:
+            if begins:
+                loop.remove_reader(self._descriptor)
+
+    def _read(self) -> None:
+        try:
+            got = os.read(self._descriptor, _READ_BYTES)
+        except OSError:
+            got = b""
+        # In its line mode a terminal gives whole lines; the end of file is a read of nothing.
+        self._ended = not got
+        *lines, self._unread = (self._unread + got).split(b"\n")
+        self._leaving = False
+        self._lines += [line.decode(errors="replace") for line in lines]
+        self._more.set()
+
+    @contextmanager
+    def _unseen(self, secret: bool) -> Iterator[None]:
+        if not secret:
+            yield
+            return
+        before = termios.tcgetattr(self._descriptor)
+        hidden = termios.tcgetattr(self._descriptor)
+        hidden[3] &= ~termios.ECHO
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, hidden)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, before)
+            self._write("\n")
+
+    def _write(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()

@@ -1,0 +1,84 @@
+"""`@path` and `@name` in a message: files that are attached to it, and variables that are described in it.
+
+Whatever names neither is plain text: an address, a decorator, a handle.
+"""
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp.changes import shape_text
+from terp.kernels.protocol import Variable
+from terp.messages import Attachment
+
+_MENTION = re.compile(r"""(?:^|(?<=\s))@(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'@]\S*))""")
+_PUNCTUATION = ".,;:!?)]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """What a message names: files that exist, and other words that could be variables."""
+
+    files: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def mentions(message: str, cwd: Path) -> Mentions:
+    """The files and possible variables that `message` names with an `@`, each once."""
+    files: list[str] = []
+    names: list[str] = []
+    for found in _MENTION.finditer(message):
+        quoted, bare = found[1] or found[2], found[3]
+        spellings = [quoted] if quoted else _spellings(bare)
+        if file := next((name for name in spellings if _is_file(name, cwd)), ""):
+            files.append(str(cwd / Path(file).expanduser()))
+        elif not quoted:
+            names += [name for name in spellings if name.isidentifier()][:1]
+    return Mentions(tuple(dict.fromkeys(files)), tuple(dict.fromkeys(names)))
+
+
+def described(variable: Variable) -> Attachment:
+    """A variable of the kernel, for the model."""
+    shape = f", {shape_text(variable.shape)}" if variable.shape else ""
+    value = f": {variable.head}" if variable.head else ""
+    note = f"[Variable {variable.name} in the Python kernel: {variable.type}{shape}{value}]"
+    return Attachment(variable.name, note, None)
+
+
+def mention(path: str) -> str:
+    """How a file is named in a message."""
+    return f"@{path}" if re.fullmatch(r"[^\s\"'@]+", path) else f'@"{path}"'
+
+
+def as_mentions(pasted: str) -> str:
+    """A paste that is nothing but paths of files, as a terminal inserts what is dropped on it; else ""."""
+    if not pasted.strip() or len(pasted) > 4_000 or "\n" in pasted.strip():
+        return ""
+    paths = _paths(pasted.strip())
+    # A bare word may well be the name of a file here, and was meant as a word.
+    if not paths or not all(
+        ("/" in path or path.startswith("~")) and _is_file(path, Path()) for path in paths
+    ):
+        return ""
+    return " ".join(mention(path) for path in paths) + " "
+
+
+def _paths(pasted: str) -> Sequence[str]:
+    try:
+        return [part.removeprefix("file://") for part in shlex.split(pasted)]
+    except ValueError:
+        return ()
+
+
+def _spellings(bare: str) -> list[str]:
+    """A word as it is, and without the punctuation that ends the sentence around it."""
+    return list(dict.fromkeys([bare, bare.rstrip(_PUNCTUATION)]))
+
+
+def _is_file(name: str, cwd: Path) -> bool:
+    try:
+        return (cwd / Path(name).expanduser()).is_file()
+    except (OSError, ValueError, RuntimeError):
+        return False

@@ -1,0 +1,304 @@
+"""The one object that writes to a terminal: appends rows for good, and paints what is live below them.
+
+    painter = Painter(sys.stdout, size)
+    painter.update(finished, tail)      # the renderer's rows, and what of them may still change
+    painter.place(bottom, (1, 4))       # the input line below, and where in it the cursor is
+
+What was appended is never touched again. The live rows are the tail and, below it, the bottom; they are
+compared with what the screen shows and only what differs is written, so a tail that becomes final as it
+stands costs nothing, and the bottom moves down by inserting lines above it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TextIO
+
+from terp_cli.pictures.graphic import Graphic
+from terp_cli.render.rows import Row, cells, certain, common, difference, encode
+from terp_cli.terminal_query import TerminalFacts
+
+Size = Callable[[], tuple[int, int]]
+"""Columns and rows of the terminal, as they are now."""
+
+Place = tuple[int, int]
+"""A row and a column, counted from 0."""
+
+_ANYWHERE = -1
+# Stands for a picture where rows are compared: no row is equal to it.
+_PICTURE: Row = (("", "picture"),)
+_SYNCHRONISED = "\x1b[?2026h", "\x1b[?2026l"
+
+
+class Painter:
+    """Draws on a terminal that moves its cursor, or with `live=False` only appends."""
+
+    def __init__(self, out: TextIO, size: Size, *, live: bool = True) -> None:
+        self.live = live
+        self.facts = TerminalFacts()
+        self.out = out
+        self._size = size
+        self._tail: Sequence[Row] = ()
+        self._bottom: Sequence[Row] = ()
+        self._cursor: Place | None = None
+        self._shown: list[Row] = []
+        self._at: Place = (0, 0)
+        self._ends_blank = False
+        self._shown_width = 0
+        self._held: list[Row | Graphic] | None = None
+
+    def learn(self, facts: TerminalFacts) -> None:
+        """The terminal has told what it can do."""
+        self.facts = facts
+
+    @property
+    def width(self) -> int:
+        """Cells of a row, at least 20."""
+        return max(20, self._size()[0])
+
+    @property
+    def rows(self) -> int:
+        """How many rows the terminal has."""
+        return self._size()[1]
+
+    @property
+    def tail_rows(self) -> int:
+        """At most 12, and four rows of what was said before stay in sight."""
+        if not self.live:
+            return 0
+        return max(1, min(self.rows - max(4, len(self._bottom) + 2), 12))
+
+    def update(self, finished: Sequence[Row | Graphic], tail: Sequence[Row] | None = None) -> None:
+        """Append `finished`, and show `tail` below (None: the one there is); one write, or none."""
+        if tail is not None:
+            self._tail = tail[-self.tail_rows :] if self.live else ()
+        self._paint(finished)
+
+    def place(self, bottom: Sequence[Row], cursor: Place | None) -> None:
+        """Show `bottom` below everything, with the cursor at that row and column of it."""
+        self._bottom, self._cursor = (bottom, cursor) if self.live else ((), None)
+        self._paint(())
+
+    def pause(self) -> None:
+        """Take the live rows off the screen and leave it to someone else until `resume`."""
+        if self._held is not None:
+            return
+        self._write(self._erased())
+        self._held = []
+
+    def resume(self) -> None:
+        """Take the screen back, and paint what came meanwhile."""
+        held, self._held = self._held, None
+        if held is not None:
+            self._paint(held)
+
+    def clear(self) -> None:
+        """An empty screen, because the person wants one; what scrolled away stays in the scrollback."""
+        self.pause()
+        self._write("\x1b[H\x1b[2J")
+        self.resume()
+
+    def send(self, sequence: str) -> None:
+        """Write a sequence that moves nothing and draws nothing: a mode, a title, a bell."""
+        self._write(sequence)
+
+    def _paint(self, finished: Sequence[Row | Graphic]) -> None:
+        if self._held is not None:
+            self._held += finished
+            return
+        self._note_end(finished)
+        bottom = self._bottom[self._spared() :]
+        live = [*self._tail, *bottom]
+        painted = self._erased() if self._shown and self.width != self._shown_width else ""
+        pen = _Pen(self._at, fresh=not self._shown)
+        rows = [*finished, *live]
+        self._change(pen, rows, len(finished))
+        self._leave(pen, len(finished), len(live), len(bottom))
+        painted += pen.written()
+        self._at = pen.row - len(finished), pen.column
+        self._shown, self._shown_width = live, self.width
+        if painted and live and self.facts.synchronised:
+            painted = painted.join(_SYNCHRONISED)
+        self._write(painted)
+
+    def _note_end(self, finished: Sequence[Row | Graphic]) -> None:
+        if finished:
+            last = finished[-1]
+            self._ends_blank = isinstance(last, tuple) and not any(text.strip() for text, _ in last)
+
+    def _spared(self) -> int:
+        """How many blank rows at the top of the bottom are not needed: there is one above it already."""
+        above = not any(text for text, _ in self._tail[-1]) if self._tail else self._ends_blank
+        return 1 if above and len(self._bottom) > 1 and not self._bottom[0] else 0
+
+    def _write(self, painted: str) -> None:
+        if painted:
+            self.out.write(painted)
+            self.out.flush()
+
+    def _erased(self) -> str:
+        """The live rows gone, with the cursor where they began."""
+        if not self._shown:
+            return ""
+        # A terminal that was made narrower has broken the rows that became too long.
+        row, column = self._at
+        width = self.width if self.width != self._shown_width else max(self.width, self._shown_width)
+        above = sum(max(1, -(-cells(shown) // width)) for shown in self._shown[:row])
+        if self.width != self._shown_width:
+            end = cells(self._shown[row])
+            above += min(column if column >= 0 else end, max(0, end - 1)) // width
+        self._shown, self._at = [], (0, 0)
+        return (f"\x1b[{above}A" if above else "") + "\r\x1b[J"
+
+    def _change(self, pen: "_Pen", rows: Sequence[Row | Graphic], final: int) -> None:
+        """Make the screen show `rows` in place of the live ones; the first `final` stay for good."""
+        old = self._shown
+        plain = [row if isinstance(row, tuple) else _PICTURE for row in rows]
+        same = common(old, plain, final)
+        if same == len(old) == len(rows):
+            return
+        if not rows:
+            pen.to(0, 0)
+            pen.put("\x1b[J")
+            return
+        kept = _common_end(old[same:], plain[max(same, final) :])
+        more = len(rows) - len(old)
+        if old and (kept or not more) and self._in_reach(plain[same:final], more):
+            self._insert(pen, plain, same, kept)
+        else:
+            self._rewrite(pen, rows, final, same)
+
+    def _in_reach(self, finished: Sequence[Row], more: int) -> bool:
+        """Whether each row takes one row of the screen, and the cursor can go to all of them."""
+        reached = len(self._shown) + max(0, more) < self.rows
+        return reached and all(
+            row is not _PICTURE and certain(row) and cells(row) <= self.width for row in finished
+        )
+
+    def _insert(self, pen: "_Pen", rows: Sequence[Row], same: int, kept: int) -> None:
+        """Change the rows between the first `same` and the last `kept`, which stay as they are drawn."""
+        old = self._shown
+        more = len(rows) - len(old)
+        if more > 0:
+            pen.to(len(old) - 1)
+            pen.down(more)
+            pen.to(len(old) - kept, 0)
+            pen.put(f"\x1b[{more}L")
+        elif more < 0:
+            pen.to(len(rows) - kept, 0)
+            pen.put(f"\x1b[{-more}M")
+        for at in range(same, len(rows) - kept):
+            before = old[at] if at < len(old) - kept else ()
+            if before != rows[at]:
+                self._redraw(pen, at, before, rows[at], "\x1b[K")
+
+    def _rewrite(self, pen: "_Pen", rows: Sequence[Row | Graphic], final: int, same: int) -> None:
+        """Keep the first `same` rows of the screen and write all that follows anew."""
+        old, at = self._shown, same
+        if same < len(old):
+            after = rows[same] if same < len(rows) else ()
+            if isinstance(after, tuple) and same < len(rows):
+                self._redraw(pen, same, old[same], after, "\x1b[J", final=same < final)
+                at += 1
+            else:
+                pen.to(same, 0)
+                pen.put("\x1b[J")
+                pen.fresh = True
+        elif same:
+            pen.to(same - 1)
+        for number, row in enumerate(rows[at:], at):
+            if not pen.fresh:
+                pen.down(1)
+            if isinstance(row, tuple):
+                pen.draw(encode(row) if number < final else _drawn(row), self._end(row))
+            else:
+                pen.picture(row.escape)
+
+    def _redraw(
+        self, pen: "_Pen", at: int, before: Row, after: Row, erase: str, *, final: bool = False
+    ) -> None:
+        """Row `at`, of which the screen shows `before`, as `after`; `erase` takes away what is too much."""
+        column, gone, rest = difference(before, after)
+        gone = gone or (erase == "\x1b[J" and len(self._shown) > at + 1)
+        if column >= self.width:
+            # A cursor cannot be sent behind the last column.
+            column, gone, rest = 0, True, after
+        pen.to(at, column)
+        pen.put(erase if gone else "")
+        pen.draw(encode(rest) if final else _drawn(rest), self._end(after))
+
+    def _end(self, row: Row) -> int:
+        """The column after a row, where that is sure."""
+        end = cells(row)
+        # Behind the last column a terminal may have gone to the next row, or not yet.
+        return end if end < self.width and certain(row) else _ANYWHERE
+
+    def _leave(self, pen: "_Pen", final: int, live: int, bottom: int) -> None:
+        """Put the cursor where it belongs: into the bottom, else behind all that was drawn."""
+        if not live:
+            if final and not pen.fresh:
+                pen.to(final - 1)
+                pen.down(1)
+            return
+        if self._cursor is not None:
+            spared = len(self._bottom) - bottom
+            pen.to(final + live - bottom + self._cursor[0] - spared, self._cursor[1])
+        else:
+            pen.to(final + live - 1)
+
+
+class _Pen:
+    """Writes at a cursor whose place it knows: rows counted from the first live one, columns from 0."""
+
+    def __init__(self, at: Place, *, fresh: bool) -> None:
+        """`fresh`: the cursor is at the start of a row with nothing in it, which is the next to write."""
+        self.row, self.column = at
+        self.fresh = fresh
+        self._parts: list[str] = []
+
+    def written(self) -> str:
+        """All that was put."""
+        return "".join(self._parts)
+
+    def put(self, sequence: str) -> None:
+        """Write what leaves the cursor where it is."""
+        self._parts.append(sequence)
+
+    def draw(self, text: str, column: int) -> None:
+        """Write text that ends before `column`."""
+        self._parts.append(text)
+        self.column, self.fresh = column, False
+
+    def picture(self, escape: str) -> None:
+        """Write what ends at the start of the row below."""
+        self._parts.append(escape)
+        self.row, self.column, self.fresh = self.row + 1, 0, True
+
+    def down(self, rows: int) -> None:
+        """Go to the start of a later row, and make the screen scroll where there is none yet."""
+        self._parts.append("\r\n" * rows)
+        self.row, self.column, self.fresh = self.row + rows, 0, True
+
+    def to(self, row: int, column: int | None = None) -> None:
+        """Go to a row of the screen that exists; None for `column`: to any."""
+        if row != self.row:
+            self._parts.append(f"\x1b[{self.row - row}A" if row < self.row else f"\x1b[{row - self.row}B")
+            self.row = row
+            self.fresh = False
+        if column is not None and column != self.column:
+            self._parts.append(f"\r\x1b[{column}C" if column else "\r")
+            self.column = column
+
+
+def _common_end(old: Sequence[Row], new: Sequence[Row]) -> int:
+    """How many rows at the end are the same."""
+    same = 0
+    for before, after in zip(reversed(old), reversed(new), strict=False):
+        if before != after:
+            break
+        same += 1
+    return same
+
+
+def _drawn(row: Row) -> str:
+    # If the terminal takes a character for wider than we do, the row must not wrap: moving up would
+    # then stop a row short. It is written whole when it becomes final.
+    return encode(row) if certain(row) else f"\x1b[?7l{encode(row)}\x1b[?7h"

@@ -1,0 +1,49 @@
+"""What a person is told about the past of a session: resumed, taken back, copied, run again."""
+
+from terp.events import CodeCompared, HistoryRewound, SessionForked, SessionResumed
+
+_NAMED = 12
+
+
+def resumed(event: SessionResumed) -> str:
+    """How a stored session goes on: what of it is there, and what is gone."""
+    told = f"Resumed {event.session}: {turns(event.turns)}."
+    if event.lost:
+        told += f" The kernel is new: {_gone(event.gone)}."
+    if event.pending:
+        number = len(event.pending)
+        told += f" {'Code' if number == 1 else f'{number} pieces of code'} still waited for an answer, and"
+        told += " did not run."
+    return told
+
+
+def rewound(event: HistoryRewound) -> str:
+    """What is no part of the conversation any more."""
+    left = f"; {turns(event.left)} left" if event.left else ""
+    kept = f" All of it is still there as {event.copy}." if event.copy else ""
+    gone = "The conversation is forgotten" if not event.left else f"{turns(event.removed)} taken back{left}"
+    return f"{gone}. What the code did, and the variables, stay.{kept}"
+
+
+def forked(event: SessionForked) -> str:
+    """Where else the conversation is kept."""
+    return f"The conversation until here is also kept as {event.copy}: terp -r {event.copy}"
+
+
+def compared(event: CodeCompared) -> str:
+    """Whether a run printed what it had printed before."""
+    same = "another output than before:" if event.difference else "the same output as before"
+    return f"Run {event.done} of {event.total}: {same}"
+
+
+def turns(number: int) -> str:
+    """A number of turns."""
+    return "1 turn" if number == 1 else f"{number} turns"
+
+
+def _gone(names: tuple[str, ...]) -> str:
+    if not names:
+        return "all variables are gone"
+    more = len(names) - _NAMED
+    named = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{named} {'is' if len(names) == 1 else 'are'} gone"

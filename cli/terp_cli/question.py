@@ -1,0 +1,98 @@
+"""A question on the bottom lines: its words, the line it is answered on, and how it ends."""
+
+import asyncio
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition, has_focus
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Window
+from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
+
+from terp_cli.talk import Typed
+
+
+class Question:
+    """One line from the person, or with `text` a text of several lines for them to edit.
+
+    `answered` gets what was typed, or `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D.
+    """
+
+    def __init__(self, words: str, *, secret: bool = False, text: str | None = None) -> None:
+        self.words = words
+        self.secret = secret
+        self.edits = text is not None
+        self.answered: asyncio.Future[Typed] = asyncio.get_running_loop().create_future()
+        self._pasted = False
+        self._answer = ""
+        self._buffer = Buffer(multiline=self.edits, document=Document(text or ""))
+        # A blank line before the question is there while it is open: the one above the bottom.
+        *above, self._label = words.removeprefix("\n").split("\n")
+        control = BufferControl(
+            self._buffer,
+            input_processors=[_Unseen()] if secret else [],
+            key_bindings=self._bindings(),
+            include_default_input_processors=not secret,
+        )
+        self.window = Window(control, wrap_lines=True, dont_extend_height=True, get_line_prefix=self._prefix)
+        said = Window(
+            FormattedTextControl([("", "\n".join(above))]), wrap_lines=True, dont_extend_height=True
+        )
+        self.layout = HSplit([said, self.window] if above else [self.window])
+
+    @property
+    def said(self) -> str:
+        """The question and its answer, as they stay on the screen."""
+        return self.words + ("" if self.secret or self.edits else self._answer)
+
+    def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
+        return [("", self._label if line == 0 and wrapped == 0 else "")]
+
+    def _accept(self) -> None:
+        if not self.answered.done():
+            self._answer = self._buffer.text
+            self.answered.set_result(Typed(self._answer, self._pasted))
+
+    def fail(self, error: type[BaseException]) -> None:
+        """End without an answer."""
+        if not self.answered.done():
+            self.answered.set_exception(error())
+
+    def _bindings(self) -> KeyBindings:
+        bindings = KeyBindings()
+        here = has_focus(self._buffer)
+        one_line = here & Condition(lambda: not self.edits)
+
+        @bindings.add(Keys.BracketedPaste, filter=here)
+        def _paste(event: KeyPressEvent) -> None:
+            self._pasted = True
+            event.current_buffer.insert_text(event.data.replace("\r\n", "\n").replace("\r", "\n"))
+
+        @bindings.add("enter", filter=one_line)
+        def _enter(event: KeyPressEvent) -> None:
+            # More keys in the same read: a paste of several lines into a terminal that does not mark them.
+            self._pasted |= bool(event.app.key_processor.input_queue)
+            self._accept()
+
+        @bindings.add("escape", "enter", filter=here)
+        def _done(_: KeyPressEvent) -> None:
+            self._accept()
+
+        @bindings.add("c-c", filter=here)
+        def _interrupt(_: KeyPressEvent) -> None:
+            self.fail(KeyboardInterrupt)
+
+        @bindings.add("c-d", filter=here & Condition(lambda: not self._buffer.text))
+        def _end(_: KeyPressEvent) -> None:
+            self.fail(EOFError)
+
+        return bindings
+
+
+class _Unseen(Processor):
+    """Shows nothing of what is typed, not even how much."""
+
+    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
+        return Transformation([], source_to_display=lambda _: 0, display_to_source=lambda _: 0)

@@ -1,0 +1,145 @@
+"""One display of a run: the best of its forms that a terminal can show."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from rich.text import Text
+
+from terp.changes import grouped
+from terp.outputs import Display, DisplayUpdate
+from terp.plain import is_wordless
+from terp_cli.pictures.graphic import Graphic
+from terp_cli.program_text import ProgramText
+from terp_cli.render import look
+from terp_cli.render.ansi import text_of
+from terp_cli.render.fold import wrapped
+from terp_cli.sanitise import one_line, readable
+
+Drawn = Text | Graphic
+Draw = Callable[[Mapping[str, Any]], Sequence[Drawn]]
+"""The picture of a MIME bundle as rows; none where there is none, or it cannot be drawn."""
+
+Row = TypeVar("Row")
+
+MOST_ROWS = 52
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
+_RESOURCE = "application/vnd.dataresource+json"
+_FORMULA = re.compile(r"\s*\$\$?([^$]+)\$\$?\s*")
+_SERIES_END = re.compile(r"(?:Freq: [^,]+, )?(?:Name: .*?, )?(?:Length: (\d+), )?dtype: .+")
+_SERIES_GAP = re.compile(r"\s*\.\.\.?\s*")
+
+
+def saved_to(display: Display | DisplayUpdate) -> str:
+    """The picture that the code itself has saved of what it displays; "" where it has not."""
+    told = display.metadata.get("terp")
+    path = told.get("saved") if isinstance(told, Mapping) else ""
+    return path if isinstance(path, str) and path.lower().endswith(_PICTURES) else ""
+
+
+def display_rows(
+    data: Mapping[str, Any], path: str, width: Callable[[], int], draw: Draw | None = None
+) -> list[Drawn]:
+    """The rows of a MIME bundle. A picture, or its absence, is followed by the `path` of its file."""
+    rows: list[Drawn] = []
+    picture = next((kind for kind in data if kind.startswith("image/")), "")
+    if picture:
+        rows += draw(data) if draw else []
+    if isinstance(markdown := data.get("text/markdown"), str):
+        rows += _of_markdown(markdown, width)
+    elif not (picture and path):
+        rows += _of_words(data, width(), path)
+    if path:
+        kind = picture.removeprefix("image/").partition("+")[0] or "html"
+        rows.append(Text.assemble((f"{one_line(kind)} ", look.DIM), one_line(path)))
+    return rows
+
+
+def _of_markdown(markdown: str, width: Callable[[], int]) -> list[Text]:
+    from terp_cli.render.markdown import MarkdownStream  # noqa: PLC0415  (few displays have any)
+
+    stream = MarkdownStream(width, lambda: 12)
+    return stream.feed(markdown) + stream.finish()
+
+
+def _of_words(data: Mapping[str, Any], width: int, path: str) -> list[Text]:
+    plain, page = data.get("text/plain"), data.get("text/html")
+    wordless = not isinstance(plain, str) or is_wordless(plain)
+    if isinstance(page, str) and (rows := _of_html(page, width, whole=wordless and "<script" not in page)):
+        return rows
+    if isinstance(resource := data.get(_RESOURCE), Mapping) and (rows := _of_resource(resource, width)):
+        return rows
+    if rows := _of_formula(data):
+        return rows
+    if isinstance(plain, str) and not (wordless and path):
+        return _of_series(plain) or folded(lines_of(plain))
+    return []
+
+
+def _of_html(page: str, width: int, *, whole: bool) -> list[Text]:
+    """A data frame as a table; with `whole`, any other page as its text. Else nothing."""
+    if not whole and "<table" not in page:
+        return []
+    from terp_cli.render.frame import Frame  # noqa: PLC0415  (few displays have any)
+    from terp_cli.render.html import blocks  # noqa: PLC0415  (see above)
+
+    parts = blocks(page)
+    if frame := Frame.of_html(parts):
+        return frame.drawn(width)
+    if not whole:
+        return []
+    rows: list[Text] = []
+    for part in parts:
+        if isinstance(part, str):
+            rows += wrapped(Text(readable(part)), width)
+        else:
+            rows += Frame.of_grid(part).table(width)
+    return folded(rows)
+
+
+def _of_resource(resource: Mapping[str, Any], width: int) -> list[Text]:
+    from terp_cli.render.frame import Frame  # noqa: PLC0415  (see `_of_html`)
+
+    frame = Frame.of_resource(resource)
+    return frame.drawn(width) if frame else []
+
+
+def _of_formula(data: Mapping[str, Any]) -> list[Text]:
+    """A formula; nothing for LaTeX of other kinds, such as tables."""
+    latex = data.get("text/latex")
+    whole = _FORMULA.fullmatch(latex) if isinstance(latex, str) else None
+    if whole is None:
+        return []
+    from terp_cli.render.latex import displayed  # noqa: PLC0415  (see `_of_markdown`)
+
+    source = whole[1].removeprefix("\\displaystyle").strip()
+    return [Text(readable(line), look.FORMULA) for line in displayed(source)]
+
+
+def _of_series(plain: str) -> list[Text]:
+    """A series of pandas, which has no HTML; nothing when it is something else."""
+    *values, last = lines_of(plain) or [Text()]
+    end = _SERIES_END.fullmatch(last.plain)
+    if end is None or not values:
+        return []
+    for at, row in enumerate(values):
+        if end[1] and _SERIES_GAP.fullmatch(row.plain):
+            values[at] = Text(f"… {grouped(int(end[1]) - len(values) + 1)} rows …", look.DIM)
+        elif index := re.match(r"\S+", row.plain):
+            row.stylize(look.DIM, 0, index.end())
+    return folded([*values, Text(last.plain, look.DIM)])
+
+
+def lines_of(written: str) -> list[Text]:
+    """What a program wrote, line by line."""
+    text = ProgramText()
+    return [text_of(line) for line in (*text.feed(written), *text.finish())]
+
+
+def folded(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row | Text]:
+    """At most so many rows: the first third and the rest from the end, with a count between."""
+    if len(rows) <= most:
+        return [*rows]
+    head = most // 3
+    left_out = Text(f"… {grouped(len(rows) - most)} lines …", look.DIM)
+    return [*rows[:head], left_out, *rows[head - most :]]

@@ -1,0 +1,96 @@
+r"""Where formulas are in a text: `$…$`, `$$…$$`, `\(…\)`, `\[…\]` and `\begin{…}…\end{…}`.
+
+A dollar sign is more often a price or a variable of the shell, and `\(` an escaped bracket: what does
+not look like a formula is none. No pattern here can take more than a fixed look at each character.
+"""
+
+import re
+from dataclasses import dataclass
+
+_DOLLAR = re.compile(r"\$(?=[^\s$'\",.;:!?)`])((?:\\[^\n]|[^\\$`]){1,400})(?<=\S)\$(?![\w$({])")
+_INLINE = (
+    re.compile(r"\$\$((?:\\[^\n]|[^\\$`]){1,2000})\$\$"),
+    _DOLLAR,
+    re.compile(r"\\\(((?:[^\\`]|\\[^)(\n]){1,1000})\\\)"),
+    re.compile(r"\\\[((?:[^\\`]|\\[^\]\[]){1,2000})\\\](?!\()"),
+)
+_OPENINGS = re.compile(r"\$\$|\\\(|\\\[|\$(?=[^\s$'\",.;:!?)])")
+_BLOCK = re.compile(
+    r"(\$\$|\\\[|\\begin\{(equation|align|gather|multline|eqnarray|alignat|displaymath|math)\*?\})"
+)
+_SIGNS = re.compile(r"[+<>/|*]|\d\s*-|-\s*\d")
+_WORD = re.compile(r"[A-Za-z]{3,}")
+_WORDS = re.compile(r"[A-Za-z]{3,}.*\s|\s.*[A-Za-z]{3,}", re.DOTALL)
+_PRICE = re.compile(r"\d[\d.,]*[kKMB]?(?:\s|\Z|[-–/])")
+_TEXT = re.compile(r"\\(?:text|mbox|operatorname)[a-z]*\*?\{[^{}]*\}")
+_SENTENCE = re.compile(r"(?:(?<![\\A-Za-z])[A-Za-z]{3,}[.,;:]?\s+){3}")
+_ENDING = re.compile(r"\s*[.,;:]?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """The source of a formula between its marks, and where its last mark ends."""
+
+    source: str
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The first mark of a formula that stands alone, and the mark that will end it."""
+
+    mark: str
+    closing: str
+    keeps_marks: bool
+
+
+def inline_formula(text: str, at: int, end: int) -> Formula | None:
+    """The formula that begins at `at`, if one does and it ends before `end`."""
+    if at and (text[at - 1].isalnum() or text[at - 1] in "$_"):
+        return None
+    for pattern in _INLINE:
+        if found := pattern.match(text, at, end):
+            return Formula(found[1], found.end()) if _is_formula(found[1], found.group()) else None
+    return None
+
+
+def may_be_open(text: str) -> bool:
+    """Whether a formula may have begun in `text` that has not ended."""
+    for pattern in _INLINE:
+        text = pattern.sub("", text)
+    return _OPENINGS.search(text[-2_000:]) is not None
+
+
+def block_opening(line: str) -> Opening | None:
+    """How a line begins a formula that stands alone."""
+    found = _BLOCK.match(line)
+    if found is None:
+        return None
+    mark = found[1]
+    if mark.startswith("\\begin"):
+        return Opening(mark, "\\end" + mark.removeprefix("\\begin"), keeps_marks=True)
+    return Opening(mark, {"$$": "$$", "\\[": "\\]"}[mark], keeps_marks=False)
+
+
+def closes(line: str, closing: str) -> int | None:
+    """Where the mark begins with which `line` ends the formula; None when it does not."""
+    at = line.find(closing)
+    ended = at >= 0 and _ENDING.fullmatch(line, at + len(closing))
+    return at if ended else None
+
+
+def is_prose(source: str) -> bool:
+    """Whether what is between two marks are sentences, which the marks only happen to surround."""
+    return _SENTENCE.search(_TEXT.sub("", source)) is not None
+
+
+def _is_formula(source: str, whole: str) -> bool:
+    if not source.strip():
+        return False
+    if is_prose(source):
+        return False
+    if any(mark in source for mark in "\\^_={}"):
+        return True
+    if whole.startswith("$") and not whole.startswith("$$"):
+        return not ('"' in source or _PRICE.match(source) or _WORDS.search(source)) or source.isdigit()
+    return _SIGNS.search(source) is not None or not _WORD.search(source)

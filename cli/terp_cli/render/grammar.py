@@ -1,0 +1,181 @@
+"""What markdown is to terp: CommonMark with tables, strikethrough, formulas and footnotes; HTML is text.
+
+Nothing of a text disappears: what only defines (a link, a footnote) is a block of its own, because
+where it is used may be on the screen for good before it is known.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.common.html_blocks import block_names
+from markdown_it.ruler import RuleOptionsType
+from markdown_it.rules_block import StateBlock, reference
+from markdown_it.rules_inline import StateInline
+from markdown_it.tree import SyntaxTreeNode
+
+from terp_cli.render import formulas
+
+_NOTE = re.compile(r"\[\^([^\]\s]{1,60})\]:[ \t]*")
+_NOTE_MARK = re.compile(r"\[\^([^\]\s]{1,60})\]")
+_FENCE = re.compile(r"`{3}|~{3}")
+_BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
+_TAG = re.compile(rf"</?(?:{'|'.join(block_names)})(?=[\s/>]|\Z)|<!--", re.IGNORECASE)
+# Each bracket may make the parser look through all that follows.
+_MOST_LINKS = 200
+# A block that begins in the middle of a paragraph must be known to end it.
+_INTERRUPTS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+
+
+def parse(lines: Sequence[str], references: dict[str, Any]) -> list[SyntaxTreeNode]:
+    """The blocks of some lines. Links that they define are added to `references`."""
+    # With an end to the last line a blank one at the end is seen.
+    if not lines:
+        return []
+    source = "\n".join(lines) + "\n"
+    parser = _parser(links=source.count("[") <= _MOST_LINKS)
+    return SyntaxTreeNode(parser.parse(source, references)).children
+
+
+@lru_cache(maxsize=2)
+def _parser(*, links: bool) -> MarkdownIt:
+    # What is nested deeper than this is dropped, so it is not the twenty levels of CommonMark.
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 50}).enable(["table", "strikethrough"])
+    parser.disable(["html_block", "html_inline"])
+    parser.block.ruler.before("table", "formula_block", _formula_block, _INTERRUPTS)
+    parser.block.ruler.at("reference", _definition)
+    parser.block.ruler.before("reference", "footnote", _footnote, _INTERRUPTS)
+    parser.block.ruler.before("heading", "markup", _markup, _INTERRUPTS)
+    parser.inline.ruler.before("escape", "formula", _formula)
+    parser.inline.ruler.before("link", "footnote_mark", _footnote_mark)
+    parser.inline.ruler.before("autolink", "line_break", _line_break)
+    return parser if links else parser.disable(["link", "image"])
+
+
+def _line(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+
+
+def _goes_on(state: StateBlock, start: int, line: int, end: int) -> bool:
+    """Whether a block that began at `start` may hold `line`."""
+    if line >= end or state.isEmpty(line) or _FENCE.match(_line(state, line)):
+        return False
+    return state.sCount[line] >= min(state.blkIndent, state.sCount[start])
+
+
+def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A formula on lines of its own; `info` is "open" while its last mark has not come."""
+    first = _line(state, start)
+    if state.is_code_block(start) or not (opening := formulas.block_opening(first)):
+        return False
+    lines = [first[len(opening.mark) :]]
+    at = start + 1
+    while (closed := formulas.closes(lines[-1], opening.closing)) is None and _goes_on(state, start, at, end):
+        lines.append(_line(state, at))
+        at += 1
+    if closed is None and (at < end or opening.closing in "".join(lines)):
+        # Something follows that cannot be part of it.
+        return False
+    if silent:
+        # What ends a formula looks like what begins one.
+        return closed is not None or opening.mark != "$$"
+    if closed is not None:
+        lines[-1] = lines[-1][:closed]
+        if formulas.is_prose("\n".join(lines)):
+            return False
+    token = state.push("formula_block", "", 0)
+    token.info = "open" if closed is None else ""
+    kept = closed is None or opening.keeps_marks
+    ending = opening.closing if closed is not None else ""
+    token.content = f"{opening.mark}{chr(10).join(lines)}{ending}" if kept else "\n".join(lines)
+    token.map = [start, at]
+    state.line = at
+    return True
+
+
+def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Where a link leads that is named elsewhere."""
+    if not reference(state, start, end, silent):
+        return False
+    if not silent:
+        token = state.push("definition", "", 0)
+        token.content = " ".join(_line(state, line) for line in range(start, state.line))
+        token.map = [start, state.line]
+    return True
+
+
+def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A footnote, up to a blank line or to the next one; `info` is its name."""
+    if state.is_code_block(start) or not (found := _NOTE.match(_line(state, start))):
+        return False
+    if silent:
+        return True
+    lines = [_line(state, start)[found.end() :]]
+    at = start + 1
+    while _goes_on(state, start, at, end) and not _begins_block(state, at, end):
+        lines.append(_line(state, at))
+        at += 1
+    token = state.push("footnote_open", "", 1)
+    token.info = found[1]
+    token.map = [start, at]
+    inside = state.push("inline", "", 0)
+    inside.content = "\n".join(lines).strip()
+    inside.map = [start, at]
+    inside.children = []
+    state.push("footnote_close", "", -1)
+    state.line = at
+    return True
+
+
+def _begins_block(state: StateBlock, line: int, end: int) -> bool:
+    return any(rule(state, line, end, True) for rule in state.md.block.ruler.getRules("paragraph"))
+
+
+def _markup(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Lines of HTML up to a blank one, to be shown as they are."""
+    if state.is_code_block(start) or not _TAG.match(_line(state, start)):
+        return False
+    if silent:
+        return True
+    at = start + 1
+    while _goes_on(state, start, at, end):
+        at += 1
+    token = state.push("markup", "", 0)
+    token.content = state.getLines(start, at, state.blkIndent, keepLastLF=False)
+    token.map = [start, at]
+    state.line = at
+    return True
+
+
+def _formula(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] not in "$\\":
+        return False
+    found = formulas.inline_formula(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.push("formula", "", 0).content = found.source
+    state.pos = found.end
+    return True
+
+
+def _footnote_mark(state: StateInline, silent: bool) -> bool:
+    found = _NOTE_MARK.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.push("footnote_mark", "", 0).content = found[1]
+    state.pos = found.end()
+    return True
+
+
+def _line_break(state: StateInline, silent: bool) -> bool:
+    found = _BREAK.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.push("hardbreak", "br", 0)
+    state.pos = found.end()
+    return True

@@ -1,0 +1,110 @@
+"""Rows of runs as bytes for a terminal, with as few escape sequences as will do; knows no rich style."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+Run = tuple[str, str]
+"""Text without controls, and the SGR parameters it is drawn with ("" for plain)."""
+
+Row = tuple[Run, ...]
+
+
+# Characters whose width every terminal agrees on and that never join with a neighbour.
+_NARROW = "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u2010-\u2027\u2500-\u259f\u2801-\u28ff]*"
+_SINGLE = re.compile(_NARROW)
+_CERTAIN = re.compile(_NARROW[:-2] + "\u3041-\u3096\u4e00-\u9fff]*")
+
+
+def width_of(text: str) -> int:
+    """The cells that text takes."""
+    if _SINGLE.fullmatch(text):
+        return len(text)
+    from rich.cells import cell_len  # noqa: PLC0415  (the prompt is there before rich is needed)
+
+    return cell_len(text)
+
+
+def encode(row: Row) -> str:
+    """A row with its sequences; begins and ends in the plain style."""
+    parts: list[str] = []
+    current = ""
+    for text, sgr in row:
+        if sgr != current:
+            parts.append(_change(current, sgr))
+            current = sgr
+        parts.append(text)
+    if current:
+        parts.append("\x1b[m")
+    return "".join(parts)
+
+
+def common(old: Sequence[Row], new: Sequence[Row], final: int) -> int:
+    """How many leading rows are on the screen already, as they have to be."""
+    same = 0
+    for before, after in zip(old, new, strict=False):
+        if before != after or (same < final and not certain(after)):
+            break
+        same += 1
+    return same
+
+
+def difference(old: Row, new: Row) -> tuple[int, bool, Row]:
+    """The column up to which two rows agree, whether the old one went on there, and what to write."""
+    column = 0
+    for at, (before, after) in enumerate(zip(old, new, strict=False)):
+        if before == after and _is_certain(after[0]):
+            column += width_of(after[0])
+            continue
+        if before[1] != after[1]:
+            return column, True, new[at:]
+        cut = _shared(before[0], after[0])
+        gone = cut < len(before[0]) or len(old) > at + 1
+        return column + width_of(after[0][:cut]), gone, ((after[0][cut:], after[1]), *new[at + 1 :])
+    shared = min(len(old), len(new))
+    if shared < len(new) and not _is_certain(new[shared][0][:1]):
+        return 0, True, new
+    return column, len(old) > shared, new[shared:]
+
+
+def _shared(before: str, after: str) -> int:
+    """How many leading characters two runs share, all of certain width, as are those that follow."""
+    longest = min(len(before), len(after))
+    cut = next((at for at in range(longest) if before[at] != after[at]), longest)
+    agreed = _CERTAIN.match(after, 0, cut)
+    sure = agreed.end() if agreed else 0
+    if sure < cut:
+        return max(0, sure - 1)
+    if not (_is_certain(before[cut : cut + 1]) and _is_certain(after[cut : cut + 1])):
+        return max(0, cut - 1)
+    return cut
+
+
+def _is_certain(text: str) -> bool:
+    return _CERTAIN.fullmatch(text) is not None
+
+
+def certain(row: Row) -> bool:
+    """Whether every terminal gives the row the width that terp does."""
+    return all(_is_certain(text) for text, _ in row)
+
+
+def cells(row: Row) -> int:
+    """The cells that a row takes."""
+    return sum(width_of(text) for text, _ in row)
+
+
+@lru_cache(maxsize=4096)
+def _change(before: str, after: str) -> str:
+    if after == "":
+        return "\x1b[m"
+    if before and (_is_colour(before) and _is_colour(after)):
+        return f"\x1b[{after}m"
+    return f"\x1b[{';' if before else ''}{after}m"
+
+
+def _is_colour(sgr: str) -> bool:
+    """Whether `sgr` sets a foreground and nothing else, so that another such replaces it whole."""
+    return (sgr.startswith("38;") and "48;" not in sgr) or (
+        sgr.isdigit() and (30 <= int(sgr) <= 37 or 90 <= int(sgr) <= 97)
+    )

@@ -1,0 +1,55 @@
+"""What one run puts out, as lines of plain text: for front ends that draw nothing."""
+
+from typing import assert_never
+
+from terp import outputs as out
+from terp import tracebacks
+from terp.plain import Lines, without_escapes
+from terp_cli.sanitise import one_line
+
+
+class RunText:
+    """Takes the outputs of a run in order; what it gives has still to be made safe for a terminal.
+
+    Of a traceback the frames of the cell and of files below `cwd` are kept, or all with `whole`.
+    """
+
+    def __init__(self, cwd: str = "", *, whole: bool = False) -> None:
+        self._cwd = cwd
+        self._whole = whole
+        self._streams: dict[str, Lines] = {}
+
+    def add(self, output: out.Output) -> str:
+        """The lines that `output` completes, each with its newline."""
+        if isinstance(output, out.Text):
+            return self._streams.setdefault(output.stream, Lines()).feed(output.text)
+        return self.rest() + self._whole_lines(output)
+
+    def rest(self) -> str:
+        """What has no newline yet, with one."""
+        rests = [rest for lines in self._streams.values() if (rest := lines.rest())]
+        return "".join(f"{rest}\n" for rest in rests)
+
+    def _whole_lines(
+        self,
+        output: out.Omitted | out.Display | out.DisplayUpdate | out.Error | out.Clear | out.InputRequest,
+    ) -> str:
+        match output:
+            case out.Display(data=data, path=path) | out.DisplayUpdate(data=data, path=path):
+                shown = f"[picture] {one_line(path)}" if path else str(data.get("text/plain", ""))
+                return f"{without_escapes(shown)}\n"
+            case out.Error():
+                return f"{self._traceback(output)}\n"
+            case out.Omitted(characters=characters):
+                return f"[… {characters:,} characters left out …]\n"
+            case out.InputRequest(prompt=prompt):
+                return f"{without_escapes(prompt)}\n"
+            case out.Clear():
+                return ""
+            case _:
+                assert_never(output)
+
+    def _traceback(self, error: out.Error) -> str:
+        if self._whole and error.traceback:
+            return without_escapes("\n".join(error.traceback))
+        return tracebacks.readable(error, self._cwd)

@@ -1,0 +1,149 @@
+"""The front end for a person who listens: whole labelled lines, and nothing is ever drawn again.
+
+front = SpokenFront.on(sys.stdout, keyboard=0, environ=os.environ)    # in place of a `TerminalFront`
+
+A screen reader reads what is written, once. So a block is written when it is whole, under a word that
+says what it is; waiting is told at most every ten seconds; no line depends on a colour or a column.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from terp.events import Event
+from terp_cli import tty
+from terp_cli.sanitise import one_line, readable
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from terp_cli.render.spoken_turn import SpokenTurn
+
+_TICK_S = 1.0
+
+
+class SpokenFront:
+    """Says turns as lines on `out`; a question interrupts them and they go on after it."""
+
+    def __init__(
+        self,
+        out: TextIO,
+        *,
+        keyboard: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        verbose: bool = False,
+    ) -> None:
+        """`keyboard` is the terminal's descriptor; `verbose` says tracebacks and reasoning whole."""
+        self._out = out
+        self._keyboard = keyboard
+        self._clock = clock
+        self._verbose = verbose
+        self._spoken: SpokenTurn | None = None
+        self._waiting: list[str] = []
+        self._questions = 0
+        self._showing = False
+        self._quiet = ExitStack()
+
+    @classmethod
+    def on(
+        cls,
+        out: TextIO,
+        *,
+        keyboard: int | None,
+        environ: Mapping[str, str],  # noqa: ARG003  (what a terminal can do makes no difference)
+        verbose: bool = False,
+    ) -> "SpokenFront":
+        """A front end for whatever is behind `out`."""
+        return cls(out, keyboard=keyboard, verbose=verbose)
+
+    async def show(self, events: AsyncIterable[Event]) -> None:
+        """Say events as they come, until they end. Whoever made `events` closes it."""
+        self._showing = True
+        self._hush()
+        ticker = asyncio.create_task(self._tick())
+        try:
+            async for event in events:
+                self.draw(event)
+        finally:
+            ticker.cancel()
+            self._showing = False
+            self._say(self._turn.rest())
+            self._quiet.close()
+
+    def draw(self, event: Event) -> None:
+        """Say what `event` completes."""
+        self._say(self._turn.take(event))
+
+    def tick(self) -> None:
+        """Say what is waited for, if that has not been said for a while."""
+        self._say(self._turn.waiting())
+
+    def aside(self, event: Event) -> None:
+        """Say an event that came outside a turn."""
+        self._say([*self._turn.take(event), *self._turn.rest()])
+
+    def say(self, *lines: str) -> None:
+        """Write lines of terp's own; what they quote is made safe."""
+        self._say([readable(line) for line in lines if line.strip()])
+
+    @property
+    def verbose(self) -> bool:
+        """Whether tracebacks and reasoning are said whole. Can be set."""
+        return self._verbose
+
+    @verbose.setter
+    def verbose(self, on: bool) -> None:
+        self._verbose = on
+        self._turn.verbose = on
+
+    def rows(self, rows: "Sequence[Text]") -> None:
+        """Say rows that are safe already."""
+        self._say([row.plain for row in rows])
+
+    def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
+        """Say where the files of a one-shot run were collected."""
+        self._say([f"Collected: {one_line(str(path))}" for path in collected])
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Leave the screen and the keyboard to a question."""
+        self._say(self._turn.rest())
+        self._quiet.close()
+        self._questions += 1
+        try:
+            yield
+        finally:
+            self._questions -= 1
+            if not self._questions:
+                self._say([])
+                if self._showing:
+                    self._hush()
+
+    @property
+    def _turn(self) -> "SpokenTurn":
+        if self._spoken is None:
+            # It reads markdown with what the other front end draws it with; the prompt is there before.
+            from terp_cli.render.spoken_turn import SpokenTurn  # noqa: PLC0415
+
+            self._spoken = SpokenTurn(self._clock, verbose=self._verbose)
+        return self._spoken
+
+    def _say(self, lines: Sequence[str]) -> None:
+        self._waiting += lines
+        if self._waiting and not self._questions:
+            # In one piece, so that it is read as one.
+            text, self._waiting = "".join(f"{line}\n" for line in self._waiting), []
+            self._out.write(text)
+            self._out.flush()
+
+    def _hush(self) -> None:
+        self._quiet.close()
+        self._quiet.enter_context(tty.unechoed(self._keyboard))
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(_TICK_S)
+            self.tick()

@@ -1,0 +1,87 @@
+"""What an input line needs to know of the conversation it is for, and what a message may be."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
+_CONTINUED = re.compile(r"(?<!\\)\\\n")
+_PROMPTED = re.compile(r"^(>>>|\.\.\.) ?")
+
+
+Word = tuple[str, str]
+"""What can be inserted, and a word about it."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where completions come from.
+
+    `commands` lists them by name; `arguments` those of a command line so far. `names` are the variables
+    of the kernel with their types, `code` completes Python at its end.
+    """
+
+    commands: Callable[[], Iterable[Word]]
+    arguments: Callable[[str, str], Iterable[Word]]
+    names: Callable[[], Awaitable[Sequence[Word]]]
+    code: Callable[[str], Awaitable[Sequence[str]]]
+    cwd: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A line as it was entered; `pasted` when any of it did not come from the keys."""
+
+    text: str
+    pasted: bool
+
+
+def _no_one() -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True)
+class LineSettings:
+    """A conversation, as far as the input line has to do with it.
+
+    `busy` tells whether a turn is going on, which `interrupt` then stops; `rewind` is what Esc Esc does
+    on an empty line, and `typed` hears of keys. `history` is the file of what was typed.
+    """
+
+    history: Path
+    toolbar: Callable[[], str]
+    busy: Callable[[], bool]
+    interrupt: Callable[[], None]
+    rewind: Callable[[], None] = _no_one
+    typed: Callable[[], None] = _no_one
+    sources: Sources | None = None
+    vi_mode: bool = False
+
+
+def goes_on(text: str) -> bool:
+    '''Whether a message is not complete: an open """ block, or a backslash at its end.'''
+    return text.count('"""') % 2 == 1 or _CONTINUED.search(text + "\n", len(text) - 1) is not None
+
+
+def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None:
+    """The language and the code of a message that is code: `!command` or `>>> code`; else None.
+
+    `%% command` is what Open Interpreter calls `!command`.
+    """
+    if message.startswith("%% "):
+        message = f"!{message[3:].lstrip()}"
+    if message.startswith(">>>"):
+        return "python", "\n".join(_PROMPTED.sub("", line) for line in message.split("\n"))
+    if message.startswith("!") and message[1:].strip():
+        # Without a shell, IPython starts one for the line.
+        return ("shell", message[1:].strip()) if "shell" in languages else ("python", message)
+    return None
+
+
+def unmarked(text: str) -> str:
+    '''A message without the backslashes at its line ends and the """ around it.'''
+    text = text.strip()
+    if len(text) >= 6 and text.startswith('"""') and text.endswith('"""'):
+        return text[3:-3].strip("\n")
+    return _CONTINUED.sub("\n", text)

@@ -1,0 +1,150 @@
+"""What a terminal tells of itself when it is asked, and its answers among the keys.
+
+    out.write(query(os.environ))            # once, after the first paint
+    keys = replies.feed(text)               # for all that is read from the terminal
+    keys += replies.release()               # when nothing more came for `PAUSE_S`
+    replies.facts                           # what is known so far; all of it once `replies.complete`
+
+A terminal that has not answered within `LIMIT_S` is taken for one that has nothing to tell; answers
+that come later are still told from keys, and still count.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+LIMIT_S = 0.15
+"""How long whoever needs an answer waits for it."""
+PAUSE_S = 0.05
+"""After such a silence, the beginning of an answer was a key: Escape, or Alt and a bracket."""
+
+Background = Literal["dark", "light", "unknown"]
+
+_KITTY = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"
+_SYNCHRONISED = "\x1b[?2026$p"
+_BACKGROUND = "\x1b]11;?\x1b\\"
+_CELL = "\x1b[16t"
+_ATTRIBUTES = "\x1b[c"
+_SIXEL = "4"
+
+# What is asked for, and nothing else: the answers to others' questions (the cursor's position, the
+# keyboard's mode) begin alike and belong to whoever asked.
+_REPLY = re.compile(
+    r"\x1b\[\?(?P<attributes>[\d;]{1,60})c"
+    r"|\x1b\[\?2026;(?P<synchronised>\d)\$y"
+    r"|\x1b\[6;(?P<height>\d{1,4});(?P<width>\d{1,4})t"
+    r"|\x1b\]11;(?P<background>[^\x07\x1b]{1,64})(?:\x07|\x1b\\)"
+    r"|\x1b_Gi=31(?P<kitty>[^\x07\x1b]{0,200})\x1b\\"
+)
+_BEGUN = re.compile(
+    r"\x1b(?:"
+    r"\[(?:\?(?:[\d;]{0,60}|2026;\d\$)|6(?:;\d{0,4}(?:;\d{0,4})?)?)?"
+    r"|\](?:1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?)?"
+    r"|_(?:G(?:i(?:=(?:3(?:1[^\x07\x1b]{0,200}\x1b?)?)?)?)?)?"
+    r")?\Z"
+)
+_COLOUR = re.compile(r"rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})(/.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalFacts:
+    """What a terminal can do and how it looks. Sizes of a cell are in pixels, 0 where not known."""
+
+    kitty: bool = False
+    sixel: bool = False
+    synchronised: bool = False
+    background: Background = "unknown"
+    cell_width: int = 0
+    cell_height: int = 0
+
+
+def query(environ: Mapping[str, str]) -> str:
+    """The questions for the terminal of this environment, the one that every terminal answers last.
+
+    Empty where even that would leave marks on the screen.
+    """
+    name = environ.get("TERM", "")
+    if name in ("", "dumb", "unknown", "linux"):
+        return ""
+    if environ.get("TERM_PROGRAM") == "Apple_Terminal":
+        # It prints the questions that it does not know.
+        return _BACKGROUND + _ATTRIBUTES
+    common = _SYNCHRONISED + _BACKGROUND + _CELL + _ATTRIBUTES
+    # tmux and screen take kitty's question for the title of the window.
+    return common if is_multiplexed(environ) else _KITTY + common
+
+
+def is_multiplexed(environ: Mapping[str, str]) -> bool:
+    """Whether tmux, screen or zellij stands between this process and the terminal."""
+    name = environ.get("TERM", "")
+    return name.startswith(("screen", "tmux")) or any(
+        environ.get(variable) for variable in ("TMUX", "STY", "ZELLIJ")
+    )
+
+
+class Replies:
+    """Takes the answers out of what is typed. Keys pass unchanged and in order.
+
+    Only what may yet become an answer is held, and only until the last answer has come; whoever
+    reads calls `release` after a pause, so a lone Escape waits no longer than that.
+    """
+
+    def __init__(self) -> None:
+        self.facts = TerminalFacts()
+        self.complete = False
+        self._held = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether something is held that `release` would give."""
+        return bool(self._held)
+
+    def feed(self, text: str) -> str:
+        """What of `text`, and of what was held before it, is no answer."""
+        text, self._held = self._held + text, ""
+        if "\x1b" not in text:
+            return text
+        keys: list[str] = []
+        at = 0
+        for reply in _REPLY.finditer(text):
+            keys.append(text[at : reply.start()])
+            at = reply.end()
+            self._note(reply)
+        rest = text[at:]
+        if not self.complete and (begun := _BEGUN.search(rest)):
+            rest, self._held = rest[: begun.start()], rest[begun.start() :]
+        return "".join(keys) + rest
+
+    def release(self) -> str:
+        """What was held: it was typed after all."""
+        held, self._held = self._held, ""
+        return held
+
+    def _note(self, reply: re.Match[str]) -> None:
+        match reply.lastgroup:
+            case "attributes":
+                # The first number is the class of the terminal.
+                self._learn(sixel=_SIXEL in reply["attributes"].split(";")[1:])
+                self.complete = True
+            case "synchronised":
+                # 0: never heard of it; 4: switched off for good (DECRPM).
+                self._learn(synchronised=reply["synchronised"] not in ("0", "4"))
+            case "width":
+                self._learn(cell_height=int(reply["height"]), cell_width=int(reply["width"]))
+            case "background":
+                self._learn(background=_background(reply["background"]))
+            case "kitty":
+                self._learn(kitty=reply["kitty"].endswith(";OK"))
+
+    def _learn(self, **facts: object) -> None:
+        self.facts = replace(self.facts, **facts)  # type: ignore[arg-type]
+
+
+def _background(answer: str) -> Background:
+    colour = _COLOUR.fullmatch(answer)
+    if colour is None:
+        return "unknown"
+    red, green, blue = (int(part, 16) / (16 ** len(part) - 1) for part in colour.groups()[:3])
+    # Rec. 709 weights; what matters is which of black and white text is easier to read.
+    return "dark" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5 else "light"

@@ -1,0 +1,191 @@
+"""The talk at a terminal, as commands know it: its session, what is around it, and the ways to the person."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from terp.errors import SessionError
+from terp.messages import Attachment
+from terp.person import Consent, Person
+from terp.places import Places
+from terp.session import Session
+from terp.settings import Settings
+from terp_cli.commands.talk import SavedSession
+from terp_cli.front import PersonalFront
+from terp_cli.reader import Reader
+from terp_cli.sanitise import readable
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_PAGER = "less -R"
+
+
+class Sitter(Person, Protocol):
+    """The person at the terminal, who can be spared questions about code."""
+
+    always: bool
+
+
+def _none() -> Sequence[SavedSession]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Around:
+    """What is known around a talk.
+
+    `model` changes a session's model by name, `saved` lists earlier sessions and `reopen` opens one of
+    them by its id; each raises `TerpError` when it cannot.
+    """
+
+    settings: Settings
+    places: Places
+    environ: Mapping[str, str]
+    profile: str = ""
+    model: Callable[[Session, str], Awaitable[None]] | None = None
+    saved: Callable[[], Sequence[SavedSession]] = _none
+    reopen: Callable[[str], Awaitable[Session]] | None = None
+
+
+class TerminalTalk:
+    """A talk that commands act on (`terp_cli.commands.talk.Talk`)."""
+
+    def __init__(
+        self, session: Session, front: PersonalFront, desk: Reader, person: Sitter, around: Around
+    ) -> None:
+        self.session = session
+        self.front = front
+        self.desk = desk
+        self.next: deque[tuple[str, Sequence[Attachment]]] = deque()
+        self.left = False
+        self.debug = False
+        self.replaced: Callable[[], None] | None = None
+        self._person = person
+        self._around = around
+
+    @property
+    def auto_run(self) -> bool:
+        """Whether code runs without being asked about."""
+        return self._person.always
+
+    @auto_run.setter
+    def auto_run(self, on: bool) -> None:
+        self._person.always = on
+
+    @property
+    def verbose(self) -> bool:
+        """Whether tracebacks and outputs are shown whole."""
+        return self.front.verbose
+
+    @verbose.setter
+    def verbose(self, on: bool) -> None:
+        self.front.verbose = on
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of this call."""
+        return self._around.settings
+
+    @property
+    def places(self) -> Places:
+        """Where terp keeps its files."""
+        return self._around.places
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment of this call."""
+        return self._around.environ
+
+    @property
+    def profile(self) -> str:
+        """The profile that was named for this call; "" when none was."""
+        return self._around.profile
+
+    @property
+    def width(self) -> int:
+        """The cells in a row of the screen."""
+        return self.desk.width
+
+    def say(self, *lines: str) -> None:
+        """Write lines of terp's own; what they quote is made safe, and they are broken between words."""
+        self.front.say(*lines)
+
+    def show(self, rows: "Sequence[Text]") -> None:
+        """Write rows that are coloured and safe already."""
+        self.front.rows(rows)
+
+    async def page(self, lines: Iterable[str]) -> None:
+        """Show lines of any number in the person's pager, made safe; returns when it is closed."""
+        pager = shlex.split(self.environ.get("PAGER") or _PAGER)
+        if not (pager and shutil.which(pager[0])):
+            self.say(*lines)
+            return
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".txt") as file:
+            file.writelines(f"{readable(line)}\n" for line in lines)
+            file.flush()
+            await self.desk.away(lambda: _paged([*pager, file.name], self.environ))
+
+    def prefill(self, text: str) -> None:
+        """Put text on the next input line, to be changed and entered there."""
+        self.desk.prefill(text)
+
+    def send(self, prompt: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Let this be the next turn, before all that is queued."""
+        self.next.append((prompt, attachments))
+
+    def write(self, sequence: str) -> None:
+        """Write an escape sequence of terp's own that leaves no trace on the screen."""
+        self.desk.emit(sequence)
+
+    async def ask(self, question: str) -> bool:
+        """Whether the person says yes."""
+        return await self._person.allow(Consent(question))
+
+    async def explain(self, language: str, code: str) -> str:
+        """What the model says about a piece of code."""
+        return await self.session.explain(language, code)
+
+    async def use_model(self, name: str) -> None:
+        """Let another model answer.
+
+        Raises:
+            TerpError: it cannot.
+        """
+        if self._around.model is not None:
+            await self._around.model(self.session, name)
+            self.desk.refresh()
+
+    def saved(self) -> Sequence[SavedSession]:
+        """The earlier sessions of this directory, the newest first."""
+        return self._around.saved()
+
+    async def resume(self, session: str) -> None:
+        """Go on with a saved session, by its id or a beginning of it.
+
+        Raises:
+            TerpError: there is none, or more than one.
+        """
+        if self._around.reopen is None:
+            raise SessionError("Sessions are not kept here.")
+        before, self.session = self.session, await self._around.reopen(session)
+        if self.replaced is not None:
+            self.replaced()
+        await before.aclose()
+
+    def leave(self) -> None:
+        """Let this be the last line."""
+        self.left = True
+
+
+def _paged(command: Sequence[str], environ: Mapping[str, str]) -> None:
+    # -F would leave at once where all fits, and show nothing on a screen that is restored.
+    with suppress(OSError):
+        subprocess.run(command, env={**os.environ, "LESSSECURE": "1", **environ}, check=False)

@@ -1,0 +1,54 @@
+"""The last line of the screen: which model answers, what it has cost, and what code can do."""
+
+from collections.abc import Callable
+
+from terp.events import Event, KernelChanged, UsageReported
+from terp_cli.sanitise import one_line
+
+_STATES = {"starting": "starting", "busy": "busy", "died": "died"}
+
+
+class Toolbar:
+    """Counts and remembers what events tell, and says it in one line."""
+
+    def __init__(
+        self,
+        model: Callable[[], str],
+        tier: Callable[[], str],
+        unasked: Callable[[], bool],
+        profile: str = "",
+    ) -> None:
+        """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs."""
+        self._profile = profile
+        self._model = model
+        self._tier = tier
+        self._unasked = unasked
+        self._tokens = 0
+        self._cost_usd: float | None = 0.0
+        self._kernels: dict[str, str] = {}
+
+    def note(self, event: Event) -> bool:
+        """Take what `event` tells; whether the line is another one now."""
+        match event:
+            case UsageReported(input_tokens=sent, output_tokens=got, cost_usd=cost_usd):
+                self._tokens += sent + got
+                known = self._cost_usd is not None and cost_usd is not None
+                self._cost_usd = self._cost_usd + cost_usd if known else None  # type: ignore[operator]
+            case KernelChanged(language=language, state=state):
+                self._kernels[language] = _STATES.get(state, "")
+            case _:
+                return False
+        return True
+
+    def text(self) -> str:
+        """The line."""
+        parts = [one_line(part) for part in (self._model(), self._profile) if part]
+        if self._tokens:
+            parts.append(f"{self._tokens:,} tokens".replace(",", " "))
+        if self._cost_usd:
+            parts.append(f"${self._cost_usd:.2f}" if self._cost_usd >= 0.01 else "<$0.01")
+        parts += [f"{one_line(language)} {state}" for language, state in self._kernels.items() if state]
+        parts.append("not confined" if self._tier() == "none" else one_line(self._tier()))
+        if self._unasked():
+            parts.append("runs unasked")
+        return " · ".join([*parts, "/help"])

@@ -1,0 +1,250 @@
+"""The terminal's window: its title tells what terp does, and it calls a person who is away.
+
+    window = Window(means_of(environ, terminal=out.isatty(), notify=settings.notify))
+    painter.send(window.opened())
+    window, sequence = window.saw(event, now)       # for every event; also `passed`, `typed`, `focused`
+    painter.send(sequence)
+    painter.send(window.closed())
+
+A window is a value: what happens gives the next one, and what to write to the terminal for it, which
+moves and draws nothing. On a pipe, a dumb terminal or in CI that is always "".
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, assert_never
+
+from terp.events import (
+    Answered,
+    Asked,
+    CodeCompared,
+    CodeDeclined,
+    CodeDelta,
+    CodeFinished,
+    CodeProposed,
+    CodeRejected,
+    CodeStarted,
+    CodeTyped,
+    Event,
+    HistoryCompacted,
+    HistoryRewound,
+    KernelChanged,
+    LateOutput,
+    ModelCalled,
+    ModelRetrying,
+    Noticed,
+    Printed,
+    Progress,
+    ReasoningDelta,
+    SessionForked,
+    SessionResumed,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+    UsageReported,
+)
+from terp_cli import tty
+from terp_cli.sanitise import one_line
+
+Call = Literal["off", "bell", "osc9", "osc99", "osc777"]
+
+LONG_TURN_S = 10.0
+"""A person waits for the end of a shorter turn, and is not called."""
+_AT_THE_KEYS_S = 10.0
+"""Where the terminal does not tell whether it has the focus, who typed so lately is taken to look at it."""
+_REAL_QUESTION_S = 0.3
+"""A policy such as -y answers sooner; until then nobody is asked, and nothing is said."""
+_LONGEST_WORDS = 40
+
+_NO_TITLE = re.compile(r"linux|cons25|vt\d+|eterm")
+_MULTIPLEXED = re.compile(r"screen|tmux")
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What may be written to a terminal about its window."""
+
+    title: bool = False
+    focus: bool = False
+    call: Call = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What the window shows, and what is known of the person before it. Times are in seconds."""
+
+    means: Means
+    words: str = ""
+    typed_run: str = ""
+    began: float | None = None
+    question: str = ""
+    asked: float | None = None
+    asks: bool = False
+    has_focus: bool | None = None
+    touched: float | None = None
+
+    @property
+    def title(self) -> str:
+        """The state, as a person reads it."""
+        if self.asks:
+            return "terp · asks"
+        return "terp · waiting" if self.began is None else f"terp · running: {self.words}"
+
+    def opened(self) -> str:
+        """What begins it: the old title is kept by the terminal, and it tells of its focus."""
+        kept = "\x1b[22;0t" if self.means.title else ""
+        return kept + self._titled() + self.taken()
+
+    def closed(self) -> str:
+        """What ends it: everything as it was before."""
+        # A terminal that keeps no titles shows its own one in place of an empty one.
+        return self.given() + ("\x1b]2;\x07\x1b[23;0t" if self.means.title else "")
+
+    def taken(self) -> str:
+        """What to write when the keyboard is taken (again): only who reads keys may be told of the focus."""
+        return "\x1b[?1004h" if self.means.focus else ""
+
+    def given(self) -> str:
+        """What to write before the keyboard is left to the shell or another program."""
+        return "\x1b[?1004l" if self.means.focus else ""
+
+    def saw(self, event: Event, now: float) -> tuple["Window", str]:
+        """The window after an event, and what to write for it."""
+        match event:
+            case TurnStarted(prompt=words) | CodeTyped(code=words):
+                run = event.call_id if isinstance(event, CodeTyped) else ""
+                began = replace(self._answered(), words=_first_words(words), typed_run=run, began=now)
+                # The call of the program was typed too.
+                return self._next(began.typed(now) if self.touched is None else began)
+            case Asked(question_id=question):
+                return replace(self, question=question, asked=now), ""
+            case Answered() | CodeStarted() | CodeDeclined() | CodeRejected() | ModelCalled():
+                return self._next(self._answered())
+            case TurnFinished(reason=reason):
+                return self._over(reason, now)
+            case CodeFinished(call_id=call_id, status=status):
+                own = call_id == self.typed_run and self.began is not None
+                return self._over("done" if status == "ok" else status, now) if own else (self, "")
+            case (
+                CodeCompared()
+                | CodeDelta()
+                | CodeProposed()
+                | HistoryCompacted()
+                | HistoryRewound()
+                | KernelChanged()
+                | LateOutput()
+                | ModelRetrying()
+                | Noticed()
+                | Printed()
+                | Progress()
+                | ReasoningDelta()
+                | SessionForked()
+                | SessionResumed()
+                | TextDelta()
+                | UsageReported()
+            ):
+                return self, ""
+            case _:
+                assert_never(event)
+
+    def passed(self, now: float) -> tuple["Window", str]:
+        """The window after some time: call this at least once a second while a turn goes on."""
+        if self.asks or self.asked is None or now - self.asked < _REAL_QUESTION_S:
+            return self, ""
+        after, sequence = self._next(replace(self, asks=True))
+        return after, sequence + (self._call(f"asks: {self.words}") if self._away(now) else "")
+
+    def typed(self, now: float) -> "Window":
+        """The window after a key."""
+        return replace(self, touched=now)
+
+    def focused(self, has_focus: bool) -> "Window":
+        """The window after the terminal has told that it got or lost the focus."""
+        return replace(self, has_focus=has_focus)
+
+    def _answered(self) -> "Window":
+        return replace(self, question="", asked=None, asks=False)
+
+    def _next(self, after: "Window") -> tuple["Window", str]:
+        return after, after._titled() if after.title != self.title else ""
+
+    def _titled(self) -> str:
+        return f"\x1b]2;{self.title}\x07" if self.means.title else ""
+
+    def _over(self, reason: str, now: float) -> tuple["Window", str]:
+        after, sequence = self._next(replace(self._answered(), began=None))
+        long = self.began is not None and now - self.began > LONG_TURN_S
+        if not long or reason == "interrupted" or not self._away(now):
+            return after, sequence
+        return after, sequence + self._call(f"{'done' if reason == 'done' else 'stopped'}: {self.words}")
+
+    def _away(self, now: float) -> bool:
+        if self.has_focus is not None:
+            return not self.has_focus
+        return self.touched is None or now - self.touched > _AT_THE_KEYS_S
+
+    def _call(self, what: str) -> str:
+        text = f"terp {what}"
+        match self.means.call:
+            case "off":
+                return ""
+            case "bell":
+                return "\x07"
+            case "osc9":
+                return f"\x1b]9;{text}\x1b\\"
+            case "osc99":
+                return f"\x1b]99;i=terp:o=unfocused;{text}\x1b\\"
+            case "osc777":
+                # Its parts are told apart by semicolons.
+                return f"\x1b]777;notify;terp;{what.replace(';', ',')}\x1b\\"
+            case _:
+                assert_never(self.means.call)
+
+
+def means_of(
+    environ: Mapping[str, str], *, terminal: bool, notify: str = "auto", screen_reader: bool = False
+) -> Means:
+    """What may be written to the terminal with this environment, as the settings wish it."""
+    kind = environ.get("TERM", "")
+    if not terminal or not tty.moves_cursor(environ) or environ.get("CI", "").lower() not in _NO_CI:
+        return Means()
+    if screen_reader:
+        # A title that changes would be read aloud each time.
+        return Means(call="off" if notify == "off" else "bell")
+    has_title = not (_NO_TITLE.match(kind) or environ.get("INSIDE_EMACS"))
+    return Means(
+        title=has_title, focus=has_title, call=_call_of(environ) if notify == "auto" else _CALLS[notify]
+    )
+
+
+_NO_CI = ("", "0", "false")
+_CALLS: Mapping[str, Call] = {
+    "off": "off",
+    "bell": "bell",
+    "osc9": "osc9",
+    "osc99": "osc99",
+    "osc777": "osc777",
+}
+
+
+def _call_of(environ: Mapping[str, str]) -> Call:
+    """The notification that this terminal is known for; a bell, which each makes of it what it will."""
+    kind, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
+    if environ.get("TMUX") or _MULTIPLEXED.match(kind):
+        # A multiplexer swallows what it does not know, and passes bells on.
+        return "bell"
+    if environ.get("KITTY_WINDOW_ID") or kind == "xterm-kitty":
+        return "osc99"
+    if program in ("iTerm.app", "WezTerm", "ghostty", "WarpTerminal") or kind == "xterm-ghostty":
+        return "osc9"
+    if kind.startswith(("foot", "rxvt-unicode")):
+        return "osc777"
+    return "bell"
+
+
+def _first_words(prompt: str) -> str:
+    words = one_line(" ".join(prompt[: 4 * _LONGEST_WORDS].split()))
+    if len(words) <= _LONGEST_WORDS:
+        return words
+    return f"{words[:_LONGEST_WORDS].rpartition(' ')[0] or words[:_LONGEST_WORDS]}…"

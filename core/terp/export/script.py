@@ -1,0 +1,126 @@
+"""A story as a Python script of `# %%` cells, with the packages it needs in its head (PEP 723)."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from terp.export.imports import Distributions, needs
+from terp.export.rendered import Rendered
+from terp.export.scripting import (
+    awaited,
+    commented,
+    compiles,
+    guarded,
+    plain_python,
+    shell_script,
+    without_futures,
+    without_metadata,
+)
+from terp.export.story import Answer, Part, Prompt, Remark, Run, Story
+from terp.export.words import one_line, unfinished
+from terp.languages import language_of
+from terp.outputs import Error
+from terp.plain import mended
+
+_MARK = "# %%"
+# What the script itself calls.
+_OWN = ("asyncio", "subprocess", "traceback")
+
+
+def script(story: Story, distributions: Distributions) -> Rendered:
+    """The script. It holds what ran: failed code is guarded, so that the rest goes on after it.
+
+    Magics and code that was interrupted are comments, shell commands calls of `subprocess`. It always
+    compiles.
+    """
+    cells = _Cells()
+    for part in story.parts:
+        cells.add(part)
+    needed = needs(cells.trees, distributions)
+    imports, packages = _imports(cells.trees), list(needed.distributions)
+    if any("IPython" in line for line in imports):
+        packages = sorted({*packages, "ipython"})
+    head = "\n".join([_metadata(packages), *_unknown(needed.unknown)])
+    top = "\n".join([*cells.futures, *imports])
+    parts = [head, commented(mended(story.title)), top, *cells.texts]
+    return Rendered("\n\n".join(part for part in parts if part) + "\n")
+
+
+@dataclass(slots=True)
+class _Cells:
+    """The cells so far, as text and as what they import."""
+
+    texts: list[str] = field(default_factory=list)
+    trees: list[ast.Module] = field(default_factory=list)
+    futures: list[str] = field(default_factory=list)
+
+    def add(self, part: Part) -> None:
+        """Take one more part of the story; what did not run is left out."""
+        match part:
+            case Prompt(text=text):
+                self._words("\n".join(f"> {line}" for line in text.strip().split("\n")))
+            case Answer(text=text) | Remark(text=text):
+                self._words(text)
+            case Run() if part.ran:
+                code = self._code(part)
+                self.texts.append(f"{_MARK}\n{code}")
+
+    def _words(self, text: str) -> None:
+        # A line end that only Python sees would end the comment.
+        safe = "\n".join(mended(text).splitlines())
+        self.texts.append(f"{_MARK} [markdown]\n{commented(safe)}")
+
+    def _code(self, run: Run) -> str:
+        written = mended(run.code).strip("\n")
+        language = language_of(run.language, ("python", "shell"))
+        if not language or unfinished(run):
+            why = unfinished(run) or f"This was {one_line(run.language) or 'of another language'}."
+            return f"# {why}\n{commented(written)}"
+        code = shell_script(written) if language == "shell" else plain_python(written)
+        code, futures = without_futures(code)
+        made = self._made(code, run)
+        if made is None or not compiles(made):
+            return f"# This is not Python that compiles.\n{commented(written)}"
+        self.futures += [line for line in futures if line not in self.futures]
+        made = without_metadata(made)
+        self.trees.append(ast.parse(made))
+        return made
+
+    def _made(self, code: str, run: Run) -> str | None:
+        if not compiles(code, awaits=True):
+            return None
+        if not compiles(code):
+            # A star import cannot stand in a function; then this does not compile either.
+            code = awaited(code, len(self.texts))
+        if run.fate != "error":
+            return code
+        raised = next((output for output in run.outputs if isinstance(output, Error)), Error("Error", ""))
+        return guarded(code, one_line(f"{raised.name}: {raised.value}")[:200])
+
+
+def _imports(trees: list[ast.Module]) -> list[str]:
+    names = {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    bound = {alias for tree in trees for alias in _bound(tree)}
+    lines = [f"import {name}" for name in _OWN if name in names]
+    # A notebook has it without an import.
+    return [*lines, "from IPython.display import display"] if "display" in names - bound else lines
+
+
+def _unknown(modules: tuple[str, ...]) -> list[str]:
+    told = f"# No installed package holds {', '.join(modules)}: files of yours, or not installed."
+    return ["", told] if modules else []
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from (alias.asname or alias.name for alias in names)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
+                yield name
+
+
+def _metadata(packages: list[str]) -> str:
+    listed = "".join(f'#     "{name}",\n' for name in packages)
+    dependencies = f"# dependencies = [\n{listed}# ]" if packages else "# dependencies = []"
+    return f'# /// script\n# requires-python = ">=3.11"\n{dependencies}\n# ///'

@@ -1,0 +1,206 @@
+"""From the records of a session to its story."""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from terp.events import (
+    Answered,
+    Asked,
+    CodeDeclined,
+    CodeDelta,
+    CodeFinished,
+    CodeProposed,
+    CodeRejected,
+    CodeStarted,
+    CodeTyped,
+    Event,
+    LateOutput,
+    ModelCalled,
+    ModelRetrying,
+    Printed,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+)
+from terp.export.settling import Displays, Settled
+from terp.export.story import Answer, Fate, Part, Prompt, Remark, Run, Story
+from terp.log import Record
+from terp.outputs import Display, DisplayUpdate, Output
+from terp.pictures import EXTENSIONS
+
+_MIMES = {f".{extension}": mime for mime, extension in EXTENSIONS.items()} | {".svg": "image/svg+xml"}
+
+
+def story_of(records: Sequence[Record], folder: Path) -> Story:
+    """The story that `records` tell; pictures that are not in them are read from `folder`."""
+    teller = _Teller(folder)
+    for record in records:
+        teller.take(record.event)
+    began = records[0].time if records else 0.0
+    return Story(folder.name, tuple(teller.parts()), teller.model, began, dict(teller.pictures))
+
+
+@dataclass(slots=True)
+class _OpenRun:
+    """A run that may still change."""
+
+    language: str
+    code: str
+    outputs: Settled
+    typed: bool = False
+    fate: Fate = "pending"
+    count: int = 0
+    reason: str = ""
+    output_path: str = ""
+
+    def closed(self) -> Run:
+        return Run(
+            self.language,
+            self.code,
+            self.fate,
+            self.count,
+            self.reason,
+            tuple(self.outputs),
+            self.typed,
+            self.output_path,
+            self.outputs.asked,
+        )
+
+
+@dataclass(slots=True)
+class _Teller:
+    folder: Path
+    model: str = ""
+    pictures: dict[str, Path] = field(default_factory=dict)
+    _parts: list[Part | _OpenRun] = field(default_factory=list)
+    _runs: dict[str, _OpenRun] = field(default_factory=dict)
+    _text: list[str] = field(default_factory=list)
+    _written: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _displays: Displays = field(default_factory=Displays)
+    _running: _OpenRun | None = None
+    _asked: set[str] = field(default_factory=set)
+
+    def parts(self) -> list[Part]:
+        """Everything so far."""
+        self._end_text()
+        return [part.closed() if isinstance(part, _OpenRun) else part for part in self._parts]
+
+    def take(self, event: Event) -> None:
+        """Go on with one event."""
+        match event:
+            case TextDelta(text=text):
+                self._text.append(text)
+            case CodeDelta(call_id=call_id, language=language, text=text):
+                before = self._written.get(call_id, ("", ""))
+                self._written[call_id] = (language or before[0], before[1] + text)
+            case ModelRetrying():
+                self._text.clear()
+                self._written.clear()
+            case TurnStarted() | ModelCalled() | TurnFinished():
+                self._end_text()
+                self._turn(event)
+            case (
+                CodeTyped()
+                | CodeProposed()
+                | CodeDeclined()
+                | CodeRejected()
+                | CodeStarted()
+                | CodeFinished()
+            ):
+                self._end_text()
+                self._call(event)
+            case Printed(call_id=call_id, output=output) | LateOutput(call_id=call_id, output=output):
+                self._output(call_id, output)
+            case Asked(kind="input", question_id=question_id):
+                self._asked.add(question_id)
+            case Answered(question_id=question_id, answer=answer) if question_id in self._asked:
+                if self._running is not None:
+                    self._running.outputs.typed(answer)
+            case _:
+                pass
+
+    def _turn(self, event: TurnStarted | ModelCalled | TurnFinished) -> None:
+        match event:
+            case TurnStarted(prompt=prompt, attachments=attachments):
+                self._parts.append(Prompt(prompt, attachments))
+            case ModelCalled(model=model):
+                self.model = model
+                self._written.clear()
+            case TurnFinished(reason=reason, error=error, remedy=remedy):
+                if reason != "done":
+                    told = f"{error} {remedy}".strip() or f"The turn ended: {reason.replace('_', ' ')}."
+                    self._parts.append(Remark(told))
+
+    def _call(
+        self, event: CodeTyped | CodeProposed | CodeDeclined | CodeRejected | CodeStarted | CodeFinished
+    ) -> None:
+        run = self._runs.get(event.call_id)
+        if isinstance(event, CodeTyped):
+            self._begin(event.call_id, event.language, event.code).typed = True
+            return
+        if isinstance(event, CodeProposed):
+            if run is not None and run.fate == "pending":
+                run.language, run.code = event.language, event.code
+            else:
+                self._begin(event.call_id, event.language, event.code)
+            return
+        if run is None or (run.fate != "pending" and not isinstance(event, CodeFinished)):
+            # A resumed session may count its calls anew.
+            run = self._begin(event.call_id, *self._written.get(event.call_id, ("", "")))
+        match event:
+            case CodeDeclined(reason=reason):
+                run.fate, run.reason = "declined", reason
+            case CodeRejected(reason=reason):
+                run.fate, run.reason = "rejected", reason
+            case CodeStarted(execution_count=count):
+                # Until its end is told it has none: the process may have been killed.
+                run.fate, run.count, self._running = "died", count, run
+            case CodeFinished(status=status, note=note, output_path=output_path, files=files):
+                run.fate, run.reason, run.output_path = status, note, output_path
+                self._running = None
+                for change in files:
+                    self._note_picture(change.path)
+
+    def _begin(self, call_id: str, language: str, code: str) -> _OpenRun:
+        run = _OpenRun(language, code, Settled(self._displays))
+        self._runs[call_id] = run
+        self._parts.append(run)
+        return run
+
+    def _output(self, call_id: str, output: Output) -> None:
+        run = self._runs.get(call_id)
+        if run is None:
+            return
+        if isinstance(output, Display | DisplayUpdate):
+            output = self._whole(output)
+        run.outputs.add(output)
+
+    def _end_text(self) -> None:
+        text = "".join(self._text)
+        self._text.clear()
+        if text.strip():
+            self._parts.append(Answer(text.strip("\n")))
+
+    def _note_picture(self, path: str) -> None:
+        if Path(path).suffix.lower() in _MIMES:
+            self.pictures[path] = Path(path)
+
+    def _whole(self, display: Display | DisplayUpdate) -> Display | DisplayUpdate:
+        """`display` with its picture, which a log on disk may have left to the file beside it."""
+        mime = _MIMES.get(Path(display.path).suffix.lower(), "")
+        if not mime:
+            return display
+        # The session may have been moved since; a path of elsewhere is not followed.
+        here = self.folder / Path(display.path).name
+        self.pictures[display.path] = here
+        if mime in display.data:
+            return display
+        try:
+            content = here.read_bytes()
+        except OSError:
+            return display
+        is_text = mime.endswith("xml")
+        data = content.decode("utf-8", "replace") if is_text else base64.b64encode(content).decode()
+        return replace(display, data={**display.data, mime: data})

@@ -1,0 +1,137 @@
+"""Exports of sessions: from records to a file that was not there before."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import packages_distributions
+from itertools import count
+from pathlib import Path
+from typing import Literal
+
+from terp.errors import TerpError
+from terp.export.imports import Distributions
+from terp.export.redacting import redacted
+from terp.export.rendered import Rendered
+from terp.export.story import Story
+from terp.export.telling import story_of
+from terp.log import Record
+from terp.models.scrubbing import Scrubber
+
+Format = Literal["ipynb", "py", "md", "html"]
+FORMATS: tuple[Format, ...] = ("ipynb", "py", "md", "html")
+_SLUG_CHARS = 50
+
+
+class ExportFailed(TerpError):
+    """There is nothing to export, or the file cannot be written."""
+
+
+def export(
+    records: Sequence[Record],
+    folder: Path,
+    format: Format,  # noqa: A002  # the word a person types
+    target: Path,
+    *,
+    scrubber: Scrubber | None = None,
+    distributions: Callable[[], Distributions] = packages_distributions,
+) -> Path:
+    """Write the session that `records` tell as a file of `format`; its path.
+
+    `folder` is the session's: pictures that the records only name are read there. `target` is the file,
+    or a directory in which it is named by the session's first words. A file that exists is left alone:
+    the new one gets `-2` after its name. `scrubber` takes secrets out; `distributions` tells, for a
+    script, which installed packages hold which modules, as a default those beside terp. Takes its time
+    (imports, large outputs): on an event loop it belongs into a thread.
+
+    Raises:
+        ExportFailed: nothing was said yet, or the file cannot be written.
+    """
+    story = story_of(records, folder)
+    if not story.parts:
+        raise ExportFailed("There is nothing to export yet.")
+    if scrubber is not None:
+        story = redacted(story, scrubber)
+    if target.is_dir():
+        target = target / f"{slug(story.title) or story.name}.{format}"
+    elif not target.suffix:
+        target = target.with_name(f"{target.name}.{format}")
+    known = distributions() if format == "py" else {}
+    return _written(target, lambda stem: _render(story, format, stem, known))
+
+
+def slug(title: str) -> str:
+    """A title as part of a file's name: letters and digits of any script, and hyphens."""
+    words = re.sub(r"[^\w]+", "-", title.lower()).strip("-_")
+    if len(words) <= _SLUG_CHARS:
+        return words
+    return words[: _SLUG_CHARS + 1].rpartition("-")[0] or words[:_SLUG_CHARS]
+
+
+def write_new(target: Path, content: bytes) -> Path:
+    """Write a file that was not there before, as `target` or with a number after its name; its path.
+
+    Raises:
+        ExportFailed: it cannot be written.
+    """
+    for path in _names(target):
+        try:
+            with path.open("xb") as file:
+                file.write(content)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise ExportFailed(f"{path} cannot be written: {error.strerror}.") from error
+        return path
+    raise AssertionError("there is always another name")
+
+
+def _render(story: Story, format: Format, stem: str, known: Distributions) -> Rendered:  # noqa: A002
+    # Each is imported when it is asked for: together they are as large as all the rest of terp.
+    match format:
+        case "ipynb":
+            from terp.export.notebook import notebook  # noqa: PLC0415
+
+            return notebook(story)
+        case "py":
+            from terp.export.script import script  # noqa: PLC0415
+
+            return script(story, known)
+        case "md":
+            from terp.export.transcript import transcript  # noqa: PLC0415
+
+            return transcript(story, stem)
+        case "html":
+            from terp.export.page import page  # noqa: PLC0415
+
+            return page(story)
+
+
+def _written(target: Path, render: Callable[[str], Rendered]) -> Path:
+    # The folder of what lies beside a transcript is named by it, so both names must be free.
+    free = next(path for path in _names(target) if not _taken(path))
+    rendered = render(free.stem)
+    path = write_new(free, rendered.text.encode("utf-8", "replace"))
+    if path != free:
+        path.unlink()
+        return _written(target, render)
+    _write_beside(path.parent, rendered.beside)
+    return path
+
+
+def _write_beside(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, content in files.items():
+        path = folder / name
+        try:
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            raise ExportFailed(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def _taken(path: Path) -> bool:
+    return path.exists() or (path.suffix == ".md" and path.with_name(f"{path.stem}_files").exists())
+
+
+def _names(target: Path) -> Iterator[Path]:
+    yield target
+    for number in count(2):
+        yield target.with_name(f"{target.stem}-{number}{target.suffix}")

@@ -1,0 +1,17 @@
+"""Foreign text inside Markdown, so that it stays what it is."""
+
+import re
+
+
+def fenced(text: str, language: str = "") -> str:
+    """`text` in a fence longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    word = re.sub(r"[^\w+#.-]", "", language)
+    end = "" if text.endswith("\n") else "\n"
+    return f"{fence}{word}\n{text}{end}{fence}"
+
+
+def quoted(text: str) -> str:
+    """`text` as a block quote."""
+    return "\n".join(f"> {line}".rstrip() for line in text.strip("\n").split("\n"))

@@ -1,0 +1,117 @@
+"""The messages of a conversation and its turns, and every way in which they change.
+
+All changes pass `History.apply`, so that whoever keeps them can do them again.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from terp.messages import Attachment, Message, User
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """A turn of the conversation: its number, counted from 1, what was asked, and its first message."""
+
+    number: int
+    prompt: str
+    attachments: tuple[Attachment, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message was added; the first of a turn comes with it.
+
+    `call_ids` are what events call the calls of an `Assistant`.
+    """
+
+    message: Message
+    turn: PastTurn | None = None
+    call_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Only the first `left` messages are left."""
+
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """The messages are now these, and the turns those that can still be told apart in them."""
+
+    messages: tuple[Message, ...]
+    turns: tuple[PastTurn, ...]
+
+
+Change = Said | Cut | Replaced
+
+
+class History:
+    """What was said, in order. `watch`, once it is set, is told every change after it was made."""
+
+    def __init__(self, messages: Sequence[Message] = ()) -> None:
+        self.messages = list(messages)
+        self.turns = list(_each_user(messages))
+        self.watch: Callable[[Change], None] | None = None
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self.messages)
+
+    def apply(self, change: Change) -> None:
+        """Make a change."""
+        match change:
+            case Said(message=message, turn=turn):
+                self.messages.append(message)
+                if turn is not None:
+                    self.turns.append(turn)
+            case Cut(left=left):
+                del self.messages[left:]
+                while self.turns and self.turns[-1].at >= left:
+                    self.turns.pop()
+            case Replaced(messages=messages, turns=turns):
+                self.messages[:] = messages
+                self.turns[:] = turns
+        if self.watch is not None:
+            self.watch(change)
+
+    def begin(self, prompt: str, attachments: Sequence[Attachment] = (), *notes: str) -> None:
+        """A new turn, with what the model is told beside the prompt."""
+        told = [*notes, *(attachment.note for attachment in attachments if attachment.note)]
+        images = tuple(attachment.image for attachment in attachments if attachment.image)
+        number = self.turns[-1].number + 1 if self.turns else 1
+        turn = PastTurn(number, prompt, tuple(attachments), len(self.messages))
+        self.apply(Said(User("\n\n".join([prompt, *told]), images), turn))
+
+    def append(self, message: Message, call_ids: Sequence[str] = ()) -> None:
+        """The next message of the turn."""
+        self.apply(Said(message, None, tuple(call_ids)))
+
+    def cut(self, left: int) -> None:
+        """Forget all but the first `left` messages."""
+        self.apply(Cut(left))
+
+    def replace(self, messages: Sequence[Message]) -> None:
+        """Other messages for the same conversation: a turn stays one if its prompt is still there."""
+        places = {id(message): at for at, message in enumerate(messages)}
+        prompts = [id(self.messages[turn.at]) for turn in self.turns]
+        turns = (
+            replace(turn, at=places[prompt])
+            for turn, prompt in zip(self.turns, prompts, strict=True)
+            if prompt in places
+        )
+        self.apply(Replaced(tuple(messages), tuple(turns)))
+
+    def restart(self, messages: Sequence[Message]) -> None:
+        """Another conversation, in which every message of the person begins a turn."""
+        self.apply(Replaced(tuple(messages), tuple(_each_user(messages))))
+
+
+def _each_user(messages: Sequence[Message]) -> Iterator[PastTurn]:
+    number = 0
+    for at, message in enumerate(messages):
+        if isinstance(message, User):
+            number += 1
+            yield PastTurn(number, message.text, (), at)

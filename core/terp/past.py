@@ -1,0 +1,60 @@
+"""Going back in a conversation: taking turns out of it, and keeping it as it was under another name."""
+
+from collections.abc import Callable, Sequence
+
+from terp.errors import SessionError
+from terp.events import HistoryRewound, SessionForked
+from terp.history import History, PastTurn
+from terp.log import EventLog
+
+
+class Past:
+    """What can be done to the turns of a session, each with the event that tells it.
+
+    `copy` makes another session of this one and gives its id.
+    """
+
+    def __init__(self, history: History, log: EventLog, copy: Callable[[], str]) -> None:
+        self._history = history
+        self._log = log
+        self._copy = copy
+
+    def undo(self) -> PastTurn:
+        """Take the last turn out of the conversation, whole; what was asked in it."""
+        if not self._history.turns:
+            raise SessionError("There is no turn to undo.")
+        return self._remove(self._history.turns[-1:])[0]
+
+    def rewind(self, number: int, *, copy: bool) -> Sequence[PastTurn]:
+        """Take turn `number` and all after it out of the conversation; what was asked in them."""
+        turns = self._history.turns
+        at = next((at for at, turn in enumerate(turns) if turn.number == number), None)
+        if at is None:
+            raise SessionError(_no_turn(number, turns))
+        return self._remove(turns[at:], self._copy() if copy else "")
+
+    def reset(self) -> None:
+        """Take everything out of the conversation."""
+        if self._history.messages:
+            removed = len(self._history.turns)
+            self._history.cut(0)
+            self._log.append(HistoryRewound(removed, 0))
+
+    def fork(self) -> str:
+        """Keep the conversation as it is now under the id that is returned, too."""
+        copy = self._copy()
+        self._log.append(SessionForked(copy))
+        return copy
+
+    def _remove(self, turns: Sequence[PastTurn], copy: str = "") -> Sequence[PastTurn]:
+        self._history.cut(turns[0].at)
+        self._log.append(HistoryRewound(len(turns), len(self._history.turns), copy))
+        return tuple(turns)
+
+
+def _no_turn(number: int, turns: Sequence[PastTurn]) -> str:
+    if not turns:
+        return "There is no turn to go back to."
+    if number > turns[-1].number or number < 1:
+        return f"There is no turn {number}; the last one is {turns[-1].number}."
+    return f"Turn {number} is part of a summary, and cannot be gone back to by itself."

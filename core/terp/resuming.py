@@ -1,0 +1,75 @@
+"""What must be settled when a stored session goes on in new kernels."""
+
+from collections.abc import Sequence
+
+from terp.conversation import Conversation
+from terp.events import SessionResumed
+from terp.history import History
+from terp.messages import Result, ToolCall, User
+from terp.store.reading import LeftOver, Stored
+from terp.tool import Misunderstood, understand
+
+_NAMED = 20
+_PENDING = "Not run: terp ended before the person had decided about this code."
+_STARTED = "terp ended while this code ran. What it had done by then is not known, and its output is lost."
+_FINISHED = "This code ran to its end, but terp ended before its output was noted down."
+
+
+class Resumption:
+    """What a session owes to the one before it: a note to the model, and calls that were never decided.
+
+    Making one settles the conversation: every call has its result, counters go on, and nothing is left
+    in it that only the provider before understands. `event` tells the person.
+    """
+
+    def __init__(self, stored: Stored, conversation: Conversation, languages: Sequence[str]) -> None:
+        if stored.model != conversation.model.name:
+            conversation.drop_extras()
+        conversation.spent_usd = stored.spent_usd or 0.0
+        conversation.unpriced = stored.spent_usd is None
+        self.left_over = _undecided(stored.left_over)
+        self.next_step = stored.step + 1
+        calls = (understand(call, languages, call_id=call_id) for call_id, call in self.left_over)
+        codes = tuple(call.code for call in calls if not isinstance(call, Misunderstood))
+        turns = len(stored.history.turns)
+        self.event = SessionResumed(stored.folder.name, turns, stored.runs > 0, stored.gone, codes)
+        _settle(stored.history, stored.left_over)
+        self._history = stored.history
+        self._since = len(stored.history.messages)
+        self._note = _note(self.event)
+
+    def note_again(self, note: str) -> None:
+        """Tell the model something else of the kernel with the next message."""
+        self._note, self._since = note, len(self._history.messages)
+
+    def note(self) -> str:
+        """What the next message of the person must tell the model; "" when the conversation has it."""
+        since = self._history.messages[self._since :]
+        told = any(isinstance(message, User) and self._note in message.text for message in since)
+        return "" if told else self._note
+
+    def reopen(self) -> tuple[tuple[str, ToolCall], ...]:
+        """The calls that were never decided, which are without a result again."""
+        left_over, self.left_over = self.left_over, ()
+        if left_over:
+            self._history.cut(len(self._history.messages) - len(left_over))
+        return left_over
+
+
+def _undecided(left_over: Sequence[LeftOver]) -> tuple[tuple[str, ToolCall], ...]:
+    # They are the last ones: a reply's calls run one by one.
+    return tuple((left.call_id, left.call) for left in left_over if not (left.started or left.finished))
+
+
+def _settle(history: History, left_over: Sequence[LeftOver]) -> None:
+    for left in left_over:
+        text = _FINISHED if left.finished else _STARTED if left.started else _PENDING
+        history.append(Result(left.call.id, text))
+
+
+def _note(event: SessionResumed) -> str:
+    if not event.lost:
+        return ""
+    named = ", ".join(event.gone[:_NAMED]) + (" and others" if len(event.gone) > _NAMED else "")
+    gone = f"these variables are gone: {named}" if named else "all variables of earlier runs are gone"
+    return f"[This conversation was resumed. The kernel is new: {gone}; imports must be done again.]"

@@ -1,0 +1,222 @@
+"""A conversation as the JSON of Open Interpreter's `%save_message`, and back.
+
+The file is a list of small messages: what was said, code, what it put out, pictures, each with a
+`role`, a `type` and mostly a `format`. What that form has no place for (ids, reasoning, fields for the
+provider) stands beside it under names that Open Interpreter ignores, so that a conversation of terp
+comes back whole, and one that was edited by hand comes back as edited.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from terp import tool
+from terp.errors import TerpError
+from terp.messages import Assistant, Image, Message, Result, ToolCall, User
+from terp.models.scrubbing import Scrubber
+from terp.tool_arguments import ArgumentsReader, Unreadable
+
+Entry = dict[str, Any]
+_LANGUAGES = ("python", "shell", "javascript", "r", "ruby", "perl", "html", "applescript", "powershell")
+_FORMATS = {
+    "base64.png": "image/png",
+    "base64.jpeg": "image/jpeg",
+    "base64.gif": "image/gif",
+    "base64.webp": "image/webp",
+}
+
+
+class MessagesUnreadable(TerpError):
+    """A file holds no conversation; the message says where it stops being one."""
+
+
+def to_json(messages: Iterable[Message], scrubber: Scrubber | None = None) -> str:
+    """The text of the file, without the secrets that `scrubber` knows."""
+    entries = [entry for number, one in enumerate(messages) for entry in _entries(one, number)]
+    if scrubber is not None:
+        # The bytes of a picture are no text.
+        entries = [one if one["type"] == "image" else scrubber.redacted_value(one) for one in entries]
+    return json.dumps(entries, ensure_ascii=False, indent=2) + "\n"
+
+
+def from_json(text: str) -> list[Message]:
+    """The messages in the text of such a file; every call of them has its result.
+
+    Raises:
+        MessagesUnreadable: it is no such file.
+    """
+    try:
+        entries = json.loads(text)
+    except ValueError as error:
+        raise MessagesUnreadable(f"This is not JSON: {error}.") from error
+    if not isinstance(entries, list):
+        raise MessagesUnreadable("This is no list of messages.")
+    reader = _Reader()
+    for number, entry in enumerate(entries, 1):
+        # Which line ran when is a number, and no part of the conversation.
+        if isinstance(entry, dict) and entry.get("format") == "active_line":
+            continue
+        if not isinstance(entry, dict) or not isinstance(entry.get("content", ""), str):
+            raise MessagesUnreadable(f"Message {number} is not one with a role, a type and text.")
+        reader.take(entry, number)
+    return reader.messages()
+
+
+def _entries(message: Message, number: int) -> Iterator[Entry]:
+    match message:
+        case User(text=text, images=images):
+            yield {"role": "user", "type": "message", "content": text}
+            yield from (_picture("user", image) for image in images)
+        case Assistant():
+            yield from _reply(message, number)
+        case Result(call_id=call_id, text=text, images=images):
+            said = {"role": "computer", "type": "console", "format": "output", "content": text}
+            yield {**said, "call_id": call_id}
+            yield from ({**_picture("computer", image), "call_id": call_id} for image in images)
+
+
+def _picture(role: str, image: Image) -> Entry:
+    names = {mime: name for name, mime in _FORMATS.items()}
+    named = names.get(image.mime, f"base64.{image.mime.rpartition('/')[2]}")
+    return {"role": role, "type": "image", "format": named, "content": image.data}
+
+
+def _reply(message: Assistant, number: int) -> Iterator[Entry]:
+    entries: list[Entry] = []
+    if message.text or not message.calls:
+        entries.append({"role": "assistant", "type": "message", "content": message.text})
+    for call in message.calls:
+        language, code = _code(call)
+        entry = {"role": "assistant", "type": "code", "format": language, "content": code}
+        entries.append({**entry, "call": _facts(call)})
+    for name, value in (("reasoning", message.reasoning), ("extras", dict(message.extras))):
+        if value:
+            entries[0][name] = value
+    yield from ({**entry, "reply": number} for entry in entries)
+
+
+def _code(call: ToolCall) -> tuple[str, str]:
+    try:
+        language, code = ArgumentsReader(_LANGUAGES, None).read(call.raw or call.arguments)
+    except Unreadable:
+        return "", call.raw or call.arguments
+    return language or tool.implied_language(call.name, _LANGUAGES) or _LANGUAGES[0], code
+
+
+def _facts(call: ToolCall) -> Entry:
+    facts = {"id": call.id, "name": call.name, "arguments": call.arguments, "raw": call.raw}
+    return {name: value for name, value in {**facts, "extras": dict(call.extras)}.items() if value}
+
+
+class _Reader:
+    """Puts entries together into messages."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._reply: Any = None
+        self._open: list[str] = []
+        self._ids = count(1)
+
+    def messages(self) -> list[Message]:
+        """All of them, with a result for every call."""
+        self._settle()
+        return self._messages
+
+    def take(self, entry: Mapping[str, Any], number: int) -> None:
+        """Go on with one entry, the `number`th of the file."""
+        role, kind, content = entry.get("role"), entry.get("type", "message"), entry.get("content", "")
+        match role, kind:
+            case ("user", "image") if entry.get("format") in _FORMATS:
+                self._user_picture(_image(entry))
+            case ("user", _):
+                self._settle()
+                self._messages.append(User(content))
+            case ("assistant", "message"):
+                self._assistant(entry, content)
+            case ("assistant", "code"):
+                self._call(entry, content)
+            case ("computer", "image") if entry.get("format") in _FORMATS:
+                self._result(entry, "", (_image(entry),))
+            case ("computer", _):
+                self._result(entry, content, ())
+            case (("system" | "server"), _):
+                return
+            case _:
+                raise MessagesUnreadable(f"Message {number} has the role {role!r} and the type {kind!r}.")
+
+    def _user_picture(self, image: Image) -> None:
+        last = self._messages[-1] if self._messages else None
+        if isinstance(last, User):
+            self._messages[-1] = replace(last, images=(*last.images, image))
+        else:
+            self._settle()
+            self._messages.append(User("", (image,)))
+
+    def _assistant(self, entry: Mapping[str, Any], text: str) -> None:
+        self._settle()
+        self._reply = entry.get("reply")
+        self._messages.append(
+            Assistant(text, (), str(entry.get("reasoning", "")), _mapping(entry.get("extras")))
+        )
+
+    def _call(self, entry: Mapping[str, Any], code: str) -> None:
+        call = _call_of(entry, code, self._ids)
+        last = self._messages[-1] if self._messages else None
+        same = entry.get("reply") == self._reply and (self._reply is not None or not self._calls_of(last))
+        if not (isinstance(last, Assistant) and same):
+            self._assistant(entry, "")
+            last = self._messages[-1]
+        assert isinstance(last, Assistant), "a call belongs to a reply"
+        self._messages[-1] = replace(last, calls=(*last.calls, call))
+        self._open.append(call.id)
+
+    @staticmethod
+    def _calls_of(message: Message | None) -> tuple[ToolCall, ...]:
+        return message.calls if isinstance(message, Assistant) else ()
+
+    def _result(self, entry: Mapping[str, Any], text: str, images: tuple[Image, ...]) -> None:
+        last = self._messages[-1] if self._messages else None
+        call_id = entry.get("call_id")
+        if isinstance(last, Result) and call_id in (None, last.call_id):
+            joined = last.text + text if text else last.text
+            self._messages[-1] = replace(last, text=joined, images=(*last.images, *images))
+            return
+        answered = call_id if call_id in self._open else next(iter(self._open), None)
+        if answered is None:
+            # Output of nothing: the model can still be told.
+            self._messages.append(User(text, images))
+            return
+        self._open.remove(answered)
+        self._messages.append(Result(answered, text or "(no output)", images))
+
+    def _settle(self) -> None:
+        self._messages += [Result(call_id, "(no output)") for call_id in self._open]
+        self._open.clear()
+        self._reply = None
+
+
+def _call_of(entry: Mapping[str, Any], code: str, ids: Iterator[int]) -> ToolCall:
+    facts = _mapping(entry.get("call"))
+    language = str(entry.get("format") or "python")
+    written = ToolCall(
+        str(facts.get("id") or f"loaded_{next(ids)}"),
+        str(facts.get("name") or tool.NAME),
+        str(facts.get("arguments") or ""),
+        str(facts.get("raw") or ""),
+        _mapping(facts.get("extras")),
+    )
+    if written.arguments and _code(written) in ((entry.get("format"), code), ("", code)):
+        return written
+    # Written by Open Interpreter, or changed by hand since.
+    arguments = json.dumps({"language": language, "code": code}, ensure_ascii=False)
+    return ToolCall(written.id, tool.NAME, arguments)
+
+
+def _image(entry: Mapping[str, Any]) -> Image:
+    return Image(_FORMATS[str(entry["format"])], str(entry.get("content", "")))
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,72 @@
+"""What code in a kernel can ask of terp while it runs: a line from the person, or a service."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from terp.errors import NobodyThere, TerpError
+from terp.interrupts import Interrupted
+from terp.kernels.protocol import Kernel
+from terp.outputs import BackCall, InputRequest
+from terp.person import Person
+from terp.questions import Questions
+
+T = TypeVar("T")
+Service = Callable[[Mapping[str, Any]], Awaitable[Any]]
+
+
+class Services:
+    """Answers running code.
+
+    `drawn` returns when all that was logged is on the screen; `guard` waits for something, unless the turn
+    is interrupted.
+    """
+
+    def __init__(
+        self,
+        questions: Questions,
+        person: Person,
+        drawn: Callable[[], Awaitable[None]],
+        guard: Callable[[Awaitable[Any]], Awaitable[Any]],
+    ) -> None:
+        self._questions = questions
+        self._person = person
+        self._drawn = drawn
+        self._guard = guard
+        self._services: dict[str, Service] = {}
+
+    def offer(self, name: str, service: Service) -> None:
+        """Let code call `service` by `name`; what it raises is raised there."""
+        self._services[name] = service
+
+    async def type_in(self, request: InputRequest, kernel: Kernel) -> str:
+        """Have a line typed for code that waits for one; what the model should know of that."""
+
+        async def ask() -> str:
+            await self._drawn()
+            return await self._person.type_in(request.prompt, secret=request.secret)
+
+        question = self._questions.ask("input", request.prompt, ask, secret=request.secret)
+        try:
+            line = await self._guard(question)
+        except Interrupted:
+            return ""
+        except NobodyThere as nobody:
+            await kernel.type_in(None)
+            return f"{nobody.message} It got end of file; do not use input()."
+        await kernel.type_in(line)
+        return ""
+
+    async def serve(self, call: BackCall, kernel: Kernel) -> None:
+        """Give code the answer of the service that it calls."""
+        service = self._services.get(call.service)
+        if service is None:
+            await kernel.answer(None, f"terp has no service {call.service!r} here")
+            return
+        try:
+            await kernel.answer(await self._guard(service(call.arguments)))
+        except Interrupted:
+            return
+        except TerpError as error:
+            await kernel.answer(None, error.message)
+        except Exception as error:  # noqa: BLE001  # whatever a service raises belongs to the code that called it
+            await kernel.answer(None, f"{type(error).__name__}: {error}")

@@ -1,0 +1,65 @@
+"""Another session with the same past."""
+
+import json
+import os
+import secrets
+import shutil
+from datetime import datetime
+from pathlib import Path
+
+from terp.errors import SessionError
+from terp.places import make_private
+from terp.store.journal import NAME
+from terp.store.locking import LOCK_NAME
+
+
+def new_folder(sessions: Path) -> Path:
+    """Where a new session keeps its files, below `sessions`: named by date, not made yet."""
+    today = datetime.now().astimezone().date().isoformat()
+    return sessions / f"{today}-{secrets.token_hex(4)}"
+
+
+def fork(folder: Path) -> str:
+    """Copy the session in `folder` as it is now; the id of the copy. Its files are shared, not doubled.
+
+    Raises:
+        SessionError: it cannot be copied.
+    """
+    target = new_folder(folder.parent)
+    try:
+        make_private(target)
+        _copy_log(folder, target)
+        _link_files(folder, target)
+    except OSError as error:
+        shutil.rmtree(target, ignore_errors=True)
+        raise SessionError(f"The session cannot be copied: {error.strerror or error} ({target}).") from error
+    return target.name
+
+
+def _copy_log(folder: Path, target: Path) -> None:
+    """The whole lines of the log, with the paths of files that come along."""
+    log = (folder / NAME).read_bytes()
+    first, _, rest = log[: log.rfind(b"\n") + 1].partition(b"\n")
+    header = {**json.loads(first), "id": target.name, "forked_from": folder.name}
+    rest = rest.replace(_in_json(folder), _in_json(target))
+    descriptor = os.open(target / NAME, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + rest)
+        file.flush()
+        os.fsync(descriptor)
+
+
+def _link_files(folder: Path, target: Path) -> None:
+    for path in folder.rglob("*"):
+        copy = target / path.relative_to(folder)
+        if path.is_dir():
+            make_private(copy)
+        elif path.name not in (NAME, LOCK_NAME) and path.is_file():
+            try:
+                copy.hardlink_to(path)
+            except OSError:
+                shutil.copyfile(path, copy)
+
+
+def _in_json(path: Path) -> bytes:
+    return json.dumps(str(path), ensure_ascii=False)[1:-1].encode("utf-8", "surrogateescape")

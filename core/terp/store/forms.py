@@ -1,0 +1,171 @@
+"""What a line of a session's log is: the header, an event, or a change of the messages.
+
+The first key of the object tells which: `log`, `event` or `history`. Every line begins with it, so that
+a reader can pass over what it does not need without parsing it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from terp import wire
+from terp.history import Change, Cut, PastTurn, Replaced, Said
+from terp.log import Record
+from terp.messages import Assistant, Attachment, Image, Message, Result, System, ToolCall, User
+
+VERSION = 1
+_LOG = "terp session"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line: whose log this is. `started` is in seconds since the epoch."""
+
+    id: str
+    cwd: str
+    model: str
+    started: float
+    terp: str
+    title: str = ""
+    forked_from: str = ""
+    version: int = VERSION
+
+
+def header_to_json(header: Header) -> dict[str, Any]:
+    """The header as an object."""
+    return {"log": _LOG, **asdict(header)}
+
+
+def header_from_json(line: Mapping[str, Any]) -> Header:
+    """The header that `header_to_json` wrote, also where a newer version has more in it.
+
+    Raises:
+        ValueError: it is no header.
+    """
+    if line.get("log") != _LOG:
+        raise ValueError("no header of a session")
+    try:
+        return Header(**{name: line[name] for name in Header.__dataclass_fields__ if name in line})
+    except TypeError as error:
+        raise ValueError(f"no header of a session: {error}") from error
+
+
+def event_to_json(record: Record) -> dict[str, Any]:
+    """The record of an event as an object, its name first."""
+    written = wire.record_to_json(record)
+    return {"event": written["event"], **written}
+
+
+def change_to_json(change: Change) -> dict[str, Any]:
+    """A change of the messages as an object."""
+    match change:
+        case Said(message=message, turn=turn, call_ids=call_ids):
+            line = {"history": _role(message), **_fields(message)}
+            if turn is not None:
+                line["turn"] = _turn(turn, message)
+            if call_ids:
+                line["call_ids"] = list(call_ids)
+            return line
+        case Cut(left=left):
+            return {"history": "cut", "left": left}
+        case Replaced(messages=messages, turns=turns):
+            return {
+                "history": "all",
+                "messages": [{"role": _role(message), **_fields(message)} for message in messages],
+                "turns": [_turn(turn, messages[turn.at]) for turn in turns],
+            }
+
+
+def change_from_json(line: Mapping[str, Any]) -> Change:
+    """The change that `change_to_json` wrote.
+
+    Raises:
+        LookupError, TypeError, ValueError: it is none of this version.
+    """
+    match line["history"]:
+        case "cut":
+            return Cut(line["left"])
+        case "all":
+            messages = tuple(_message(one["role"], one) for one in line["messages"])
+            return Replaced(messages, tuple(_past_turn(turn, messages[turn["at"]]) for turn in line["turns"]))
+        case role:
+            message = _message(role, line)
+            turn = line.get("turn")
+            past = _past_turn(turn, message) if turn else None
+            return Said(message, past, tuple(line.get("call_ids", ())))
+
+
+def _role(message: Message) -> str:
+    return type(message).__name__.lower()
+
+
+def _fields(message: Message) -> dict[str, Any]:
+    """The fields of a message without those that are empty."""
+    match message:
+        case System(text=text):
+            return {"text": text}
+        case User(text=text, images=images):
+            return {"text": text, **_images(images)}
+        case Result(call_id=call_id, text=text, images=images):
+            return {"call_id": call_id, "text": text, **_images(images)}
+        case Assistant(text=text, calls=calls, reasoning=reasoning, extras=extras):
+            more = {"calls": [_call(call) for call in calls], "reasoning": reasoning, "extras": dict(extras)}
+            return {"text": text, **{name: value for name, value in more.items() if value}}
+
+
+def _images(images: Sequence[Image]) -> dict[str, Any]:
+    return {"images": [{"mime": image.mime, "data": image.data} for image in images]} if images else {}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    more = {"raw": call.raw, "extras": dict(call.extras)}
+    given = {name: value for name, value in more.items() if value}
+    return {"id": call.id, "name": call.name, "arguments": call.arguments, **given}
+
+
+def _turn(turn: PastTurn, message: Message) -> dict[str, Any]:
+    """A turn beside its first message: what that message does not hold."""
+    assert isinstance(message, User), "a turn begins with what the person said"
+    line: dict[str, Any] = {"number": turn.number, "at": turn.at}
+    if turn.prompt != message.text:
+        line["prompt"] = turn.prompt
+    if turn.attachments:
+        images = list(message.images)
+        line["attachments"] = [
+            {
+                "name": attachment.name,
+                "note": attachment.note,
+                "image": images.index(attachment.image) if attachment.image else None,
+            }
+            for attachment in turn.attachments
+        ]
+    return line
+
+
+def _message(role: str, line: Mapping[str, Any]) -> Message:
+    images = tuple(Image(image["mime"], image["data"]) for image in line.get("images", ()))
+    match role:
+        case "user":
+            return User(line["text"], images)
+        case "assistant":
+            calls = tuple(
+                ToolCall(
+                    call["id"], call["name"], call["arguments"], call.get("raw", ""), call.get("extras", {})
+                )
+                for call in line.get("calls", ())
+            )
+            return Assistant(line["text"], calls, line.get("reasoning", ""), line.get("extras", {}))
+        case "result":
+            return Result(line["call_id"], line["text"], images)
+        case "system":
+            return System(line["text"])
+    raise ValueError(f"unknown role {role!r}")
+
+
+def _past_turn(line: Mapping[str, Any], message: Message) -> PastTurn:
+    images = getattr(message, "images", ())
+    attachments = tuple(
+        Attachment(one["name"], one["note"], None if one["image"] is None else images[one["image"]])
+        for one in line.get("attachments", ())
+    )
+    return PastTurn(line["number"], line.get("prompt", message.text), attachments, line["at"])

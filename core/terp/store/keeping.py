@@ -1,0 +1,240 @@
+"""What happens in a session, written to its folder as it happens."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from terp.errors import SessionError
+from terp.events import (
+    CodeDelta,
+    CodeStarted,
+    Event,
+    ModelRetrying,
+    Noticed,
+    ReasoningDelta,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+)
+from terp.history import Change, Said
+from terp.log import Record
+from terp.messages import Assistant
+from terp.models.scrubbing import Scrubber
+from terp.store import copying
+from terp.store.forms import Header, change_to_json, event_to_json, header_to_json
+from terp.store.journal import NAME, Journal
+from terp.store.reading import Stored, read
+from terp.store.redacting import redacted
+
+_TITLE_CHARS = 120
+
+
+class Keeper:
+    """Keeps one session, from its first turn on: one without any turn leaves nothing behind.
+
+    A line is written before anyone sees what it tells. When the disk takes no more, the session goes
+    on in memory, with a notice.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        header: Header,
+        scrubber: Callable[[], Scrubber],
+        *,
+        stored: Stored | None = None,
+        journal: Journal | None = None,
+    ) -> None:
+        """Keep a new session in `folder`; `resumed` is for one that is stored.
+
+        `scrubber` is made when the first line is written.
+        """
+        self.folder = folder
+        self.stored = stored
+        self._header = header
+        self._make_scrubber = scrubber
+        self._scrubber: Scrubber | None = None
+        self._journal = journal
+        self._begun = False
+        self._failed = stored is not None and journal is None
+        self._waiting: list[bytes] = []
+        self._notice: Callable[[Event], object] = lambda _: None
+        # Pieces of text and reasoning are not written: the message that they become is. These are the
+        # numbers of the last ones, under which they can be shown again.
+        self._pieces = {"text": 0, "reasoning": 0}
+
+    def tell(self, notice: Callable[[Event], object]) -> None:
+        """Log what goes wrong with `notice`."""
+        self._notice = notice
+
+    def event(self, record: Record) -> None:
+        """Keep an event of the session's log."""
+        match record.event:
+            case TextDelta():
+                self._pieces["text"] = record.number
+                return
+            case ReasoningDelta():
+                self._pieces["reasoning"] = record.number
+                return
+            case CodeDelta():
+                return
+            case ModelRetrying():
+                self._pieces = {"text": 0, "reasoning": 0}
+            case TurnStarted(prompt=prompt):
+                self._begin(prompt)
+            case CodeStarted():
+                self._begin("")
+        self._write(event_to_json(record))
+        if isinstance(record.event, TurnFinished):
+            self._sync_soon()
+
+    def change(self, change: Change) -> None:
+        """Keep a change of the session's messages."""
+        line = change_to_json(change)
+        if isinstance(change, Said) and isinstance(change.message, Assistant):
+            line |= {"time": round(time.time(), 6), "numbers": self._pieces}
+            self._pieces = {"text": 0, "reasoning": 0}
+        self._write(line)
+
+    def copy(self) -> str:
+        """Make another session of all that is kept until now; its id.
+
+        Raises:
+            SessionError: nothing is kept, or it cannot be copied.
+        """
+        if self._failed or not (self._begun or self.stored):
+            raise SessionError(
+                "This session is not kept, so there is nothing to fork."
+                if self._failed
+                else "There is nothing to fork yet."
+            )
+        # A session that was resumed may have changed without a turn since.
+        self._begin("")
+        self._flush()
+        return copying.fork(self.folder)
+
+    def close(self) -> None:
+        """Put everything on the disk and let others open the session. Harmless when called twice."""
+        if error := self._end():
+            self._tell(error)
+
+    def _begin(self, prompt: str) -> None:
+        if self._begun or self._failed:
+            return
+        self._begun = True
+        if self.stored:
+            return
+        self._scrubber = self._make_scrubber()
+        title = self._scrubber.redacted(prompt).strip().partition("\n")[0][:_TITLE_CHARS]
+        header = {**header_to_json(self._header), "title": title}
+        self._waiting.insert(0, _encoded(header))
+        try:
+            self._journal = Journal(self.folder)
+        except OSError as error:
+            self._fail(error)
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        if self._failed:
+            return
+        self._scrubber = self._scrubber or self._make_scrubber()
+        self._waiting.append(_encoded(redacted(line, self._scrubber)))
+        if self._begun:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._journal is None or not self._waiting:
+            return
+        lines, self._waiting = b"".join(self._waiting), []
+        try:
+            self._journal.append(lines)
+        except OSError as error:
+            self._fail(error)
+
+    def _sync_soon(self) -> None:
+        """Have the turn on the disk, without holding up whoever shares the loop."""
+        if self._journal is None:
+            return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._sync(self._journal)
+        else:
+            loop.run_in_executor(None, self._sync, self._journal).add_done_callback(self._synced)
+
+    @staticmethod
+    def _sync(journal: Journal) -> OSError | None:
+        try:
+            journal.sync()
+        except OSError as error:
+            return error
+        return None
+
+    def _synced(self, future: asyncio.Future[OSError | None]) -> None:
+        if not future.cancelled() and (error := future.result()) is not None:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        if not self._failed:
+            # That it cannot be closed either is no second piece of news.
+            self._end()
+            self._waiting.clear()
+            self._tell(error)
+
+    def _end(self) -> OSError | None:
+        """Write no more, and let others open the session."""
+        journal, self._journal = self._journal, None
+        self._failed = True
+        try:
+            if journal is not None:
+                journal.close()
+        except OSError as error:
+            return error
+        return None
+
+    def _tell(self, error: OSError) -> None:
+        why = error.strerror or str(error)
+        self._notice(
+            Noticed(
+                f"This session is not kept any further: {why} ({self.folder}).",
+                "It goes on in memory.",
+            )
+        )
+
+
+def resumed(folder: Path, scrubber: Callable[[], Scrubber]) -> Keeper:
+    """Keeps the stored session in `folder` from here on, and has read what it holds.
+
+    Where nothing can be written, the session goes on in memory, with a notice.
+
+    Raises:
+        SessionInUse: another process has the session open.
+        SessionError: there is no such session, or nothing of it can be read.
+    """
+    try:
+        journal = Journal(folder) if (folder / NAME).is_file() else None
+        problem = ""
+    except OSError as error:
+        journal, problem = None, error.strerror or str(error)
+    try:
+        stored = read(folder)
+    except BaseException:
+        if journal is not None:
+            journal.close()
+        raise
+    if journal is not None:
+        journal.go_on_at(stored.end)
+    else:
+        stored.notices = (*stored.notices, f"What follows is not kept: {problem} ({folder}).")
+    return Keeper(folder, stored.header, scrubber, stored=stored, journal=journal)
+
+
+def _encoded(line: Mapping[str, Any]) -> bytes:
+    try:
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"), default=str)
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        # Half of a surrogate pair has a form in JSON, but none in UTF-8.
+        return json.dumps(line, separators=(",", ":"), default=str).encode() + b"\n"

@@ -1,0 +1,295 @@
+"""A stored session, made a conversation of again."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import jiter
+
+from terp import wire
+from terp.errors import SessionError
+from terp.events import ReasoningDelta, TextDelta
+from terp.history import History, Said
+from terp.log import Record
+from terp.messages import Assistant, Result, ToolCall
+from terp.store.forms import VERSION, Header, change_from_json, header_from_json
+from terp.store.journal import NAME
+
+_EVENT, _HISTORY, _ASSISTANT = b'{"event":"', b'{"history":"', b'{"history":"assistant"'
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOver:
+    """A call that the end of terp left without a result: what events call it, and how far it had come."""
+
+    call_id: str
+    call: ToolCall
+    started: bool = False
+    finished: bool = False
+
+
+class StoredRecords:
+    """The records of the events of a log, decoded when somebody asks for them."""
+
+    def __init__(self, lines: Sequence[bytes], last: int) -> None:
+        self.last = last
+        self._lines = lines
+
+    @cached_property
+    def records(self) -> Sequence[Record]:
+        """All of them, in order. A reply's text is in one piece, and its code only in `CodeProposed`."""
+        found = [record for line in self._lines for record in _records(line)]
+        return sorted(found, key=lambda record: record.number)
+
+
+@dataclass(slots=True)
+class Stored:
+    """What a log holds, up to its first line that is damaged.
+
+    `end` is the number of its good bytes. `spent_usd` is None when a price was not known; `runs`, `calls`
+    and `questions` are counts from which the numbers go on; `gone` are the names that the last kernel
+    held, as far as they were noted. `left_over` are the calls without a result of a turn that broke off
+    in its reply `step`. `notices` are what a person should know of the reading.
+    """
+
+    folder: Path
+    header: Header
+    history: History
+    events: StoredRecords
+    end: int
+    model: str
+    spent_usd: float | None
+    runs: int
+    calls: int
+    questions: int
+    gone: tuple[str, ...]
+    left_over: tuple[LeftOver, ...]
+    step: int
+    notices: tuple[str, ...]
+
+
+def read(folder: Path) -> Stored:
+    """The session in `folder`.
+
+    Raises:
+        SessionError: there is none, or nothing of it can be read.
+    """
+    try:
+        content = (folder / NAME).read_bytes()
+    except OSError as error:
+        raise SessionError(f"The session {folder.name} cannot be read: {error.strerror}.") from error
+    lines = content.split(b"\n")
+    # What follows the last end of a line was not finished.
+    lines.pop()
+    reading = _Reading()
+    reading.read(lines)
+    if reading.header is None:
+        raise SessionError(f"The session {folder.name} cannot be read: its log has no beginning.")
+    return Stored(
+        folder=folder,
+        header=reading.header,
+        history=reading.history,
+        events=StoredRecords(reading.records, reading.last()),
+        end=reading.end,
+        model=reading.model(),
+        spent_usd=reading.spent_usd,
+        runs=reading.counts.get("code_started", 0),
+        calls=reading.calls,
+        questions=reading.counts.get("asked", 0),
+        gone=tuple(reading.names),
+        left_over=tuple(reading.left_over()),
+        step=reading.turn_count("model_called"),
+        notices=tuple(reading.notices(len(lines))),
+    )
+
+
+def read_header(folder: Path) -> Header | None:
+    """The header of the session in `folder`; None when there is none to be read."""
+    try:
+        with (folder / NAME).open("rb") as file:
+            return header_from_json(_parsed(file.readline()))
+    except (OSError, ValueError):
+        return None
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One pass over the lines of a log."""
+
+    header: Header | None = None
+    history: History = field(default_factory=History)
+    records: list[bytes] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    names: dict[str, None] = field(default_factory=dict)
+    spent_usd: float | None = 0.0
+    end: int = 0
+    calls: int = 0
+    _lines: int = 0
+    _turn: list[tuple[str, bytes]] = field(default_factory=list)
+    _call_ids: tuple[str, ...] = ()
+    _model_called: bytes = b""
+    _newer: dict[str, int] = field(default_factory=dict)
+
+    def read(self, lines: Sequence[bytes]) -> None:
+        """Take line after line, up to the first that is damaged."""
+        try:
+            for line in lines:
+                self._take(line)
+                self.end += len(line) + 1
+                self._lines += 1
+        except (AttributeError, LookupError, TypeError, ValueError):
+            return
+
+    def _take(self, line: bytes) -> None:
+        """Take one line.
+
+        Raises:
+            ValueError: it is no line of a log.
+        """
+        if self.header is None:
+            self.header = header_from_json(_parsed(line))
+        elif line.startswith(_EVENT):
+            self._event(line)
+        elif line.startswith(_HISTORY):
+            self._change(line)
+        else:
+            self._skip(next(iter(_parsed(line)), "?"))
+
+    def _event(self, line: bytes) -> None:
+        if not line.endswith(b"}") or b"\0" in line:
+            raise ValueError("damaged")
+        name = line[len(_EVENT) : line.index(b'"', len(_EVENT))].decode("ascii")
+        if name not in wire.event_names():
+            self._skip(name)
+            return
+        self.records.append(line)
+        self.counts[name] = self.counts.get(name, 0) + 1
+        match name:
+            case "turn_started":
+                self._turn = []
+            case "usage_reported":
+                self._usage(_parsed(line).get("cost_usd"))
+            case "model_called":
+                self._model_called = line
+            case "session_resumed":
+                self.names = {}
+            case "kernel_changed":
+                if _parsed(line).get("state") in ("died", "restarted", "stopped"):
+                    self.names = {}
+            case "code_finished" if b'"changes":[{' in line:
+                self._changes(_parsed(line)["changes"])
+        self._turn.append((name, line))
+
+    def _usage(self, cost: float | None) -> None:
+        known = self.spent_usd is not None and cost is not None
+        self.spent_usd = (self.spent_usd or 0.0) + (cost or 0.0) if known else None
+
+    def _changes(self, changes: Sequence[Mapping[str, Any]]) -> None:
+        for change in changes:
+            if change.get("action") == "removed":
+                self.names.pop(change["name"], None)
+            else:
+                self.names[change["name"]] = None
+
+    def _change(self, line: bytes) -> None:
+        parsed = _parsed(line)
+        try:
+            change = change_from_json(parsed)
+        except (LookupError, TypeError, ValueError):
+            self._skip(f"history {parsed['history']}")
+            return
+        self.history.apply(change)
+        if isinstance(change, Said) and isinstance(change.message, Assistant):
+            self.records.append(line)
+            self._call_ids = change.call_ids
+            self.calls = max([self.calls, *map(_number, change.call_ids)])
+
+    def _skip(self, kind: str) -> None:
+        self._newer[kind] = self._newer.get(kind, 0) + 1
+
+    def last(self) -> int:
+        """The number of the last event."""
+        for line in reversed(self.records):
+            if line.startswith(_EVENT):
+                return int(_parsed(line)["number"])
+        return 0
+
+    def model(self) -> str:
+        """The model that was asked last."""
+        assert self.header is not None
+        return str(_parsed(self._model_called)["model"]) if self._model_called else self.header.model
+
+    def turn_count(self, name: str) -> int:
+        """How many events of this name the last turn has."""
+        return sum(one == name for one, _ in self._turn)
+
+    def left_over(self) -> Iterator[LeftOver]:
+        """The calls of the last reply that have no result, if its turn broke off."""
+        if self.turn_count("turn_finished"):
+            return
+        answered, messages = 0, self.history.messages
+        while answered < len(messages) and isinstance(messages[-answered - 1], Result):
+            answered += 1
+        reply = messages[-answered - 1] if answered < len(messages) else None
+        if not isinstance(reply, Assistant):
+            return
+        started, finished = self._called("code_started"), self._called("code_finished")
+        for call_id, call in list(zip(self._call_ids, reply.calls, strict=False))[answered:]:
+            yield LeftOver(call_id, call, call_id in started, call_id in finished)
+
+    def _called(self, name: str) -> set[str]:
+        return {_parsed(line)["call_id"] for one, line in self._turn if one == name}
+
+    def notices(self, lines: int) -> Iterator[str]:
+        """What of the log is not in what was read."""
+        if self._newer:
+            kinds = ", ".join(self._newer)
+            number = sum(self._newer.values())
+            left_out = "One record" if number == 1 else f"{number} records"
+            yield f"{left_out} of this session left out: of a kind that a newer terp writes ({kinds})."
+        elif self.header is not None and self.header.version > VERSION:
+            yield "This session was written by a newer terp."
+        if self._lines < lines:
+            damaged = self._lines + 1
+            yield f"The log of this session is damaged at line {damaged}; what follows is left out."
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    """The object that a line is.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        parsed = jiter.from_json(line)
+    except ValueError:
+        # jiter knows no halves of surrogate pairs.
+        parsed = json.loads(line)
+    if not isinstance(parsed, dict):
+        raise ValueError("no object")
+    return parsed
+
+
+def _number(call_id: str) -> int:
+    number = call_id.removeprefix("c")
+    return int(number) if number.isdigit() else 0
+
+
+def _records(line: bytes) -> Iterator[Record]:
+    try:
+        parsed = _parsed(line)
+        if not line.startswith(_ASSISTANT):
+            yield wire.record_from_json(parsed)
+            return
+        numbers = parsed.get("numbers", {})
+        time = float(parsed.get("time", 0.0))
+        if parsed.get("reasoning") and numbers.get("reasoning"):
+            yield Record(numbers["reasoning"], time, ReasoningDelta(parsed["reasoning"]))
+        if parsed["text"] and numbers.get("text"):
+            yield Record(numbers["text"], time, TextDelta(parsed["text"]))
+    except (LookupError, TypeError, ValueError):
+        # Damage inside a line that nobody needed until now.
+        return

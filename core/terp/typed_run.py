@@ -1,0 +1,64 @@
+"""Code that the person typed: it runs as it is, without the model, which is told afterwards."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from terp.errors import TerpError
+from terp.events import CodeRejected, CodeTyped, Noticed
+from terp.fencing import fenced
+from terp.interrupts import Interrupted, Interrupts
+from terp.kernels.protocol import Kernel
+from terp.limits import Limits
+from terp.log import EventLog
+from terp.runs import Runner
+from terp.tool import Call
+
+TYPED = "typed"
+"""How the ids of such runs begin."""
+
+
+@dataclass(slots=True)
+class TypedRun:
+    """One run over the parts of a session. `told` gets what the model should know of it."""
+
+    call: Call
+    kernel: Kernel
+    runner: Runner
+    limits: Limits
+    log: EventLog
+    interrupts: Interrupts
+    told: Callable[[str], None]
+    running: Kernel | None = None
+
+    async def run(self) -> None:
+        """Run the code to its end; what goes wrong is in the log."""
+        self.log.append(CodeTyped(self.call.id, self.call.language, self.call.code))
+        try:
+            await self.interrupts.guard(self.kernel.start())
+            self.running = self.kernel
+            observed = await self.runner.run(
+                self.call,
+                self.kernel,
+                timeout_s=self.limits.run_timeout_s,
+                max_chars=self.limits.max_output_chars,
+            )
+        except Interrupted:
+            self.log.append(CodeRejected(self.call.id, "interrupted before it ran"))
+        except TerpError as error:
+            self.log.append(CodeRejected(self.call.id, error.message))
+            self.log.append(Noticed(error.message, error.remedy))
+        else:
+            self.told(_note(self.call, observed.text))
+        finally:
+            self.running = None
+
+    async def stop(self) -> None:
+        """Interrupt the code; returns when nothing of it runs any more."""
+        self.interrupts.stop()
+        if self.running is not None:
+            await self.running.interrupt()
+
+
+def _note(call: Call, text: str) -> str:
+    code = fenced(call.code, call.language)
+    return f"[Before this message I ran this myself:]\n{code}\n[What came of it:]\n{text}"

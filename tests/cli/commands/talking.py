@@ -1,0 +1,142 @@
+"""A talk that notes what a command does with it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from terp.errors import TerpError
+from terp.events import Event
+from terp.kernels.protocol import Variable
+from terp.log import EventLog
+from terp.messages import Attachment, Message, System, User
+from terp.places import Places
+from terp.settings import Settings
+from terp.testing import EchoKernel
+from terp_cli.commands.every import all_commands
+from terp_cli.commands.talk import SavedSession
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from terp_cli.commands.talk import Talk
+
+
+@dataclass(frozen=True)
+class Model:
+    name: str = "openai/gpt-4o"
+
+
+@dataclass(frozen=True)
+class Turn:
+    number: int
+    prompt: str
+    attachments: tuple[Attachment, ...] = ()
+
+
+class Kernel(EchoKernel):
+    """A kernel that has variables once it runs."""
+
+    def __init__(self, cwd: Path, held: Sequence[Variable] = ()) -> None:
+        super().__init__()
+        self.cwd = str(cwd)
+        self.held = held
+
+    async def variables(self) -> Sequence[Variable]:
+        return self.held
+
+
+class Conversation:
+    """Turns that can be gone back to, and a log of what is put into it."""
+
+    def __init__(self, folder: Path, *events: Event, prompts: Sequence[str] = ()) -> None:
+        self.folder = folder / "2026-11-21-abcd"
+        self.kernels = Kernel(folder)
+        self.model = Model()
+        self.log = EventLog(clock=lambda: 0.0)
+        self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]
+        self.history: Sequence[Message] = tuple(User(prompt) for prompt in prompts)
+        self.focus = ""
+        for event in events:
+            self.log.append(event)
+
+    @property
+    def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
+        return [System("You run code."), *self.history], [{"type": "function"}]
+
+    def undo(self) -> Turn:
+        return self.rewind(len(self.turns))[0]
+
+    def rewind(self, number: int) -> Sequence[Turn]:
+        if not 0 < number <= len(self.turns):
+            raise TerpError(f"There is no turn {number}.")
+        gone, self.turns = self.turns[number - 1 :], self.turns[: number - 1]
+        return gone
+
+    def reset(self) -> None:
+        self.turns, self.history = (), ()
+
+    def fork(self) -> str:
+        return "2026-11-22-ef01"
+
+    async def compact(self, focus: str = "") -> bool:
+        self.focus = focus
+        return bool(self.turns)
+
+
+class Noted:
+    """What was done, in order: lines said, and tuples of anything else."""
+
+    width = 80
+    profile = ""
+
+    def __init__(self, folder: Path, *events: Event, prompts: Sequence[str] = ()) -> None:
+        self.session = Conversation(folder, *events, prompts=prompts)
+        self.auto_run = self.verbose = self.debug = False
+        self.settings = Settings()
+        self.places = Places(folder / "config", folder / "state")
+        self.environ: Mapping[str, str] = {"PATH": ""}
+        self.did: list[Any] = []
+        self.yes = False
+        self.earlier: Sequence[SavedSession] = ()
+
+    async def does(self, line: str) -> list[Any]:
+        """Run a line; what it did."""
+        self.did = []
+        talk: Talk = self
+        assert await all_commands().run(talk, line)
+        return self.did
+
+    def say(self, *lines: str) -> None:
+        self.did += lines
+
+    def show(self, rows: "Sequence[Text]") -> None:
+        self.did += [row.plain for row in rows]
+
+    async def page(self, lines: Iterable[str]) -> None:
+        self.did.append(("page", *lines))
+
+    def prefill(self, text: str) -> None:
+        self.did.append(("prefill", text))
+
+    def send(self, prompt: str, attachments: Sequence[Attachment] = ()) -> None:
+        self.did.append(("send", prompt, *attachments))
+
+    def write(self, sequence: str) -> None:
+        self.did.append(("write", sequence))
+
+    async def ask(self, question: str) -> bool:
+        self.did.append(("ask", question))
+        return self.yes
+
+    async def use_model(self, name: str) -> None:
+        self.session.model = Model(name)
+
+    def saved(self) -> Sequence[SavedSession]:
+        return self.earlier
+
+    async def resume(self, session: str) -> None:
+        self.did.append(("resume", session))
+
+    def leave(self) -> None:
+        self.did.append(("leave",))

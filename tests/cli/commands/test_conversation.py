@@ -1,0 +1,96 @@
+from pathlib import Path
+
+import pytest
+
+from terp.errors import TerpError
+from terp.events import ReasoningDelta, TextDelta, TurnStarted
+from terp_cli.commands.talk import SavedSession
+from tests.cli.commands.talking import Noted
+
+TWO = ("plot iris.csv", "now in blue")
+
+
+async def test_undo_forgets_the_whole_turn(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    assert await talk.does("/undo") == ["Forgot: 'now in blue'. What its code changed stays changed."]
+    assert [turn.prompt for turn in talk.session.turns] == ["plot iris.csv"]
+
+
+async def test_nothing_to_undo_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(TerpError, match="There is no turn"):
+        await Noted(tmp_path).does("/undo")
+
+
+async def test_retry_sends_the_last_message_as_if_for_the_first_time(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    assert await talk.does("/retry") == [("send", "now in blue")]
+    assert len(talk.session.turns) == 1
+
+
+async def test_rewind_lists_the_turns(tmp_path: Path) -> None:
+    assert await Noted(tmp_path, prompts=TWO).does("/rewind") == [
+        "/rewind N goes back to before:",
+        "  1  plot iris.csv",
+        "  2  now in blue",
+    ]
+
+
+async def test_rewind_brings_the_message_back_to_the_input_line(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    assert await talk.does("/rewind 1") == [
+        ("prefill", "plot iris.csv"),
+        "Back to before: 'plot iris.csv'. What code changed stays changed.",
+    ]
+    assert talk.session.turns == []
+
+
+async def test_rewind_takes_a_number(tmp_path: Path) -> None:
+    with pytest.raises(TerpError, match="/rewind: 'x' is not the number of a turn"):
+        await Noted(tmp_path, prompts=TWO).does("/rewind x")
+
+
+async def test_reset_forgets_the_conversation(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    await talk.does("/reset")
+    assert talk.session.history == ()
+
+
+async def test_compact_passes_on_what_to_keep(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    assert await talk.does("/compact the columns") == ["All turns before the last are one summary now."]
+    assert talk.session.focus == "the columns"
+
+
+async def test_fork_names_the_copy(tmp_path: Path) -> None:
+    (said,) = await Noted(tmp_path).does("/fork")
+    assert said.startswith("Kept as it is now as session 2026-11-22-ef01.")
+
+
+async def test_reasoning_is_that_of_the_last_turn(tmp_path: Path) -> None:
+    events = (
+        *(TurnStarted("a"), ReasoningDelta("old")),
+        *(TurnStarted("b"), ReasoningDelta("I "), ReasoningDelta("think\nso"), TextDelta("x")),
+    )
+    assert await Noted(tmp_path, *events).does("/reasoning") == [("page", "I think", "so")]
+
+
+async def test_without_reasoning_that_is_said(tmp_path: Path) -> None:
+    events = (TurnStarted("a"), ReasoningDelta("old"), TurnStarted("b"))
+    assert await Noted(tmp_path, *events).does("/reasoning") == [
+        "The model has told no reasoning in its last turn."
+    ]
+
+
+async def test_sessions_are_listed_and_resumed(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    assert await talk.does("/sessions") == ["There is no earlier session of this directory."]
+    assert await talk.does("/resume") == ["There is no earlier session of this directory."]
+    talk.earlier = [SavedSession("2026-11-20-aa", "Plot iris", 3, 0.0), SavedSession("b", "x", 1, 0.0)]
+    first, _ = await talk.does("/sessions")
+    assert (first[:13], first[-18:]) == ("2026-11-20-aa", "3 turns  Plot iris")
+    assert await talk.does("/resume") == [("resume", "2026-11-20-aa")]
+    assert await talk.does("/resume b") == [("resume", "b")]
+
+
+async def test_quit_leaves(tmp_path: Path) -> None:
+    assert await Noted(tmp_path).does("/exit") == [("leave",)]

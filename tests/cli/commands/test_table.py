@@ -1,0 +1,100 @@
+import inspect
+from pathlib import Path
+
+import pytest
+
+from terp_cli.commands.every import TABLE, all_commands
+from terp_cli.commands.help import about, overview, page, place
+from terp_cli.commands.table import GROUPS, Command, Misused, function
+from terp_cli.talk import typed_code
+from tests.cli.commands.talking import Noted
+
+MAGICS = (
+    "verbose", "reset", "undo", "save_message", "load_message", "tokens", "info", "jupyter", "markdown",
+    "auto_run", "debug", "help",
+)  # fmt: skip
+COMMANDS = (
+    "help", "model", "settings", "auto_run", "vars", "out", "reasoning", "restart", "reset", "undo", "retry",
+    "rewind", "fork", "compact", "tokens", "cost", "sessions", "resume", "export", "copy", "edit", "profile",
+    "doctor", "quit",
+)  # fmt: skip
+
+
+def test_the_table_has_every_command_and_every_magic() -> None:
+    assert {command.name for command in TABLE} == {*COMMANDS, *MAGICS}
+
+
+def test_no_two_commands_share_a_name() -> None:
+    names = [name for command in TABLE for name in (command.name, *command.aliases)]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_what_a_row_names_is_there(row: Command) -> None:
+    names = list(inspect.signature(function(row.calls)).parameters.values())
+    assert (inspect.iscoroutinefunction(function(row.calls)), len(names)) == (True, 2)
+    assert not row.completes or callable(function(row.completes))
+    assert row.group in GROUPS
+
+
+def test_the_page_is_the_one_that_the_table_gives() -> None:
+    written = place().read_text(encoding="utf-8")
+    assert written == page(all_commands()), "write it anew: python -m terp_cli.commands"
+
+
+def test_help_tells_of_all_commands() -> None:
+    told = list(overview(all_commands()))
+    assert [command.usage for command in TABLE if not any(command.usage in line for line in told)] == []
+
+
+def test_help_about_one_command_tells_how_it_is_used() -> None:
+    assert list(about(all_commands().named("/quit"))) == ["/quit  leave", "Also: /exit"]
+
+
+async def test_a_command_gets_what_follows_its_name(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    assert await talk.does("/model  openai/o3 ") == ["The model is openai/o3."]
+    assert await talk.does("%model") == ["The model is openai/o3."]
+
+
+async def test_a_message_is_no_command(tmp_path: Path) -> None:
+    for line in ("what is /help?", "/usr/bin/env", "!ls", ">>> x", "%% ls", ""):
+        assert not await all_commands().run(Noted(tmp_path), line)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("/modle", ("There is no command '/modle'.", "Did you mean /model?")),
+        ("%vras", ("There is no command '/vras'.", "Did you mean /vars?")),
+        ("/xyz", ("There is no command '/xyz'.", "/help lists all commands.")),
+        ("/\u202ex", ("There is no command '/<U+202E>x'.", "/help lists all commands.")),
+        ("/help modle", ("There is no command '/modle'.", "Did you mean /model?")),
+    ],
+)
+async def test_an_unknown_command_suggests_the_nearest(line: str, said: object, tmp_path: Path) -> None:
+    with pytest.raises(Misused) as refused:
+        await all_commands().named(line[1:].split(maxsplit=1)[0]).run(Noted(tmp_path), line.partition(" ")[2])
+    assert (refused.value.message, refused.value.remedy) == said
+
+
+async def test_a_slash_alone_asks_for_help(tmp_path: Path) -> None:
+    assert await Noted(tmp_path).does("/") == list(overview(all_commands()))
+
+
+def test_names_and_arguments_are_completed(tmp_path: Path) -> None:
+    commands, talk = all_commands(), Noted(tmp_path)
+    assert ("tokens", "count what the next request sends") in list(commands.words())
+    assert list(commands.arguments(talk, "export", "")) == [
+        ("ipynb", ""),
+        ("py", ""),
+        ("md", ""),
+        ("html", ""),
+    ]
+    assert list(commands.arguments(talk, "auto_run", "of")) == [("off", "")]
+    assert list(commands.arguments(talk, "nothing", "")) == []
+
+
+@pytest.mark.parametrize(("line", "code"), [("%% ls -l", ("shell", "ls -l")), ("%%time", None)])
+def test_open_interpreters_shell_lines_are_code(line: str, code: object) -> None:
+    assert typed_code(line, ("python", "shell")) == code

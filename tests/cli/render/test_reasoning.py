@@ -1,0 +1,72 @@
+"""What is seen of the model's reasoning."""
+
+from terp.events import ReasoningDelta, TextDelta, TurnFinished, TurnStarted
+from terp_cli.render.reasoning import Detail
+from terp_cli.render.transcript import Transcript
+from tests.cli.drawing import Clock
+
+
+def transcript(clock: Clock, reasoning: Detail | None = None, *, verbose: bool = False) -> Transcript:
+    return Transcript(lambda: 40, lambda: 12, clock, verbose=verbose, reasoning=reasoning)
+
+
+def finished(drawn: Transcript, clock: Clock) -> list[str]:
+    rows = drawn.show(ReasoningDelta("First,\n"))
+    clock.now = 7.0
+    rows += [*drawn.show(ReasoningDelta("then this.")), *drawn.show(TextDelta("Yes."))]
+    return [str(row) for row in (*rows, *drawn.rest())]
+
+
+def test_reasoning_becomes_one_line_when_it_has_ended() -> None:
+    clock = Clock()
+    assert finished(transcript(clock), clock) == [
+        "",
+        "▸ thought for 7.0 s · 17 characters",
+        "",
+        "Yes.",
+    ]
+
+
+def test_reasoning_is_whole_when_more_is_asked_for() -> None:
+    clock = Clock()
+    assert finished(transcript(clock, verbose=True), clock) == ["", "First,", "then this.", "", "Yes."]
+
+
+def test_reasoning_can_be_left_out() -> None:
+    clock = Clock()
+    assert finished(transcript(clock, "off"), clock) == ["", "Yes."]
+
+
+def test_the_last_rows_of_reasoning_are_seen_while_it_grows() -> None:
+    clock = Clock()
+    drawn = transcript(clock)
+    for at in range(30):
+        drawn.show(ReasoningDelta(f"thought {at}\n"))
+    clock.now = 2.0
+    assert [row.plain for row in drawn.tail(12)] == [
+        "thought 26",
+        "thought 27",
+        "thought 28",
+        "thought 29",
+        "",
+        "⠦ thinking · 2.0 s",
+    ]
+
+
+def test_the_reasoning_of_the_last_turn_that_had_any_can_be_shown_again() -> None:
+    drawn = transcript(Clock())
+    for event in (
+        TurnStarted("one"),
+        ReasoningDelta("Old."),
+        TurnFinished("done", ""),
+        TurnStarted("two"),
+        ReasoningDelta("Hm."),
+        TextDelta("So."),
+        ReasoningDelta("Or "),
+        ReasoningDelta("not."),
+        TurnFinished("done", ""),
+        TurnStarted("three"),
+        TextDelta("At once."),
+    ):
+        drawn.show(event)
+    assert drawn.last_reasoning == "Hm.\n\nOr not."

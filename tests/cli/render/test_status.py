@@ -1,0 +1,43 @@
+"""The line that tells what is waited for."""
+
+import pytest
+
+from terp.events import CodeStarted, Event, KernelChanged, ModelCalled, ModelRetrying, Progress
+from terp_cli.render.transcript import Transcript
+from tests.cli.drawing import Clock
+
+
+def waiting(*events: Event, seconds: float) -> list[str]:
+    clock = Clock()
+    transcript = Transcript(lambda: 80, lambda: 12, clock)
+    for event in events:
+        transcript.show(event)
+    clock.now = seconds
+    return [row.plain[2:] for row in transcript.tail(12) if row.plain]
+
+
+@pytest.mark.parametrize(
+    ("event", "seconds", "said"),
+    [
+        (ModelCalled("openai/gpt", 1), 3.0, ["waiting for openai/gpt · 3.0 s"]),
+        (ModelCalled("openai/gpt", 1), 0.1, []),
+        (ModelRetrying(1, "busy", 5.0), 2.0, ["trying again · in 3 s"]),
+        (KernelChanged("python", "starting"), 1.5, ["starting python · 1.5 s"]),
+        (CodeStarted("c1", 1), 75.0, ["running · 1 min 15 s"]),
+        (
+            Progress("installing pandas", 3, 12, 4.0),
+            0.5,
+            ["installing pandas ━━━╌╌╌╌╌╌╌╌╌ 25% · 3/12 · 4.5 s"],
+        ),
+        (Progress("downloading", 2_000, 0, 1.0), 0.0, ["downloading · 2 000 · 1.0 s"]),
+        (Progress("checking", 0, 0, 1.0), 1.0, ["checking · 2.0 s"]),
+        (Progress("installing", 4, 4, 9.0), 1.0, []),
+    ],
+)
+def test_what_is_waited_for_is_told_with_its_time(event: Event, seconds: float, said: list[str]) -> None:
+    assert waiting(event, seconds=seconds) == said
+
+
+def test_a_kernel_that_is_ready_is_not_waited_for() -> None:
+    events = (KernelChanged("python", "starting"), KernelChanged("python", "ready"))
+    assert waiting(*events, seconds=5.0) == []

@@ -1,0 +1,84 @@
+import asyncio
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+
+from terp_cli.completing import Files, LineCompleter
+from terp_cli.talk import Sources, Word
+
+
+async def names() -> Sequence[Word]:
+    return [("df", "DataFrame"), ("model", "Model")]
+
+
+async def code(text: str) -> Sequence[str]:
+    return [name for name in ("df.head", "df.hist") if name.startswith(text)]
+
+
+async def never() -> Sequence[Word]:
+    await asyncio.Event().wait()
+    return []
+
+
+def arguments(name: str, typed: str) -> Iterable[Word]:
+    return [("ipynb", "notebook"), ("html", "page")] if name == "export" else []
+
+
+def sources(folder: Path) -> Sources:
+    return Sources(lambda: [("model", "which"), ("export", "write")], arguments, names, code, folder)
+
+
+async def completed(line: str, given: Sources) -> list[str]:
+    """The line after each completion of it."""
+    document = Document(line)
+    found = LineCompleter(given).get_completions_async(document, CompleteEvent())
+    return [line[: len(line) + one.start_position] + one.text async for one in found]
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ("/mo", ["/model"]),
+        ("/", ["/model", "/export"]),
+        ("%exp", ["%export"]),
+        ("/export ht", ["/export html"]),
+        ("plot @mo", ["plot @model"]),
+        ("@irs", ["@iris.csv"]),
+        (">>> df.h", [">>> df.head", ">>> df.hist"]),
+        ("plain words", []),
+        ("ada@mo", []),
+    ],
+)
+async def test_what_stands_before_the_cursor_is_completed(
+    tmp_path: Path, line: str, after: list[str]
+) -> None:
+    (tmp_path / "iris.csv").touch()
+    assert await completed(line, sources(tmp_path)) == after
+
+
+async def test_a_kernel_that_is_slow_to_answer_holds_no_key_up(tmp_path: Path) -> None:
+    (tmp_path / "iris.csv").touch()
+    slow = Sources(list, arguments, never, code, tmp_path)
+    assert await asyncio.wait_for(completed("@ir", slow), 5) == ["@iris.csv"]
+
+
+def test_files_that_git_ignores_are_left_out(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    for name, text in ((".gitignore", "*.log\n"), ("a.log", ""), ("b.py", "")):
+        (tmp_path / name).write_text(text)
+    assert sorted(Files(tmp_path).like("")) == [".gitignore", "b.py"]
+
+
+def test_what_begins_as_typed_comes_before_what_merely_holds_it(tmp_path: Path) -> None:
+    for name in ("data.py", "a_long_test.py", "test_a.py"):
+        (tmp_path / name).touch()
+    assert Files(tmp_path).like("test") == ["test_a.py", "a_long_test.py"]
+
+
+def test_a_name_with_spaces_is_quoted_in_the_message(tmp_path: Path) -> None:
+    (tmp_path / "two words.png").touch()
+    assert asyncio.run(completed("@two", sources(tmp_path))) == ['@"two words.png"']

@@ -1,0 +1,87 @@
+"""Lines read as the terminal itself edits them."""
+
+import asyncio
+import os
+import pty
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from terp_cli.line_desk import LineDesk
+from terp_cli.talk import LineSettings, Typed
+from tests.cli.screens import Watched
+
+
+class Seat:
+    """A terminal that a test types on, and what was written to it."""
+
+    def __init__(self, hand: int, line: int) -> None:
+        self.hand = hand
+        self.screen = Watched()
+        self.desk = LineDesk(line, self.screen)
+        self.talk = LineSettings(Path(os.devnull), str, lambda: False, lambda: None)
+
+    async def answer(self, typed: str, *, secret: bool = False) -> Typed:
+        """What is read when this is typed at a question."""
+        asking = asyncio.create_task(self.desk.line("Run? ", secret=secret))
+        await self.screen.wrote("Run? ")
+        os.write(self.hand, typed.encode())
+        return await asyncio.wait_for(asking, 20)
+
+    async def message(self, typed: str) -> str:
+        """The message when this is typed at the prompt."""
+        reading = asyncio.create_task(self.desk.message())
+        await self.screen.wrote("> ")
+        os.write(self.hand, typed.encode())
+        return await asyncio.wait_for(reading, 20)
+
+
+@asynccontextmanager
+async def seat() -> AsyncIterator[Seat]:
+    hand, line = pty.openpty()
+    try:
+        yield Seat(hand, line)
+    finally:
+        os.close(hand)
+        os.close(line)
+
+
+async def test_a_question_is_answered_by_the_next_line() -> None:
+    async with seat() as here:
+        assert await here.answer("y\n") == Typed("y", pasted=False)
+
+
+async def test_what_was_typed_before_a_question_does_not_answer_it() -> None:
+    async with seat() as here:
+        os.write(here.hand, b"y\n")
+        assert await here.answer("n\n") == Typed("n", pasted=False)
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"), [("hello\n", "hello"), ("one\\\ntwo\n", "one\ntwo"), ('"""\na\nb\n"""\n', "a\nb")]
+)
+async def test_a_message_goes_on_where_it_says_so(typed: str, message: str) -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        assert await here.message(typed) == message
+
+
+async def test_the_end_of_input_leaves() -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        with pytest.raises(EOFError):
+            await here.message("\x04")
+
+
+async def test_the_second_interrupt_in_a_row_leaves() -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        here.desk.interrupted()
+        here.desk.interrupted()
+        with pytest.raises(EOFError):
+            await asyncio.wait_for(here.desk.message(), 20)
+
+
+async def test_a_question_in_the_middle_of_a_talk_leaves_the_next_line_to_it() -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        assert await here.answer("n\n") == Typed("n", pasted=False)
+        assert await here.message("hello\n") == "hello"

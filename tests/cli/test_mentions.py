@@ -1,0 +1,42 @@
+from pathlib import Path
+
+import pytest
+
+from terp_cli.mentions import Mentions, as_mentions, mentions
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("iris.csv", "two words.png", "src/main.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("message", "files", "names"),
+    [
+        ("look at @iris.csv.", ["iris.csv"], []),
+        ("@iris.csv, then @iris.csv again", ["iris.csv"], []),
+        ('(see @"two words.png")', ["two words.png"], []),
+        ('see @"two words.png"', ["two words.png"], []),
+        ("@src/main.py and @df", ["src/main.py"], ["df"]),
+        ("plot @df, please", [], ["df"]),
+        ("mail ada@example.org", [], []),
+        ("@missing.csv and @src", [], ["src"]),
+        ("no mention @ all", [], []),
+    ],
+)
+def test_a_message_names_files_that_exist_and_what_may_be_variables(
+    folder: Path, message: str, files: list[str], names: list[str]
+) -> None:
+    assert mentions(message, folder) == Mentions(tuple(str(folder / name) for name in files), tuple(names))
+
+
+def test_a_dropped_file_becomes_a_mention(folder: Path) -> None:
+    assert as_mentions(f"'{folder}/two words.png' ") == f'@"{folder}/two words.png" '
+
+
+@pytest.mark.parametrize("pasted", ["hello", "iris.csv", "/no/such/file", "it's", "", "a\nb"])
+def test_any_other_paste_stays_text(pasted: str) -> None:
+    assert as_mentions(pasted) == ""

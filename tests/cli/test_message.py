@@ -1,0 +1,180 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.input.base import PipeInput
+
+from terp_cli.desk import Desk
+from terp_cli.history import LockedHistory
+from terp_cli.talk import LineSettings, goes_on, unmarked
+from tests.cli.screens import Watched
+
+
+class Seat:
+    """An input line, its keys, and its screen; `busy` as during a turn."""
+
+    def __init__(self, keys: PipeInput, history: Path) -> None:
+        self.keys = keys
+        self.screen = Watched()
+        self.desk = Desk(keys, self.screen.painter())
+        self.busy = False
+        self.interrupts = 0
+        self.rewinds = 0
+        self.talk = LineSettings(history, lambda: "toolbar", lambda: self.busy, self._interrupt, self._rewind)
+
+    def _interrupt(self) -> None:
+        self.interrupts += 1
+        self.desk.take_back()
+        self.busy = False
+
+    def _rewind(self) -> None:
+        self.rewinds += 1
+
+    async def read(self, *keys: str) -> str:
+        """The message when these keys are typed."""
+        for typed in keys:
+            self.keys.send_text(typed)
+        return await asyncio.wait_for(self.desk.message(), 20)
+
+
+@asynccontextmanager
+async def seat(*history: str) -> AsyncIterator[Seat]:
+    with create_pipe_input() as keys, TemporaryDirectory() as folder:
+        before = LockedHistory(Path(folder, "history"))
+        for line in history:
+            before.store_string(line)
+        here = Seat(keys, Path(folder, "history"))
+        async with here.desk.talking(here.talk):
+            yield here
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("hello\r", "hello"),
+        ("one\x1b\rtwo\r", "one\ntwo"),
+        ("one\ntwo\r", "one\ntwo"),
+        ("one\\\rtwo\r", "one\ntwo"),
+        ('"""\rone\rtwo\r"""\r', "one\ntwo"),
+        ("\x1b[200~one\r\ntwo\x1b[201~\r", "one\ntwo"),
+        ("wrong\x03right\r", "right"),
+        ("  \r\rhello\r", "hello"),
+    ],
+)
+async def test_a_message_is_what_was_meant(keys: str, message: str) -> None:
+    async with seat() as here:
+        assert (await here.read(keys)).strip() == message
+
+
+@pytest.mark.parametrize("keys", ["\x04", "\x03\x03", "some words\x03\x03"])
+async def test_these_keys_leave(keys: str) -> None:
+    async with seat() as here:
+        with pytest.raises(EOFError):
+            await here.read(keys)
+
+
+async def test_typing_after_ctrl_c_means_to_stay() -> None:
+    async with seat() as here:
+        assert await here.read("\x03a\x03b\r") == "b"
+
+
+async def test_ctrl_r_finds_what_was_typed_before() -> None:
+    async with seat("plot the iris data", "count them") as here:
+        assert await here.read("\x12iris\r\r") == "plot the iris data"
+
+
+async def test_lines_entered_before_anybody_waits_come_in_order() -> None:
+    async with seat() as here:
+        assert [await here.read("one\rtwo\r"), await here.read()] == ["one", "two"]
+
+
+async def test_what_is_queued_is_shown_above_the_line() -> None:
+    async with seat() as here:
+        here.keys.send_text("later\rnow")
+        await here.screen.wrote("now")
+        assert here.screen.shown() == ["", "  next: later", "› now", "toolbar"]
+
+
+async def test_up_takes_back_what_was_queued_while_a_turn_goes_on() -> None:
+    async with seat() as here:
+        here.busy = True
+        assert await here.read("later\r\x1b[A now\r") == "later now"
+
+
+async def test_an_interrupt_puts_what_was_queued_back_on_the_line() -> None:
+    async with seat() as here:
+        here.busy = True
+        here.keys.send_text("later\r\x03")
+        await here.screen.wrote("later")
+        assert await here.read(" rather\r") == "later rather"
+
+
+async def test_a_draft_survives_a_question() -> None:
+    async with seat() as here:
+        here.keys.send_text("dra")
+        await here.screen.wrote("dra")
+        asking = asyncio.create_task(here.desk.line("Run? "))
+        await here.screen.wrote("Run?")
+        here.keys.send_text("y\r")
+        assert (await asyncio.wait_for(asking, 20)).text == "y"
+        assert await here.read("ft\r") == "draft"
+
+
+async def test_keys_pressed_in_the_middle_of_a_message_do_not_answer_a_question() -> None:
+    async with seat() as here:
+        here.keys.send_text("do this")
+        await here.screen.wrote("do this")
+        asking = asyncio.create_task(here.desk.line("Run? "))
+        here.keys.send_text(", then y\r")
+        message = await asyncio.wait_for(here.desk.message(), 20)
+        await here.screen.wrote("Run?")
+        here.keys.send_text("n\r")
+        assert (message, (await asyncio.wait_for(asking, 20)).text) == ("do this, then y", "n")
+
+
+async def test_a_question_and_its_answer_stay_on_the_screen() -> None:
+    async with seat() as here:
+        asking = asyncio.create_task(here.desk.line("Two\nlines? "))
+        await here.screen.wrote("lines?")
+        here.keys.send_text("y\r")
+        await asyncio.wait_for(asking, 20)
+    assert here.screen.shown() == ["Two", "lines? y"]
+
+
+async def test_two_escapes_rewind() -> None:
+    async with seat() as here:
+        here.keys.send_text("\x1b\x1b")
+        assert (await here.read("a\r"), here.rewinds) == ("a", 1)
+
+
+async def test_a_hostile_paste_moves_nothing_on_the_screen() -> None:
+    async with seat() as here:
+        here.keys.send_text("\x1b[200~a\u202eb\x9b2Jc\x1b[201~")
+        await here.screen.wrote("c")
+        assert "\u202e" not in here.screen.getvalue() and "\x9b" not in here.screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [("a", False), ("a\\", True), ("a\\\\", False), ('"""', True), ('"""a"""', False), ("", False)],
+)
+def test_a_message_goes_on_when_it_says_so(text: str, more: bool) -> None:
+    assert goes_on(text) is more
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (" a ", "a"),
+        ('"""\n  a\n"""', "  a"),
+        ("a\\\nb", "a\nb"),
+        ("a\\\\\nb", "a\\\\\nb"),
+        ('say """x""" !', 'say """x""" !'),
+    ],
+)
+def test_marks_of_continuation_are_no_part_of_a_message(typed: str, message: str) -> None:
+    assert unmarked(typed) == message

@@ -1,0 +1,127 @@
+"""The painter: rows that stay, live rows below them, and the cursor in the bottom."""
+
+import re
+
+import pyte
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from terp_cli.painter import Painter
+from terp_cli.pictures.graphic import Graphic
+from terp_cli.render.rows import Row
+from tests.cli.screens import Terminal
+
+COLUMNS, ROWS = 30, 12
+
+row = st.text(st.sampled_from("ab 漢é👩"), max_size=40).map(lambda text: ((text.rstrip(), ""),))
+short = st.text(st.sampled_from("ab é"), max_size=COLUMNS).map(lambda text: ((text.rstrip(), ""),))
+rows = st.lists(row, max_size=5)
+fitting = st.lists(short, max_size=5)
+bottoms = st.lists(short, min_size=1, max_size=3)
+
+
+PICTURE = Graphic(1, 11, "(a picture)\r\n")
+
+
+def plain(painted: Row) -> str:
+    return "".join(text for text, _ in painted)
+
+
+def wrapped(text: str) -> list[str]:
+    """As the terminal breaks a row that is too long."""
+    screen = pyte.Screen(COLUMNS, ROWS)
+    pyte.Stream(screen).feed(text)
+    return "\n".join(line.rstrip() for line in screen.display).rstrip().split("\n")
+
+
+frames = st.lists(st.tuples(rows, fitting, bottoms), min_size=1, max_size=8)
+
+
+@settings(deadline=None, max_examples=150)
+@given(frames)
+def test_the_bottom_stays_below_all_that_was_painted(
+    changes: list[tuple[list[Row], list[Row], list[Row]]],
+) -> None:
+    terminal = Terminal(COLUMNS, ROWS)
+    painter = Painter(terminal, terminal.size)
+    finished: list[str] = []
+    for new, tail, bottom in changes:
+        painter.place(bottom, (len(bottom) - 1, 0))
+        painter.update(new, tail)
+        finished += [line for painted in new for line in wrapped(plain(painted))]
+        live = [plain(painted) for painted in [*tail[-painter.tail_rows :], *bottom]]
+        assert "\n".join(terminal.shown()) == "\n".join([*finished, *live]).rstrip()
+
+
+@settings(deadline=None, max_examples=150)
+@given(frames, st.data())
+def test_the_cursor_is_where_the_bottom_wants_it(
+    changes: list[tuple[list[Row], list[Row], list[Row]]], draw: st.DataObject
+) -> None:
+    terminal = Terminal(COLUMNS, ROWS)
+    painter = Painter(terminal, terminal.size)
+    for new, tail, bottom in changes:
+        at = draw.draw(st.tuples(st.integers(0, len(bottom) - 1), st.integers(0, COLUMNS - 1)))
+        painter.update(new, tail)
+        numbered = [f"{number}>{plain(line)}"[:COLUMNS] for number, line in enumerate(bottom)]
+        painter.place([((line, ""),) for line in numbered], at)
+        screen = terminal.pyte()
+        assert (screen.cursor.x, screen.display[screen.cursor.y][:2]) == (at[1], f"{at[0]}>")
+
+
+@settings(deadline=None, max_examples=100)
+@given(frames)
+def test_what_is_held_back_in_a_pause_is_painted_after_it(
+    changes: list[tuple[list[Row], list[Row], list[Row]]],
+) -> None:
+    terminal = Terminal(COLUMNS, ROWS)
+    painter = Painter(terminal, terminal.size)
+    painter.place([(("> ", ""),)], (0, 2))
+    painter.pause()
+    before = terminal.getvalue()
+    for new, tail, _ in changes:
+        painter.update(new, tail)
+    assert terminal.getvalue() == before
+    painter.resume()
+    finished = [line for new, _, _ in changes for painted in new for line in wrapped(plain(painted))]
+    live = [plain(painted) for painted in changes[-1][1][-painter.tail_rows :]]
+    assert "\n".join(terminal.shown()) == "\n".join([*finished, *live, ">"])
+
+
+def test_a_line_above_the_bottom_costs_little_more_than_itself() -> None:
+    terminal = Terminal()
+    painter = Painter(terminal, terminal.size)
+    painter.place([(("", ""),), (("> " + "typed " * 10, ""),), (("toolbar " * 9, ""),)], (1, 4))
+    painter.update([], [(("total = ", ""),)])
+    before = len(terminal.getvalue())
+    painter.update([(("total = 1", ""),)], [(("next", ""),)])
+    assert len(terminal.getvalue()) - before < 60
+
+
+def test_the_spinner_alone_is_written_when_it_alone_changes() -> None:
+    terminal = Terminal()
+    painter = Painter(terminal, terminal.size)
+    painter.place([(("> typed", ""),)], (0, 4))
+    painter.update([], [(("- waiting", ""),)])
+    before = len(terminal.getvalue())
+    painter.update([], [(("| waiting", ""),)])
+    assert re.fullmatch(r"\x1b\[1A\r(\x1b\[K)?\| waiting\x1b\[1B\r\x1b\[4C", terminal.getvalue()[before:])
+
+
+def test_a_picture_stands_between_the_rows_around_it() -> None:
+    terminal = Terminal()
+    painter = Painter(terminal, terminal.size)
+    painter.place([(("> ", ""),)], (0, 2))
+    painter.update([(("before", ""),), PICTURE, (("after", ""),)], [])
+    painter.update([PICTURE], [(("tail", ""),)])
+    assert terminal.shown() == ["before", "(a picture)", "after", "(a picture)", "tail", ">"]
+
+
+def test_one_blank_row_is_enough_above_the_bottom() -> None:
+    terminal = Terminal()
+    painter = Painter(terminal, terminal.size)
+    painter.place([(), (("> ", ""),)], (1, 2))
+    painter.update([(("said", ""),), ()], [])
+    assert (terminal.shown(), terminal.pyte().cursor.y) == (["said", "", ">"], 2)
+    painter.update([(("more", ""),)], [])
+    assert (terminal.shown(), terminal.pyte().cursor.y) == (["said", "", "more", "", ">"], 4)
