@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -71,7 +72,14 @@ def write_end(stream: TextIO, output_format: str, end: TurnFinished) -> None:
 
 
 def _run(run: CodeRun) -> dict[str, Any]:
-    return {"language": run.language, "code": run.code, "status": run.status, "output": run.text}
+    return {
+        "language": run.language,
+        "code": run.code,
+        "status": run.status,
+        "output": run.text,
+        "changes": [asdict(change) for change in run.changes],
+        "stopped_at": asdict(run.stopped_at) if run.stopped_at else None,
+    }
 
 
 def write_json(stream: TextIO, data: Mapping[str, Any]) -> None:

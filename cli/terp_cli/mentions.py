@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from terp.changes import shape_text
 from terp.kernels.protocol import Variable
 from terp.messages import Attachment
 
@@ -40,8 +41,8 @@ def mentions(message: str, cwd: Path) -> Mentions:
 
 def described(variable: Variable) -> Attachment:
     """A variable of the kernel, for the model."""
-    shape = f", {variable.shape}" if variable.shape else ""
-    value = f": {variable.value}" if variable.value else ""
+    shape = f", {shape_text(variable.shape)}" if variable.shape else ""
+    value = f": {variable.head}" if variable.head else ""
     note = f"[Variable {variable.name} in the Python kernel: {variable.type}{shape}{value}]"
     return Attachment(variable.name, note, None)
 

@@ -9,6 +9,7 @@ from typing import Literal, TextIO, assert_never
 
 from terp import events as on
 from terp import outputs as out
+from terp.changes import delta_line, stopped_line
 from terp_cli import past_words
 from terp_cli.effects_line import effects_line
 from terp_cli.run_text import RunText
@@ -139,17 +140,24 @@ class PlainFront:
                 self._note(f"[cannot run] {readable(reason)}")
             case on.CodeStarted(execution_count=count):
                 self._note(f"[run {count}]", "verbose")
-            case on.CodeFinished(call_id=call_id, status=status, seconds=seconds, files=files, note=note):
-                self._rest(call_id)
-                for change in files:
-                    self._note(f"[{change.action}] {one_line(change.path)}")
-                known = status == "died" and note == self._obituary
-                if status != "ok" and (status != "error" or note) and not known:
-                    self._note(f"[{status}] {one_line(note)}".rstrip())
-                self._note(f"[{status} after {seconds:.1f} s]", "verbose")
-                self._after_run = True
+            case on.CodeFinished():
+                self._run_over(event)
             case _:
                 assert_never(event)
+
+    def _run_over(self, event: on.CodeFinished) -> None:
+        self._rest(event.call_id)
+        for change in event.files:
+            self._note(f"[{change.action}] {one_line(change.path)}")
+        known = event.status == "died" and event.note == self._obituary
+        if event.status != "ok" and (event.status != "error" or event.note) and not known:
+            self._note(f"[{event.status}] {one_line(event.note)}".rstrip())
+        if event.stopped_at:
+            self._note(f"[stopped at] {one_line(stopped_line(event.stopped_at))}")
+        if delta := delta_line(event.changes, event.more_changes):
+            self._note(f"[variables] {one_line(delta)}")
+        self._note(f"[{event.status} after {event.seconds:.1f} s]", "verbose")
+        self._after_run = True
 
     def _other(self, event: Other) -> None:
         match event:

@@ -263,7 +263,7 @@ class Repl:
         return kernels.get(kernels.languages[0])
 
     async def _names(self) -> Sequence[Word]:
-        return [(variable.name, variable.type) for variable in await self._kernel.variables()]
+        return list((await self._kernel.names()).items())
 
     async def _completed(self, code: str) -> Sequence[str]:
         return await self._kernel.complete(code, len(code))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TextIO, assert_never
 
 from terp.artifacts import Artifacts
+from terp.changes import stopped_line
 from terp.errors import SettingsError
 from terp.kernels.protocol import Kernel
 from terp.languages import language_of
@@ -100,9 +101,10 @@ class CodeRun:
                 await kernel.type_in(self._read_line())
             case BackCall(service=service):
                 await kernel.answer(None, f"there is no service {service!r} without a session")
-            case RunEnded(status=status, note=note):
+            case RunEnded(status=status, note=note, stopped_at=stopped):
                 self._status = status
                 self._write(self._notes, f"terp: {note}\n" if note else "")
+                self._write(self._notes, f"terp: stopped at {stopped_line(stopped)}\n" if stopped else "")
             case RunStarted() | Clear():
                 return
             case _:

@@ -3,6 +3,7 @@
     TerpError
     ├── SettingsError          a flag, variable or profile is wrong; `problems` has one line each
     ├── AttachmentError        a file named with -f cannot be used
+    ├── UnknownRun             a session has no run of that number
     ├── NobodyThere            a question was asked and no person can answer it
     ├── ModelError             a model call failed; `stop_reason` says how
     │   ├── NoModel            no model is configured and none was found
@@ -18,6 +19,7 @@
     ├── TurnFailed             a turn ended without an answer (`terp.reply`, for callers of `terp.open`)
     └── KernelError            a kernel cannot do what was asked
         ├── KernelStartFailed  it did not come up; the message ends with the last lines of its log
+        ├── KernelBusy         it cannot be asked while its code runs
         └── UnknownLanguage    nothing here can run that language
 
 A message is one readable sentence; `remedy` says what the person can do, or is empty.
@@ -69,6 +71,12 @@ class SettingsError(TerpError):
 
 class AttachmentError(TerpError):
     """A file named as an attachment is missing, unreadable or of a kind that cannot be attached."""
+
+    stop_reason: StopReason = "usage"
+
+
+class UnknownRun(TerpError):
+    """A session has no run of that number, or none that is over; the message tells which there are."""
 
     stop_reason: StopReason = "usage"
 
@@ -158,6 +166,10 @@ class KernelError(TerpError):
 
 class KernelStartFailed(KernelError):
     """A kernel did not come up."""
+
+
+class KernelBusy(KernelError):
+    """A kernel does not answer a question beside the code that it runs."""
 
 
 class UnknownLanguage(KernelError):

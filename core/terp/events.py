@@ -9,7 +9,7 @@ from typing import Literal
 
 from terp.effects.found import NOT_ANALYSED, Effects
 from terp.errors import StopReason
-from terp.outputs import FileChange, Output, RunStatus
+from terp.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChange
 
 KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped"]
 QuestionKind = Literal["approval", "consent", "input"]
@@ -141,7 +141,11 @@ class CodeRejected:
 
 @dataclass(frozen=True, slots=True)
 class CodeStarted:
-    """The kernel has the code of an approved call."""
+    """The kernel has the code of an approved call.
+
+    `execution_count` is the number of the run in the session, through restarts and over all languages:
+    a Python kernel counts the same, and `out[N]` there is the run's full output.
+    """
 
     call_id: str
     execution_count: int
@@ -167,7 +171,9 @@ class LateOutput:
 class CodeFinished:
     """A run is over. Comes after the last `Printed` of its call, once per `CodeStarted`.
 
-    `output_path` is the file with the run's full text output ("" when there was none).
+    `output_path` is the file with the run's full text output ("" when there was none). `changes` are
+    those of the kernel's variables, `more_changes` counts what is left out of them; `stopped_at` is where
+    a run that was stopped stood, as far as that is known.
     """
 
     call_id: str
@@ -176,6 +182,9 @@ class CodeFinished:
     files: tuple[FileChange, ...] = ()
     note: str = ""
     output_path: str = ""
+    changes: tuple[VariableChange, ...] = ()
+    more_changes: int = 0
+    stopped_at: StoppedAt | None = None
 
 
 @dataclass(frozen=True, slots=True)

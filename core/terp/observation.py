@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from terp import pictures
+from terp.changes import delta_line, stopped_line
 from terp.headtail import HeadTail
 from terp.hints import hint
 from terp.messages import Image
@@ -16,6 +17,8 @@ _NOISE = ("Requirement already satisfied:",)
 _IMAGES = 4
 _IMAGE_BASE64 = 4_000_000
 _FILES = 20
+# A longer result says how its code can be read again.
+_LONG = 800
 
 
 class Observation:
@@ -39,7 +42,7 @@ class Observation:
             case Text(stream=stream, text=text):
                 self._write(self._lines[stream].feed(text))
             case Display():
-                self._block(_described(output))
+                self._block(described(output))
                 self._picture(output)
             case DisplayUpdate(display_id=display_id):
                 self._updates[display_id] = output
@@ -73,16 +76,20 @@ class Observation:
         """
         self._rest()
         for update in self._updates.values():
-            self._block(_described(update))
+            self._block(described(update))
         self._updates.clear()
-        where = f"all of it is in {full_output}" if full_output else ""
-        said = [self._text.text(where).rstrip("\n")] if not self._text.empty else [_silence(ended)]
+        said = [self._text.text(_where(ended.recall, full_output)).rstrip("\n")]
+        if self._text.empty:
+            said = [_silence(ended)]
         if self._omitted:
             said.append(f"[… {self._omitted:,} more characters came and were not kept …]")
         if not self._text.empty and ended.hidden_value is not None and ended.hidden_value != "None":
             said.append(f"[the last expression, silenced with ';', is {ended.hidden_value}]")
         said += [f"[{remark}]" for remark in self._remarks]
         said += _endings(ended)
+        if ended.recall and full_output and len(said[0]) > _LONG:
+            # What is shortened later keeps its end.
+            said.append(f"[this output stays in {ended.recall}]")
         return "\n".join(said)
 
     def _write(self, text: str) -> None:
@@ -131,9 +138,19 @@ def _endings(ended: RunEnded) -> list[str]:
         said.append("[interrupted by the person]")
     if ended.note:
         said.append(f"[{ended.note}]")
+    if ended.stopped_at:
+        said.append(f"[it stood at {stopped_line(ended.stopped_at)}]")
+    if delta := delta_line(ended.changes, ended.more_changes):
+        said.append(f"[variables: {delta}]")
     if ended.files:
         said.append(f"[files: {_listed(ended.files)}]")
     return said
+
+
+def _where(recall: str, path: str) -> str:
+    if not path:
+        return ""
+    return f'{recall}.text has all, {recall}.grep("…") searches it' if recall else f"all of it is in {path}"
 
 
 def _listed(files: tuple[FileChange, ...]) -> str:
@@ -142,7 +159,8 @@ def _listed(files: tuple[FileChange, ...]) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
-def _described(display: Display | DisplayUpdate) -> str:
+def described(display: Display | DisplayUpdate) -> str:
+    """What was displayed, in words: its text, or the file it is in."""
     picture = pictures.raster(display.data)
     if picture is not None:
         size = pictures.size(picture[1])

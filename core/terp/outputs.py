@@ -7,6 +7,7 @@ from typing import Any, Literal
 StreamName = Literal["stdout", "stderr"]
 RunStatus = Literal["ok", "error", "interrupted", "timeout", "died"]
 FileAction = Literal["created", "modified", "deleted"]
+VariableAction = Literal["new", "changed", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,48 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
+class VariableChange:
+    """A name that a run bound, rebound, changed in place or removed.
+
+    `type` is the name of its type, `shape` its shape or length (() without one, or none that can be
+    known without running code), `size` its bytes in memory where they are cheap to know. A removed name
+    has none of them.
+    """
+
+    name: str
+    action: VariableAction
+    type: str = ""
+    shape: tuple[int, ...] = ()
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A name and its small value, in words: "41", "list of 10 000"."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedAt:
+    """The innermost line of the person's own code at which a run was stopped.
+
+    `function` is "" outside functions. `inside` names what that line was calling, where it is no code of
+    theirs ("time.sleep"). `run` is the number of an earlier run whose code it is, `file` the path of a
+    file, or words where no more is known; without either it is the code of the run itself.
+    """
+
+    line: int
+    function: str = ""
+    source: str = ""
+    inside: str = ""
+    run: int = 0
+    file: str = ""
+    values: tuple[Held, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RunStarted:
     """The kernel has the code. First of every run that reached the kernel."""
 
@@ -112,12 +155,19 @@ class RunEnded:
 
     `hidden_value` is the repr of a last expression that Jupyter does not show: `None`, or a value
     silenced with `;`. `note` explains an end that is not the code's own doing (death, timeout).
+    `changes` are those of the namespace since the run before, `more_changes` counts what is left out.
+    `stopped_at` is where a run that was stopped stood, as far as that is known. `recall` is the expression
+    by which code in this kernel can read the full output of the run ("" when there is none).
     """
 
     status: RunStatus
     hidden_value: str | None = None
     files: tuple[FileChange, ...] = ()
     note: str = ""
+    changes: tuple[VariableChange, ...] = ()
+    more_changes: int = 0
+    stopped_at: StoppedAt | None = None
+    recall: str = ""
 
 
 RunItem = RunStarted | Output | BackCall | RunEnded

@@ -12,18 +12,23 @@ from terp.events import (
     TurnFinished,
     UsageReported,
 )
-from terp.outputs import Display, Error, FileChange, Output, Text
+from terp.outputs import Display, Error, FileChange, Output, StoppedAt, Text, VariableChange
 from terp.plain import without_escapes
 
 
 @dataclass(frozen=True, slots=True)
 class CodeRun:
-    """Code that ran in a turn, and what it put out, in order."""
+    """Code that ran in a turn, and what it put out, in order.
+
+    `changes` are those of the variables, `stopped_at` is where a run that was stopped stood.
+    """
 
     language: str
     code: str
     status: str
     outputs: tuple[Output, ...]
+    changes: tuple[VariableChange, ...] = ()
+    stopped_at: StoppedAt | None = None
 
     @property
     def text(self) -> str:
@@ -115,8 +120,10 @@ def _gather(event: Event, gathered: _Gathered) -> None:
             if isinstance(output, Display) and output.path:
                 gathered.files[output.path] = FileChange(output.path, "created")
         case CodeFinished(call_id=call_id, status=status, files=files):
-            call, outputs = gathered.proposed[call_id], gathered.outputs.get(call_id, [])
-            gathered.runs.append(CodeRun(call.language, call.code, status, tuple(outputs)))
+            call, outputs = gathered.proposed[call_id], tuple(gathered.outputs.get(call_id, []))
+            gathered.runs.append(
+                CodeRun(call.language, call.code, status, outputs, event.changes, event.stopped_at)
+            )
             gathered.files.update({change.path: change for change in files})
         case UsageReported():
             gathered.usage.append(event)

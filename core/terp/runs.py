@@ -1,20 +1,23 @@
 """One approved call: from the kernel's outputs to events and to what the model reads."""
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from terp.artifacts import Artifacts, Shown, Spool
+from terp.beside import Beside
 from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printed
 from terp.flood import Flood
 from terp.kernels.protocol import Kernel
 from terp.log import EventLog
 from terp.messages import Image
-from terp.observation import Observation
+from terp.observation import Observation, described
 from terp.outputs import (
     BackCall,
+    Display,
     Error,
     InputRequest,
     Output,
@@ -41,7 +44,7 @@ class Runner:
     """Runs calls in a kernel: logs every output, keeps the full text, saves pictures.
 
     `type_in` answers code that waits for a line, and returns what the model should know of that;
-    `serve` answers code that calls a service of terp.
+    `serve` answers code that calls a service of terp. `runs` is how many the session had before.
     """
 
     def __init__(
@@ -49,8 +52,10 @@ class Runner:
         log: EventLog,
         artifacts: Artifacts,
         type_in: Callable[[InputRequest, Kernel], Awaitable[str]],
-        serve: Callable[[BackCall, Kernel], Awaitable[None]],
+        serve: Callable[[BackCall, Kernel], Coroutine[Any, Any, None]],
+        runs: int = 0,
     ) -> None:
+        self._runs = runs
         self._log = log
         self._artifacts = artifacts
         self._type_in = type_in
@@ -63,38 +68,44 @@ class Runner:
             KernelStartFailed: there is no kernel to run it.
         """
         watched = _Watched(call, kernel, Observation(max_chars, kernel.cwd), self._artifacts.spool(call.id))
+        number = self._runs + 1
         ended, started, began = RunEnded("died"), False, time.monotonic()
+        running = kernel.execute(call.code, run_id=call.id, number=number, timeout_s=timeout_s)
         try:
-            async with aclosing(kernel.execute(call.code, run_id=call.id, timeout_s=timeout_s)) as items:
-                async for item in items:
+            async with aclosing(running) as items, aclosing(watched.beside):
+                while not isinstance(item := await watched.beside.next(items), RunEnded):
                     match item:
-                        case RunStarted(execution_count=count):
-                            started = True
-                            self._log.append(CodeStarted(call.id, count))
-                        case RunEnded():
-                            ended = self._without_own_files(item)
+                        case RunStarted():
+                            started, self._runs = True, number
+                            self._log.append(CodeStarted(call.id, number))
                         case BackCall():
-                            await self._serve(item, kernel)
+                            watched.beside.begin(self._serve(item, kernel))
                         case _:
-                            await self._output(watched, item)
+                            self._output(watched, item)
+                ended = self._without_own_files(item)
         finally:
             watched.spool.close()
         self._show(call, watched.flood.ended())
         if watched.spool.failure:
             self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
         text = watched.observation.text(ended, watched.spool.path)
-        self._log.append(
-            CodeFinished(
-                call.id, ended.status, time.monotonic() - began, ended.files, ended.note, watched.spool.path
-            )
-            if started
-            else CodeRejected(call.id, text)
+        finished = CodeFinished(
+            call.id,
+            ended.status,
+            time.monotonic() - began,
+            ended.files,
+            ended.note,
+            watched.spool.path,
+            ended.changes,
+            ended.more_changes,
+            ended.stopped_at,
         )
+        self._log.append(finished if started else CodeRejected(call.id, text))
         return Observed(
             ended.status, text, watched.observation.images, watched.failed or ended.status != "ok"
         )
 
-    async def _output(self, watched: "_Watched", output: Output) -> None:
+    def _output(self, watched: "_Watched", output: Output) -> None:
         if isinstance(output, Shown):
             output = self._saved(watched.call, output)
         if isinstance(output, Text):
@@ -103,10 +114,15 @@ class Runner:
             watched.failed = True
             # Whoever reads along sees the library's frames folded.
             watched.spool.add(without_escapes("\n".join(output.traceback)) + "\n")
+        elif isinstance(output, Display):
+            watched.spool.add(described(output).rstrip("\n") + "\n")
         watched.observation.add(output)
         self._show(watched.call, watched.flood.passed(output))
         if isinstance(output, InputRequest):
-            watched.observation.remark(await self._type_in(output, watched.kernel))
+            watched.beside.begin(self._ask(watched, output))
+
+    async def _ask(self, watched: "_Watched", request: InputRequest) -> None:
+        watched.observation.remark(await self._type_in(request, watched.kernel))
 
     def _saved(self, call: Call, display: Shown) -> Shown:
         try:
@@ -133,4 +149,5 @@ class _Watched:
     observation: Observation
     spool: Spool
     flood: Flood = field(default_factory=Flood)
+    beside: Beside = field(default_factory=Beside)
     failed: bool = False

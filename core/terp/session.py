@@ -18,6 +18,7 @@ from terp.log import EventLog, Record
 from terp.messages import Attachment, Message, ToolCall
 from terp.models.protocol import Model
 from terp.past import Past
+from terp.past_runs import RUN_OUTPUT, recalling
 from terp.person import Consent, Person
 from terp.playing import Playing
 from terp.proposals import Proposals
@@ -79,9 +80,9 @@ class Session:
         drawn, guarded = self._playing.drawn, self._playing.guarded
         self._proposals = Proposals(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
-        self._runner = Runner(
-            self.log, Artifacts(folder / "outputs", folder), self._services.type_in, self._services.serve
-        )
+        self._services.offer(RUN_OUTPUT, recalling(self.log))
+        artifacts, runs = Artifacts(folder / "outputs", folder), stored.runs if stored else 0
+        self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
         self._closed = False
         self._untold: list[str] = []
         self._between = BetweenRuns(self.log)

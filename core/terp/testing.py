@@ -15,7 +15,7 @@ from terp.events import CodeProposed, Event
 from terp.kernels.protocol import Kernel, KernelListener, Variable
 from terp.messages import Assistant, Message, ToolCall
 from terp.models.protocol import CallDelta, Chunk, Replied, Text, Usage
-from terp.outputs import Output, RunEnded, RunItem, RunStarted
+from terp.outputs import BackCall, InputRequest, Output, RunEnded, RunItem, RunStarted
 from terp.outputs import Text as Printed
 from terp.person import Consent, Decline, Run
 from terp.session import Session
@@ -92,8 +92,8 @@ class EchoKernel:
     """A kernel, and the only one of its `Kernels`, that prints the code it is given.
 
     `replies` maps code to the items a run of it yields instead of the echo; a function is called
-    for them. `ran` keeps all code that reached it. Code that is never to end: `EchoKernel.ENDLESS`,
-    which an interrupt ends.
+    for them; after a question it waits for the answer, unless it dies next. `ran` keeps all code that
+    reached it. Code that is never to end: `EchoKernel.ENDLESS`, which an interrupt ends.
     """
 
     ENDLESS = "while True: pass"
@@ -111,6 +111,7 @@ class EchoKernel:
         self._replies = replies or {}
         self._interrupted = asyncio.Event()
         self._busy = asyncio.Event()
+        self._asked: asyncio.Event | None = None
         self._listeners: list[KernelListener] = []
 
     def get(self, language: str) -> Kernel:
@@ -138,22 +139,29 @@ class EchoKernel:
         self.generation = max(1, self.generation)
 
     async def execute(
-        self, code: str, *, run_id: str = "", timeout_s: float = 0.0
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
     ) -> AsyncGenerator[RunItem, None]:
         """The scripted items for `code`, or its echo."""
         await self.start()
         self.ran.append(code)
+        self._interrupted.clear()
         yield RunStarted(len(self.ran))
         if code == self.ENDLESS:
             self._busy.set()
             await self._interrupted.wait()
             yield RunEnded("interrupted")
             return
-        items = self._replies.get(code, [Printed("stdout", code + "\n")])
-        for item in items:
-            yield item
+        items = list(self._replies.get(code, [Printed("stdout", code + "\n")]))
         if not any(isinstance(item, RunEnded) for item in items):
-            yield RunEnded("ok")
+            items.append(RunEnded("ok"))
+        for item in items:
+            if self._asked is not None and not (isinstance(item, RunEnded) and item.status == "died"):
+                await self._asked.wait()
+                if self._interrupted.is_set():
+                    yield RunEnded("interrupted")
+                    return
+            self._asked = asyncio.Event() if isinstance(item, InputRequest | BackCall) else None
+            yield item
 
     async def busy(self) -> None:
         """Return when `ENDLESS` runs."""
@@ -162,14 +170,17 @@ class EchoKernel:
     async def type_in(self, text: str | None) -> None:
         """Keep the line."""
         self.typed.append(text)
+        self._answered()
 
     async def answer(self, value: Any, error: str = "") -> None:
         """Keep the answer."""
         self.answers.append((value, error))
+        self._answered()
 
     async def interrupt(self) -> None:
-        """End `ENDLESS`."""
+        """End `ENDLESS`, and a wait for an answer."""
         self._interrupted.set()
+        self._answered()
 
     async def restart(self) -> None:
         """Count the start."""
@@ -186,6 +197,14 @@ class EchoKernel:
     async def variables(self) -> Sequence[Variable]:
         """None."""
         return ()
+
+    async def names(self) -> Mapping[str, str]:
+        """None."""
+        return {}
+
+    def _answered(self) -> None:
+        if self._asked is not None:
+            self._asked.set()
 
     async def aclose(self) -> None:
         """Note that it was closed."""

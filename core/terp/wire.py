@@ -111,6 +111,9 @@ def _decode(hint: Any, value: Any) -> Any:
         if kind is None:
             raise ValueError(f"unknown output {value.get('kind')!r}")
         return _build(kind, value)
+    if typing.get_origin(hint) is types.UnionType and types.NoneType in typing.get_args(hint):
+        kinds = [kind for kind in typing.get_args(hint) if kind is not types.NoneType]
+        return value if value is None or len(kinds) > 1 else _decode(kinds[0], value)
     if typing.get_origin(hint) is tuple:
         return tuple(_decode(typing.get_args(hint)[0], item) for item in value)
     if isinstance(hint, type) and not isinstance(hint, types.GenericAlias) and dataclasses.is_dataclass(hint):

@@ -44,7 +44,16 @@ async def test_the_result_is_one_object() -> None:
         "answer": "Größe 2",
         "error": "",
         "remedy": "",
-        "code_log": [{"language": "python", "code": "1+1", "status": "ok", "output": "2\n"}],
+        "code_log": [
+            {
+                "language": "python",
+                "code": "1+1",
+                "status": "ok",
+                "output": "2\n",
+                "changes": [],
+                "stopped_at": None,
+            }
+        ],
         "files": ["/w/a.csv"],
         "images": [],
         "usage": {"input_tokens": 10, "output_tokens": 5, "cost_usd": 0.25},

@@ -173,6 +173,18 @@ def test_every_other_event_has_its_line(event: on.Event, line: str) -> None:
     assert shown([event]) == ("", line)
 
 
+def test_a_run_tells_what_it_did_to_the_variables_and_where_it_stood() -> None:
+    ended = on.CodeFinished(
+        "c1",
+        "interrupted",
+        0.1,
+        changes=(out.VariableChange("x", "new", "int"),),
+        stopped_at=out.StoppedAt(3, source="wait()"),
+    )
+    told = "[python]\nprint(1)\n[interrupted]\n[stopped at] line 3: wait()\n[variables] +x int\n"
+    assert shown([PROPOSED, on.CodeStarted("c1", 1), ended])[1] == told
+
+
 def test_a_death_is_told_once() -> None:
     why = "The kernel ended by signal SIGKILL."
     events: list[on.Event] = [

@@ -150,10 +150,8 @@ def test_a_session_is_shown_as_it_was(terp: Terp) -> None:
     result = terp("sessions", "show", session["id"])
     head, _, rest = result.out.partition("\n\n")
     assert head.splitlines()[1] == "count to one"
-    assert (
-        rest
-        == "> count to one\n\nI count.\n[python]\nprint(1)\n[effects] computes only\n[output]\n1\nIt is one.\n"
-    )
+    code = "[python]\nprint(1)\n[effects] computes only\n"
+    assert rest == f"> count to one\n\nI count.\n{code}[output]\n1\nIt is one.\n"
     facts = json.loads(terp("sessions", "show", session["id"], "--json").out)
     assert [message["role"] for message in facts["messages"]] == ["user", "assistant", "result", "assistant"]
     assert facts["events"][0]["event"] == "turn_started"

@@ -4,7 +4,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terp.events import CodeFinished, CodeStarted, Printed, TurnFinished
-from terp.outputs import Clear, Display, DisplayUpdate, Error, Omitted, Output, Text
+from terp.outputs import (
+    Clear,
+    Display,
+    DisplayUpdate,
+    Error,
+    Held,
+    Omitted,
+    Output,
+    StoppedAt,
+    Text,
+    VariableChange,
+)
 from terp_cli.render.output import OutputStream
 from terp_cli.terminal import TerminalFront
 from tests.cli.drawing import Clock, drawn, printed, proposed
@@ -20,7 +31,7 @@ def test_a_flood_shows_its_head_a_count_and_its_tail() -> None:
         *(str(at) for at in range(40)),
         "… 948 lines …",
         *(str(at) for at in range(988, 1_000)),
-        "✓ ran · 500 ms",
+        "✓ ran · 500 ms · out[1]",
         "  all output: /tmp/out.txt",
     ]
 
@@ -33,6 +44,22 @@ def test_a_flood_of_results_is_counted_and_its_pictures_are_shown() -> None:
         "png /s/last.png",
         "… 800 more results …",
         "✓ ran · 500 ms",
+    ]
+
+
+STOPPED = StoppedAt(7, "fit", "total = sum(xs)", values=(Held("i", "41"),))
+CHANGES = (
+    VariableChange("df", "new", "DataFrame", (10_000, 12), 9_400_000),
+    VariableChange("\x1bx", "removed"),
+)
+
+
+def test_a_run_ends_with_what_it_did_to_the_variables() -> None:
+    ended = CodeFinished("c1", "interrupted", 0.5, changes=CHANGES, more_changes=3, stopped_at=STOPPED)
+    assert drawn([*printed()[:-1], ended])[-3:] == [
+        "✗ interrupted · 500 ms",
+        "Interrupted at line 7 in fit: total = sum(xs)   (i = 41)",
+        "  +df DataFrame 10 000×12 9.4 MB · −^[x · and 3 more",
     ]
 
 
@@ -83,7 +110,7 @@ def test_a_traceback_shows_the_own_frames_and_counts_those_of_libraries() -> Non
         "File /tmp/mine.py:3, in mine",
         "----> 3 get()",
         "KeyError: 'nope'",
-        "✗ failed · 500 ms",
+        "✗ failed · 500 ms · out[1]",
         f"  all output: {path}",
     ]
 

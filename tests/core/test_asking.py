@@ -11,10 +11,11 @@ from terp.events import (
     Answered,
     Asked,
     CodeDeclined,
+    CodeFinished,
     CodeProposed,
     TurnFinished,
 )
-from terp.outputs import Error, InputRequest, Text
+from terp.outputs import BackCall, Error, InputRequest, RunEnded, Text
 from terp.person import Consent, Decline, Nobody, Run
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session, results, unanswered
@@ -171,6 +172,51 @@ async def test_a_consent_waits_no_more_for_a_front_end_that_left(tmp_path: Path)
             await session.log.changed()
         assert not consent.done()
     assert await consent
+
+
+async def test_a_question_ends_with_the_kernel_of_its_code(tmp_path: Path) -> None:
+    class Thinking(ScriptedPerson):
+        took_back = False
+
+        async def type_in(self, prompt: str, *, secret: bool) -> str:
+            try:
+                return await asyncio.Future()
+            finally:
+                self.took_back = True
+
+    died = RunEnded("died", note="The kernel ended.")
+    kernel, person = EchoKernel({"input()": [InputRequest("Name? "), died]}), Thinking("run")
+    session = open_session(tmp_path, ScriptedModel([call("input()")]), kernel, person)
+    events = await collect(session, "go")
+    assert person.took_back
+    assert [answered.question_id for answered in of(Answered, events)] == ["q1"]
+    assert of(CodeFinished, events)[0].note == "The kernel ended."
+    assert kernel.typed == []
+
+
+async def test_a_service_that_code_waits_for_ends_with_its_kernel(tmp_path: Path) -> None:
+    kernel = EchoKernel({"ask": [BackCall("slow", {}), RunEnded("died")]})
+    session = open_session(tmp_path, ScriptedModel([call("ask")]), kernel)
+
+    async def slow(_: Any) -> None:
+        await asyncio.Future()
+
+    session.offer("slow", slow)
+    events = await collect(session, "go")
+    assert of(CodeFinished, events)[0].status == "died"
+    assert kernel.answers == []
+
+
+async def test_a_person_that_fails_to_answer_ends_the_turn_and_not_in_silence(tmp_path: Path) -> None:
+    class Broken(ScriptedPerson):
+        async def type_in(self, prompt: str, *, secret: bool) -> str:
+            raise ValueError("no keyboard")
+
+    kernel = EchoKernel({"input()": [InputRequest("Name? ")]})
+    session = open_session(tmp_path, ScriptedModel([call("input()")]), kernel, Broken("run"))
+    with pytest.raises(ValueError, match="no keyboard"):
+        await collect(session, "go")
+    assert unanswered(session.history) == []
 
 
 async def test_a_policy_that_answers_is_named(tmp_path: Path) -> None:

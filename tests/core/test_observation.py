@@ -19,7 +19,9 @@ from terp.outputs import (
     Omitted,
     Output,
     RunEnded,
+    StoppedAt,
     Text,
+    VariableChange,
 )
 from terp.plain import Lines, settled
 
@@ -58,6 +60,28 @@ def test_head_and_tail_are_kept_and_the_rest_counted() -> None:
     assert text.startswith("H" * 10)
     assert text.endswith("T" * 10)
     assert "[… 4,021 characters left out; all of it is in /s/c1.txt …]" in text
+
+
+def test_output_that_is_cut_is_read_again_by_the_number_of_its_run() -> None:
+    ended = RunEnded("ok", recall="out[4]")
+    text = told(Text("stdout", "x" * 93_612), ended=ended, limit=200, path="/s/c1.txt")
+    note = '[… 93,412 characters left out; out[4].text has all, out[4].grep("…") searches it …]'
+    assert text == f"{'x' * 100}\n{note}\n{'x' * 100}"
+
+
+def test_a_long_output_says_where_it_stays_when_it_is_shortened_later() -> None:
+    ended = RunEnded("ok", recall="out[4]")
+    text = told(Text("stdout", "x" * 900), ended=ended, path="/s/c1.txt")
+    assert text == f"{'x' * 900}\n[this output stays in out[4]]"
+
+
+def test_the_model_reads_what_became_of_the_variables_and_where_code_stood() -> None:
+    stopped = StoppedAt(3, source="time.sleep(60)", inside="time.sleep")
+    ended = RunEnded("interrupted", changes=(VariableChange("x", "new", "int"),), stopped_at=stopped)
+    assert told(ended=ended) == (
+        "The code printed nothing.\n[interrupted by the person]\n"
+        "[it stood at line 3 (in time.sleep): time.sleep(60)]\n[variables: +x int]"
+    )
 
 
 def test_an_error_is_its_own_frames_with_two_lines_around() -> None:

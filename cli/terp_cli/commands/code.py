@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from terp.export.story import Answer, Run, Story
 from terp.export.telling import story_of
@@ -26,16 +25,9 @@ async def variables(talk: Talk, name: str) -> None:
     if not found:
         talk.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
         return
-    cells = [(one.name, one.type, *_looks(one)) for one in found]
-    talk.show(columns(cells, talk.width, ("bold", "cyan", "", "dim", "")))
+    from terp_cli.render.variables import variables_table  # noqa: PLC0415  (rich is not needed before)
 
-
-def _looks(variable: Any) -> tuple[str, str, str]:
-    """Shape, size and a short look, as far as the kernel tells them."""
-    shape, size = variable.shape, getattr(variable, "size", None)
-    shown = shape if isinstance(shape, str) else "×".join(map(str, shape))
-    head = getattr(variable, "head", "") or getattr(variable, "value", "")
-    return shown, size_of(size) if isinstance(size, int) else "", head
+    talk.show(variables_table(found, talk.width))
 
 
 async def out(talk: Talk, number: str) -> None:

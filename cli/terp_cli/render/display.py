@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from rich.text import Text
 
+from terp.changes import grouped
 from terp.outputs import Display, DisplayUpdate
 from terp.plain import is_wordless
 from terp_cli.pictures.graphic import Graphic
@@ -13,7 +14,6 @@ from terp_cli.program_text import ProgramText
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
 from terp_cli.render.fold import wrapped
-from terp_cli.render.words import grouped
 from terp_cli.sanitise import one_line, readable
 
 Drawn = Text | Graphic

@@ -15,10 +15,10 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
+from terp.changes import grouped
 from terp_cli.render import look
 from terp_cli.render.fold import wrapped
 from terp_cli.render.html import Block, Cell, Grid
-from terp_cli.render.words import grouped
 from terp_cli.sanitise import readable
 
 _GAP = 2

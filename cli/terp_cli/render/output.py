@@ -7,13 +7,13 @@ from typing import assert_never
 from rich.text import Text as Styled
 
 from terp import tracebacks
+from terp.changes import grouped
 from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp_cli.program_row import Line
 from terp_cli.program_text import ProgramText
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
 from terp_cli.render.display import MOST_ROWS, Draw, Drawn, display_rows, folded, lines_of, saved_to
-from terp_cli.render.words import grouped
 
 _HEAD, _TAIL = 40, MOST_ROWS - 40
 """Lines of a flood that are shown from its start while it runs, and from its end when it is over."""

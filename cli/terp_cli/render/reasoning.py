@@ -5,11 +5,11 @@ from typing import Literal
 
 from rich.text import Text
 
+from terp.changes import grouped
 from terp_cli.render import look
 from terp_cli.render.fold import wrapped
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.status import elapsed
-from terp_cli.render.words import grouped
 from terp_cli.sanitise import readable
 
 Detail = Literal["folded", "whole", "off"]

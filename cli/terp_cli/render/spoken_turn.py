@@ -7,6 +7,7 @@ from typing import assert_never
 
 from rich.text import Text
 
+from terp.changes import delta_words
 from terp.events import (
     Answered,
     Asked,
@@ -225,8 +226,12 @@ class SpokenTurn:
         # The death was told when it happened.
         note = event.note if event.note != self._obituary else ""
         self._obituary = ""
-        _, *rest = _plain(words.finished(replace(event, note=note), cut=cut))
-        return [f"{_ENDS[event.status]} {elapsed(event.seconds)}.", *(line.strip() for line in rest)]
+        # A number in groups would be read as several numbers.
+        changed = _GAP.sub("", delta_words(event.changes, event.more_changes))
+        _, *told = _plain(words.finished(replace(event, note=note, changes=(), more_changes=0)))
+        told += [f"Variables: {one_line(changed)}"] if changed else []
+        told += _plain(words.left_behind(event, cut=cut))
+        return [f"{_ENDS[event.status]} {elapsed(event.seconds)}.", *(line.strip() for line in told)]
 
     def _finished(self, event: TurnFinished) -> list[str]:
         self._what = ""

@@ -105,6 +105,7 @@ class Transcript:
         self._part: Stream | None = None
         self._name = ""
         self._code: dict[str, Pieces] = {}
+        self._numbers: dict[str, int] = {}
         self._code_language: str | None = None
         self._rows: list[Drawn] = []
         self._spaced = False
@@ -187,7 +188,8 @@ class Transcript:
 
     def _run(self, event: CodeStarted | Printed | LateOutput | CodeFinished) -> None:
         match event:
-            case CodeStarted(call_id=call_id):
+            case CodeStarted(call_id=call_id, execution_count=number):
+                self._numbers[call_id] = number
                 self._status.wait("running", self._clock(), after_s=0.5)
                 self._begin("output " + call_id, self._output())
             case Printed(call_id=call_id, output=output):
@@ -273,7 +275,10 @@ class Transcript:
             return
         if self._name != "line":
             self._begin("line", None)
-        self._keep([part for row in rows for part in wrapped(row, self._width())])
+        self._keep([part for row in rows for part in self._fit(row)])
+
+    def _fit(self, row: Text) -> list[Text]:
+        return wrapped(row, self._width())
 
     def _write_code(self, delta: CodeDelta) -> None:
         name = "code " + delta.call_id
@@ -318,7 +323,10 @@ class Transcript:
         told = output.saved if isinstance(output, OutputStream) else set()
         # A picture that was drawn and saved is one: its file was named below it.
         news = tuple(one for one in finished.files if one.action != "created" or one.path not in told)
-        self._keep(words.finished(replace(finished, files=news), cut=cut))
+        number = self._numbers.pop(finished.call_id, 0)
+        self._keep([part for row in words.finished(finished, number=number) for part in self._fit(row)])
+        # A path in one piece can be copied.
+        self._keep(words.left_behind(replace(finished, files=news), cut=cut))
         self._named |= {change.path for change in finished.files if change.action != "deleted"}
 
     def _kernel_changed(self, changed: KernelChanged) -> None:

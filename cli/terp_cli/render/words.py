@@ -5,6 +5,7 @@ from typing import assert_never
 from rich.style import Style
 from rich.text import Text
 
+from terp.changes import delta_line, grouped, size_text, stopped_line
 from terp.effects.found import Effects
 from terp.events import (
     Answered,
@@ -52,6 +53,7 @@ _RUN = {
     "timeout": ("✗ out of time", look.BAD),
     "died": ("✗ the kernel died", look.BAD),
 }
+_STOPPED = {"interrupted": "Interrupted", "died": "Killed"}
 _KERNEL = {
     "died": ("The {} kernel died.", look.BAD),
     "restarted": ("The {} kernel was restarted; its variables are gone.", look.WARNING),
@@ -143,13 +145,27 @@ def retrying(event: ModelRetrying) -> list[Text]:
     return _said(with_remedy(event.reason, again), look.WARNING)
 
 
-def finished(event: CodeFinished, *, cut: bool) -> list[Text]:
-    """How a run ended, what it changed on disk, and where all its output is when some is not shown."""
+def finished(event: CodeFinished, *, number: int = 0) -> list[Text]:
+    """How a run ended, where it stood if it was stopped, and what it did to the variables.
+
+    `number` is that of the run in the session: what it put out is found by it again.
+    """
     said, style = _RUN[event.status]
-    rows = [Text.assemble((said, style), (f" · {elapsed(event.seconds)}", look.DIM))]
+    again = f" · out[{number}]" if number and event.output_path else ""
+    rows = [Text.assemble((said, style), (f" · {elapsed(event.seconds)}{again}", look.DIM))]
     if event.note:
         rows += _said(event.note, look.WARNING)
-    rows += [_file(change) for change in event.files]
+    if event.stopped_at:
+        stopped = _STOPPED.get(event.status, "Stopped")
+        rows += _said(f"{stopped} at {stopped_line(event.stopped_at)}", look.WARNING)
+    if delta := delta_line(event.changes, event.more_changes):
+        rows.append(Text(f"  {one_line(delta)}", look.DIM))
+    return rows
+
+
+def left_behind(event: CodeFinished, *, cut: bool) -> list[Text]:
+    """What a run changed on disk, and where all its output is when some is not shown."""
+    rows = [_file(change) for change in event.files]
     if cut and event.output_path:
         rows.append(Text(f"  all output: {one_line(event.output_path)}", look.DIM))
     return rows
@@ -187,24 +203,9 @@ def ended(event: TurnFinished, usage: Usage) -> list[Text]:
     return [*rows, *([Text(str(usage), look.DIM)] if str(usage) else [])]
 
 
-def grouped(number: int) -> str:
-    """A number in groups of three, as in 12 345."""
-    return f"{number:,}".replace(",", " ")
-
-
 def _file(change: FileChange) -> Text:
-    size = f" ({_size(change.size)})" if change.action != "deleted" else ""
+    size = f" ({size_text(change.size)})" if change.action != "deleted" else ""
     return Text.assemble((f"  {change.action} ", look.DIM), one_line(change.path), (size, look.DIM))
-
-
-def _size(size: float) -> str:
-    if size == 1:
-        return "1 byte"
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"
 
 
 def _said(text: str, style: Style) -> list[Text]:

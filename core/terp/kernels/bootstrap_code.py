@@ -2,29 +2,37 @@
 
 from pathlib import Path
 
-# In the order of their imports.
-_MODULES = ("home", "text", "values", "figures", "files", "frames", "__init__")
-
+# A finder for the package: what few cells need is compiled when it is first imported.
 _LOADER = """
 def load(sources, token, shell):
-    import sys, types
-    package = types.ModuleType("terp_home")
-    package.__path__ = []
-    sys.modules["terp_home"] = package
-    for name, source in sources:
-        inner = name != "__init__"
-        module = types.ModuleType("terp_home." + name) if inner else package
-        module.__package__ = "terp_home"
-        sys.modules[module.__name__] = module
-        exec(compile(source, "<terp_home." + name + ">", "exec"), module.__dict__)
-    package.install(shell, token)
+    import sys
+    from importlib.machinery import ModuleSpec
+
+    class Sources:
+        def find_spec(self, name, path=None, target=None):
+            return ModuleSpec(name, self, is_package=name == "terp_home") if name in sources else None
+
+        def create_module(self, spec):
+            return None
+
+        def exec_module(self, module):
+            name = module.__name__
+            exec(compile(sources[name], "<" + name + ">", "exec"), module.__dict__)
+
+    sys.meta_path.insert(0, Sources())
+    import terp_home
+    terp_home.install(shell, token)
 """
 
 
 def bootstrap_code(token: str) -> str:
     """Code that loads the package as `terp_home` into a kernel, and leaves no other name there."""
     folder = Path(__file__).with_name("inside")
-    sources = [(name, (folder / f"{name}.py").read_text(encoding="utf-8")) for name in _MODULES]
+    sources = {_module(path.stem): path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
     # One expression: a statement would bind a name in the person's namespace.
     load = f"space['load']({sources!r}, {token!r}, get_ipython())"
     return f"(lambda space: (exec({_LOADER!r}, space), {load}))({{}})"
+
+
+def _module(stem: str) -> str:
+    return "terp_home" if stem == "__init__" else f"terp_home.{stem}"

@@ -5,23 +5,24 @@ import json
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import KernelStartFailed
 from terp.importing import import_slow
+from terp.kernels.asides import Asides
 from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
+from terp.kernels.endings import fatal_end, ordinary_end, silent_end
 from terp.kernels.files import FileWatch
 from terp.kernels.launch import Launch
 from terp.kernels.protocol import KernelListener, Variable
 from terp.kernels.run import Run
 from terp.kernels.rundir import sweep
-from terp.kernels.translation import Translator, report_of, wants_exit
+from terp.kernels.translation import RUN_NUMBER, Translator, report_of, wants_exit
 from terp.kernels.waiting import first_of, is_set_within
 from terp.outputs import FileChange, RunEnded, RunItem, RunStatus
-from terp.plain import without_escapes
 
 if TYPE_CHECKING:
     from terp.kernels.process import KernelProcess
@@ -36,8 +37,6 @@ _LAST_OUTPUT_S = 0.05
 _POKE_S = 0.05
 # How long the first and the second interrupt are given before the kernel is killed.
 _PATIENCE_S = (2.0, 3.0)
-# How long a question beside a run (completion, variables) may take.
-_ASIDE_S = 1.0
 _REMEMBERED_RUNS = 500
 _LOST = "Its variables are lost; the next run starts a new kernel."
 
@@ -76,6 +75,7 @@ class JupyterKernel:
         self._run: Run | None = None
         self._ladder: asyncio.Task[None] | None = None
         self._settling: asyncio.Task[None] | None = None
+        self._asides = Asides(lambda: self._process, lambda: self._run is not None)
         self._tasks: set[asyncio.Task[None]] = set()
         # Ids of requests to ids of runs, for output that comes after the end.
         self._past: OrderedDict[str, str] = OrderedDict()
@@ -105,18 +105,19 @@ class JupyterKernel:
         await self._up()
 
     async def execute(
-        self, code: str, *, run_id: str = "", timeout_s: float = 0.0
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
     ) -> AsyncGenerator[RunItem, None]:
         """Run `code`; yield what happens."""
         async with self._turn:
-            run = Run(run_id, self._translator, Backlog(self._max_output_chars), self._token)
+            backlog = Backlog(self._max_output_chars)
+            run = Run(run_id, self._translator, backlog, self._token, code=code, number=number)
             self._run = run
             try:
                 process = await self._up_unless_stopped(run)
                 if process is None:
                     yield RunEnded(run.stopped or "interrupted", note="Stopped before the code ran.")
                     return
-                self._send(process, run, code, timeout_s)
+                self._send(process, run, timeout_s)
                 async with aclosing(run.backlog.items()) as items:
                     async for item in items:
                         if isinstance(item, RunEnded):
@@ -152,21 +153,20 @@ class JupyterKernel:
         await self._up()
 
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Completions; none when no kernel runs or a busy one cannot answer beside its run."""
-        reply = await self._ask("complete_request", {"code": code, "cursor_pos": cursor})
-        return tuple(reply.get("matches") or ())
+        """Completions, if they come at once."""
+        return await self._asides.complete(code, cursor)
 
     async def inspect(self, code: str, cursor: int) -> str:
-        """Documentation as plain text; "" when no kernel runs or a busy one cannot answer."""
-        reply = await self._ask("inspect_request", {"code": code, "cursor_pos": cursor, "detail_level": 0})
-        return without_escapes(str((reply.get("data") or {}).get("text/plain") or ""))
+        """Documentation as plain text."""
+        return await self._asides.inspect(code, cursor)
 
     async def variables(self) -> Sequence[Variable]:
-        """The person's variables; none when no kernel runs or a busy one cannot answer."""
-        if self._process is None:
-            return ()
-        answer = await self._process.ask_bootstrap("variables", _ASIDE_S, busy=self._run is not None)
-        return tuple(Variable(*row) for row in (answer or {}).get("variables") or ())
+        """The person's variables."""
+        return await self._asides.variables()
+
+    async def names(self) -> Mapping[str, str]:
+        """The person's names with their types."""
+        return await self._asides.names()
 
     async def aclose(self) -> None:
         """End the kernel. Harmless when repeated."""
@@ -248,9 +248,9 @@ class JupyterKernel:
         # When all is being ended there is no next run.
         return process.obituary("" if self._closed else _LOST)
 
-    def _send(self, process: "KernelProcess", run: Run, code: str, timeout_s: float) -> None:
+    def _send(self, process: "KernelProcess", run: Run, timeout_s: float) -> None:
         content = {
-            "code": code,
+            "code": run.code,
             "silent": False,
             "store_history": True,
             "user_expressions": {},
@@ -259,7 +259,8 @@ class JupyterKernel:
             "stop_on_error": False,
         }
         run.sent_ns = time.time_ns()
-        run.message_id = process.send("execute_request", content, run)
+        metadata = {RUN_NUMBER: run.number} if run.number else {}
+        run.message_id = process.send("execute_request", content, run, metadata=metadata)
         self._past[run.message_id] = run.run_id
         if len(self._past) > _REMEMBERED_RUNS:
             self._past.popitem(last=False)
@@ -304,19 +305,15 @@ class JupyterKernel:
                 return
 
     def _ending(self, process: "KernelProcess", run: Run, files: tuple[FileChange, ...]) -> RunEnded:
-        status: RunStatus
-        if not run.reply.done() and not process.gone.done():
-            return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
         if not run.reply.done():
-            status = "timeout" if run.stopped == "timeout" else "died"
-            return RunEnded(status, files=files, note=f"{run.overtime} {self._obituary(process)}".lstrip())
-        reply = run.reply.result()
+            gone = process.gone.done()
+            return fatal_end(run, files, self._obituary(process)) if gone else silent_end(run, files)
         note = run.overtime
-        if wants_exit(reply):
+        if wants_exit(run.reply.result()):
             note = f"The code ended the session. {_LOST}"
             self._background(self._retire(process))
-        status = run.stopped or ("ok" if reply.get("status") == "ok" else "error")
-        return RunEnded(status, run.report.get("hidden"), files, note)
+        recall = f"out[{run.number}]" if run.number and process.has_bootstrap else ""
+        return ordinary_end(run, files, note, recall=recall)
 
     async def _retire(self, process: "KernelProcess") -> None:
         """End a kernel that its own code has told to end."""
@@ -354,6 +351,7 @@ class JupyterKernel:
         """Interrupt, interrupt again, kill: until the run is over."""
         process = self._process
         if process is not None and not await self._gentle(process, run):
+            run.stack, run.killed = await process.stack(), True
             await process.kill()
         await run.over.wait()
         if process is not None:
@@ -375,11 +373,6 @@ class JupyterKernel:
             if await is_set_within(patience - _POKE_S, run.ended, process.gone):
                 return True
         return False
-
-    async def _ask(self, kind: str, content: Message) -> Message:
-        if self._process is None:
-            return {}
-        return await self._process.ask(kind, content, _ASIDE_S, busy=self._run is not None) or {}
 
     def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
         if not self._past or report_of(message) is not None:

@@ -28,6 +28,8 @@ _POLL_S = 0.1
 _QUICK_POLL_S = 0.01
 # How long a subscription to iopub is given to show up before the probe is sent again.
 _PROBE_S = 0.25
+# How long a kernel that is about to be killed may take to write its stack.
+_STACK_S = 0.2
 # How long a kernel that is asked to end may take.
 _FAREWELL_S = 1.0
 
@@ -76,7 +78,7 @@ class KernelProcess:
         self._last_words = ""
         self._mark = uuid.uuid4().hex
         self._guard: Guard | None = None
-        self._subshell: str | None = None
+        self._subshell: Reply | None = None
         self.info: Message = {}
         self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
@@ -104,9 +106,17 @@ class KernelProcess:
             await self.close()
             raise
 
-    def send(self, kind: str, content: Mapping[str, Any], recipient: Recipient, *, subshell: str = "") -> str:
+    def send(
+        self,
+        kind: str,
+        content: Mapping[str, Any],
+        recipient: Recipient,
+        *,
+        subshell: str = "",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str:
         """Send a request on the shell channel; `recipient` gets what answers it. Returns its id."""
-        message = self._client.session.msg(kind, dict(content))
+        message = self._client.session.msg(kind, dict(content), metadata=dict(metadata or {}))
         if subshell:
             message["header"]["subshell_id"] = subshell
         message_id = str(message["header"]["msg_id"])
@@ -126,24 +136,26 @@ class KernelProcess:
         With `busy` the request goes to a subshell, which answers while code runs; None at once when
         the kernel has no subshells.
         """
-        if busy and not await self._has_subshell():
+        deadline = time.monotonic() + timeout_s
+        if busy and not await self._has_subshell(timeout_s):
             return None
         reply = Reply()
-        message_id = self.send(kind, content, reply, subshell=(self._subshell or "") if busy else "")
+        message_id = self.send(kind, content, reply, subshell=self._aside(busy=busy))
         try:
-            return await self._first(reply.content, timeout_s)
+            return await self._first(reply.content, deadline - time.monotonic())
         finally:
             self.forget(message_id)
 
     async def ask_bootstrap(self, what: str, timeout_s: float, *, busy: bool = False) -> Message | None:
         """What the bootstrap in the kernel answers, or None as for `ask`. Runs no code of a cell."""
-        if busy and not await self._has_subshell():
+        deadline = time.monotonic() + timeout_s
+        if busy and not await self._has_subshell(timeout_s):
             return None
         answer = CommAnswer()
         content = {"comm_id": uuid.uuid4().hex, "target_name": COMM_TARGET, "data": {"ask": what}}
-        message_id = self.send("comm_open", content, answer, subshell=(self._subshell or "") if busy else "")
+        message_id = self.send("comm_open", content, answer, subshell=self._aside(busy=busy))
         try:
-            return await self._first(answer.data, timeout_s)
+            return await self._first(answer.data, deadline - time.monotonic())
         finally:
             self.forget(message_id)
 
@@ -162,6 +174,25 @@ class KernelProcess:
         reason (ipykernel issue 881); a request is one.
         """
         self._post("shell", self._client.session.msg("kernel_info_request", {}))
+
+    @property
+    def has_bootstrap(self) -> bool:
+        """Whether terp's own package is in the kernel."""
+        return bool(self._launch.bootstrap)
+
+    async def stack(self) -> str:
+        """Where the code stands, as faulthandler writes it: works in C code too, and without values.
+
+        Only for a kernel that is killed next: code that has taken the signal for itself may end of it.
+        "" when it does not come at once.
+        """
+        if not self.has_bootstrap:
+            return ""
+        self._provisioner.signal_kernel(signal.SIGUSR1)
+        deadline = time.monotonic() + _STACK_S
+        while not (stack := self._dir.stack()) and time.monotonic() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(_QUICK_POLL_S)
+        return stack
 
     async def kill(self) -> None:
         """End the process and its group at once."""
@@ -315,15 +346,19 @@ class KernelProcess:
         await first_of(reply, self.gone, timeout_s=max(timeout_s, 0))
         return reply.result() if reply.done() else None
 
-    async def _has_subshell(self) -> bool:
+    async def _has_subshell(self, timeout_s: float) -> bool:
+        """Whether a subshell is there in time. It is asked for once, however late the answer comes."""
         if self._subshell is None and "kernel subshells" in (self.info.get("supported_features") or ()):
             message = self._client.session.msg("create_subshell_request", {})
-            reply = Reply()
-            self._dispatcher.expect(message["header"]["msg_id"], reply)
+            self._subshell = Reply()
+            self._dispatcher.expect(message["header"]["msg_id"], self._subshell)
             self._post("control", message)
-            created = await self._first(reply.content, 1.0)
-            self._subshell = (created or {}).get("subshell_id")
-        return self._subshell is not None
+        return self._subshell is not None and await self._first(self._subshell.content, timeout_s) is not None
+
+    def _aside(self, *, busy: bool) -> str:
+        """The id of the subshell for questions beside a run; "" for the main one."""
+        reply = self._subshell.content if busy and self._subshell is not None else None
+        return str(reply.result().get("subshell_id") or "") if reply is not None else ""
 
     def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
         if message["msg_type"] == "iopub_welcome":

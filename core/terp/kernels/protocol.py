@@ -1,6 +1,6 @@
 """The protocols of a running kernel, and of what finds and owns kernels."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,12 +10,17 @@ from terp.outputs import Output, RunItem
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A name in a kernel's namespace: its type, the shape or length as text ("" without), a short value."""
+    """A name in a kernel's namespace.
+
+    `shape` is its shape or length (() without one), `size` its bytes in memory where they are cheap to
+    know, `head` a short look at it: its value, its first items, the columns of a table.
+    """
 
     name: str
     type: str
-    shape: str
-    value: str
+    shape: tuple[int, ...] = ()
+    size: int | None = None
+    head: str = ""
 
 
 class KernelListener(Protocol):
@@ -59,11 +64,12 @@ class Kernel(Protocol):
         """
 
     def execute(
-        self, code: str, *, run_id: str = "", timeout_s: float = 0.0
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
     ) -> AsyncGenerator[RunItem, None]:
         """Run `code`; yield what happens, in order, and end with one `RunEnded`.
 
-        `run_id` names the run for late output. After `timeout_s` seconds (0: never) the code is
+        `run_id` names the run for late output, `number` counts it in the session (0: the kernel counts
+        for itself). After `timeout_s` seconds (0: never) the code is
         interrupted and the run ends with status "timeout". Closing the generator interrupts the
         code as well; the kernel and its variables live on. One run at a time: a second caller waits.
 
@@ -88,13 +94,25 @@ class Kernel(Protocol):
         """A fresh kernel: variables are gone, working directory and files stay."""
 
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Completions for `code` at `cursor`, an offset in characters."""
+        """Completions for `code` at `cursor`, an offset in characters.
+
+        None when no kernel runs, or when they do not come within 150 ms: who types must not wait.
+        """
 
     async def inspect(self, code: str, cursor: int) -> str:
         """Documentation for the name at `cursor`, as plain text; "" when there is none."""
 
     async def variables(self) -> Sequence[Variable]:
-        """The person's variables, sorted by name; nothing of terp's own, no modules."""
+        """The person's variables, sorted by name, the first 5 000; nothing of terp's own, no modules.
+
+        Runs none of the person's code while code runs; otherwise a `__repr__` of theirs may take 100 ms.
+
+        Raises:
+            KernelBusy: code runs, and lets nothing else run.
+        """
+
+    async def names(self) -> Mapping[str, str]:
+        """The names of `variables` with their types, for completion; none when they come too late."""
 
 
 class Kernels(Protocol):

@@ -37,6 +37,11 @@ class GroupProvisioner(LocalProvisioner):
         self.cwd = kwargs["cwd"]
         return self.connection_info
 
+    def signal_kernel(self, signum: int) -> None:
+        """Signal the kernel alone."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signum)
+
     async def send_signal(self, signum: int) -> None:
         """Signal the kernel and what it started in its process group."""
         if self.pgid is None:

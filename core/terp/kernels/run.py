@@ -22,11 +22,22 @@ class Run:
     `reply` holds the kernel's answer, `ended` is set when the code is at its end, `idle` when the
     output is complete, `over` when nothing more will come. `stopped` says how the run was stopped
     from outside, if it was, and `told` whether that was told; `overtime` says it in words for a run
-    that took too long.
+    that took too long. `stack` is where the code stood before its kernel was `killed`.
     """
 
-    def __init__(self, run_id: str, translator: Translator, backlog: Backlog, token: str) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        translator: Translator,
+        backlog: Backlog,
+        token: str,
+        *,
+        code: str = "",
+        number: int = 0,
+    ) -> None:
         self.run_id = run_id
+        self.code = code
+        self.number = number
         self.message_id = ""
         self.sent_ns = 0
         self.messages = 0
@@ -39,6 +50,8 @@ class Run:
         self.stopped: RunStatus | None = None
         self.told = False
         self.overtime = ""
+        self.killed = False
+        self.stack = ""
         self.report: dict[str, Any] = {}
         self._translator = translator
         self._back_prompt = f"terp:{token}:"

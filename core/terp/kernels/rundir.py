@@ -36,6 +36,14 @@ class RunDir:
         """What the kernel process writes outside of Jupyter: warnings, crashes, messages of C code."""
         return self.path / "log"
 
+    def stack(self) -> str:
+        """The stack that the bootstrap's signal wrote; "" while it is not complete."""
+        try:
+            text = (self.path / "stack").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+        return text if text.endswith("\n") and "  File " in text else ""
+
     def log_tail(self, lines: int = 12) -> str:
         """The last lines of the log, or the first ones about a crash of Python; "" when there are none."""
         try:

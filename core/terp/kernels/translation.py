@@ -10,6 +10,9 @@ from terp.outputs import Clear, Display, DisplayUpdate, Error, Omitted, Output, 
 REPORT = "application/vnd.terp.report+json"
 """MIME type of what the bootstrap in the kernel tells about a run; never shown."""
 
+RUN_NUMBER = "terp_run"
+"""Key in the metadata of a request to run code: which run of the session it is."""
+
 _DISPLAY_IDS = 10_000
 
 

@@ -78,12 +78,13 @@ async def test_variables_are_listed_once_the_kernel_runs(tmp_path: Path) -> None
     await talk.session.kernels.start()
     assert await talk.does("/vars") == ["There are no variables."]
     talk.session.kernels.held = [
-        Variable("売上", "DataFrame", "10×2", "x" * 100),
-        Variable("n\x1b", "int", "", "7\n8"),
+        Variable("売上", "DataFrame", (10, 2), 1_200, "x" * 100),
+        Variable("n\x1b", "int", (), 28, "7\n8"),
     ]
     assert await talk.does("/vars") == [
-        f"売上  DataFrame  10×2    {'x' * 54}…",
-        "n^[   int                7^J8",
+        "name  type       shape      size  head",
+        f"売上  DataFrame   10×2    1.2 kB  {'x' * 45}…",
+        "n^[   int               28 bytes  7^J8",
     ]
     assert await talk.does("/vars zz") == ["No variable's name holds 'zz'."]
 

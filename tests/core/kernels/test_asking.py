@@ -1,10 +1,15 @@
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from terp.events import CodeFinished
 from terp.kernels.jupyter import JupyterKernel
-from terp.outputs import BackCall, InputRequest, RunItem, Text
+from terp.kernels.local import LocalKernels
+from terp.outputs import BackCall, Error, InputRequest, RunItem, Text
+from terp.session import Session
+from terp.testing import ScriptedModel, ScriptedPerson, call, collect
 from tests.core.kernels.running import PATIENCE_S, Ran, ran
 
 
@@ -74,14 +79,43 @@ async def test_a_prompt_that_looks_like_a_call_home_is_only_a_prompt(kernel: Jup
     assert run.outputs == [InputRequest(prompt)]
 
 
-@pytest.mark.parametrize("call", ["input('x')", "__import__('terp_home').call('x')"])
-async def test_code_that_waits_for_an_answer_can_be_interrupted(kernel: JupyterKernel, call: str) -> None:
+@pytest.mark.parametrize("waits", ["input('x')", "__import__('terp_home').call('x')"])
+async def test_code_that_waits_for_an_answer_can_be_interrupted(kernel: JupyterKernel, waits: str) -> None:
     items: list[RunItem] = []
     stopping: list[asyncio.Task[None]] = []
     async with asyncio.timeout(PATIENCE_S):
-        async for item in kernel.execute(call):
+        async for item in kernel.execute(waits):
             items.append(item)
             if isinstance(item, InputRequest | BackCall):
                 stopping.append(asyncio.create_task(kernel.interrupt()))
     assert Ran(items).ended.status == "interrupted"
     assert (await ran(kernel, "print(1)")).stdout == "1\n"
+
+
+async def test_a_question_is_taken_back_when_its_kernel_dies(tmp_path: Path) -> None:
+    class Thinking(ScriptedPerson):
+        took_back = False
+
+        async def type_in(self, prompt: str, *, secret: bool) -> str:
+            try:
+                return await asyncio.Future()
+            finally:
+                self.took_back = True
+
+    code = "import os, threading\nthreading.Timer(0.3, os._exit, [1]).start()\ninput('?')"
+    person = Thinking("run")
+    session = Session(
+        ScriptedModel(call(code)), LocalKernels(str(tmp_path)), person, folder=tmp_path / "session"
+    )
+    async with asyncio.timeout(PATIENCE_S):
+        events = await collect(session, "go")
+        await session.aclose()
+    assert person.took_back
+    assert [event.status for event in events if isinstance(event, CodeFinished)] == ["died"]
+
+
+async def test_end_of_file_shows_the_persons_line_and_nothing_of_the_kernel(kernel: JupyterKernel) -> None:
+    run = await answering(kernel, "input('x? ')", None)
+    error = next(item for item in run.items if isinstance(item, Error))
+    assert error.name == "EOFError"
+    assert not any("ipykernel" in part or "terp" in part for part in error.traceback)

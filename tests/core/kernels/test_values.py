@@ -62,12 +62,12 @@ async def test_the_bootstrap_leaves_no_name_behind(kernel: JupyterKernel) -> Non
 async def test_variables_are_the_persons_and_nothing_else(kernel: JupyterKernel) -> None:
     await kernel.restart()
     await ran(kernel, "import math\nx = 1; y = 't'; z = [1, 2, 3]; _hidden = 0\ndef f(a): pass\nx")
-    assert await kernel.variables() == (
-        Variable("f", "function", "", (await kernel.variables())[0].value),
-        Variable("x", "int", "", "1"),
-        Variable("y", "str", "1", "'t'"),
-        Variable("z", "list", "3", "[1, 2, 3]"),
-    )
+    assert [(v.name, v.type, v.shape, v.head) for v in await kernel.variables()] == [
+        ("f", "function", (), "f(a)"),
+        ("x", "int", (), "1"),
+        ("y", "str", (1,), "'t'"),
+        ("z", "list", (3,), "[1, 2, 3]"),
+    ]
 
 
 async def test_variables_survive_giants_and_reprs_that_raise(kernel: JupyterKernel) -> None:
@@ -77,6 +77,7 @@ class Bad:
     def __repr__(self): raise ValueError("no")
     def __len__(self): raise ValueError("no")
 bad = [Bad()]
+worse = Bad()
 big = bytes(10**9)
 many = dict.fromkeys(range(10**6))
 number = 10 ** 10**6
@@ -84,9 +85,11 @@ del Bad
 """
     await ran(kernel, code)
     found = {variable.name: variable for variable in await kernel.variables()}
-    assert found["bad"].value == "[<Bad: its repr raised ValueError>]"
-    assert found["big"] == Variable("big", "bytes", str(10**9), found["big"].value)
-    assert all(len(variable.value) <= 100 for variable in found.values())
+    assert found["bad"] == Variable("bad", "list", (1,), None, "[<Bad>]")
+    assert found["worse"].head == "<its repr raised ValueError>"
+    assert (found["big"].shape, found["big"].size) == ((10**9,), 10**9 + 33)
+    assert found["number"].head == "<int of 3321929 bits>"
+    assert all(len(variable.head) <= 100 for variable in found.values())
     await ran(kernel, "del big, many")
 
 
@@ -96,7 +99,8 @@ async def test_variables_and_completions_come_while_code_runs(kernel: JupyterKer
         code = "import time\nhere = 1\nprint('on', flush=True)\nwhile here: time.sleep(0.01)\nprint(input())"
         async for item in kernel.execute(code):
             if isinstance(item, Text):
-                assert await kernel.variables() == (Variable("here", "int", "", "1"),)
+                assert await kernel.variables() == (Variable("here", "int", (), 28, "1"),)
+                assert await kernel.names() == {"here": "int"}
                 assert "here" in await kernel.complete("her", 3)
                 assert "sleep" in await kernel.inspect("time.sleep", 10)
                 await kernel.interrupt()

@@ -10,16 +10,23 @@ from __future__ import annotations
 import faulthandler
 import gc
 import json
+import os
+import signal
 import sys
 import warnings
 from typing import Any
+
+from ipykernel.connect import get_connection_file
 
 from . import frames
 from .figures import After, Figures
 from .files import Touched
 from .home import Home
+from .namespace import Namespace
+from .numbers import count_with_session
+from .recall import provide
 from .text import Parented, Pipes, Stream, mark_threads
-from .values import Hook, variables
+from .values import Hook
 
 _home: Home
 
@@ -37,17 +44,34 @@ def call(service: str, **arguments: Any) -> Any:
     return answer["value"]
 
 
-def answer_questions(home: Home) -> None:
+def answer_questions(home: Home, namespace: Namespace) -> None:
     """Answer what the adapter asks beside the cells, through a comm: that runs no code of a cell."""
+    listings: list[Any] = []
 
     def opened(comm: Any, message: Any) -> None:
+        if not listings:
+            from .listing import Listing  # noqa: PLC0415 - most sessions never ask
+
+            listings.append(Listing(home, namespace.kinds))
         asked = message["content"]["data"].get("ask")
-        data = {"variables": variables(home.shell)} if asked == "variables" else {}
+        answer = {"variables": listings[0].variables, "names": listings[0].names}.get(asked)
+        data = {asked: answer()} if answer else {}
         content = {"comm_id": comm.comm_id, "data": data}
         home.kernel.session.send(home.kernel.iopub_socket, "comm_msg", content, parent=message)
         home.kernel.comm_manager.unregister_comm(comm)
 
     home.kernel.comm_manager.register_target("terp", opened)
+
+
+def register_sample(home: Home) -> None:
+    """Let a signal write the stack into a file beside the connection file, whatever the code is doing.
+
+    The kernel gets it right before it is killed: what the code has made of the signal does not matter.
+    """
+    if sys.platform != "win32":
+        folder = os.path.dirname(get_connection_file())  # noqa: PTH120
+        home.stack = open(os.path.join(folder, "stack"), "w")  # noqa: PTH118, PTH123, SIM115
+        faulthandler.register(signal.SIGUSR1, home.stack, all_threads=False)
 
 
 def end_with_parent() -> None:
@@ -66,16 +90,22 @@ def install(shell: Any, token: str) -> None:
     pipes = prepare_text(home)
     figures = prepare_figures(home)
     touched = Touched(home, pipes)
+    namespace = Namespace(home)
     sys.addaudithook(touched.audit)
     prepare_display(home, figures)
+    prepare_errors(home, namespace)
     frames.prepare(home)
     prepare_input(home)
-    answer_questions(home)
+    answer_questions(home, namespace)
+    count_with_session(home)
+    provide(call)
+    compare = home.guarded(namespace.compare)
 
-    def begin(*_: Any) -> None:
+    def begin(*about: Any) -> None:
         home.begin()
         touched.begin()
         pipes.renew()
+        namespace.begin(getattr(about[0], "raw_cell", "") if about else "")
 
     def end(*_: Any) -> None:
         try:
@@ -87,19 +117,35 @@ def install(shell: Any, token: str) -> None:
             # IPython 9 keeps every displayed picture there.
             getattr(shell.history_manager, "outputs", {}).clear()
             home.report_dropped()
-            moved = touched.moved_to()
-            if home.hidden is not None or touched.before or moved:
-                home.report(hidden=home.hidden, touched=touched.before, cwd=moved)
+            compare()
+            report_facts(home, touched, namespace)
 
     shell.events.register("pre_run_cell", home.guarded(begin))
     shell.events.register("post_run_cell", home.guarded(end))
     # `sys.exit()` is told as an error anyway.
     warnings.filterwarnings("ignore", message="To exit: use 'exit'")
     faulthandler.enable(home.log, all_threads=False)
+    register_sample(home)
     end_with_parent()
     # What is there before the first cell lives to the end. Looking through it for garbage is most of
     # the time a kernel takes to end (measured: 150 ms of 175); what cells make is collected as ever.
     gc.freeze()
+
+
+def report_facts(home: Home, touched: Touched, namespace: Namespace) -> None:
+    """Tell what there is to tell of the cell that is over; of most, nothing."""
+    facts = {
+        "hidden": home.hidden,
+        "touched": touched.before,
+        "cwd": touched.moved_to(),
+        "stopped": home.stopped,
+        # A variable of that name is in the way of what this package provides.
+        "shadowed": "out" in home.shell.user_ns,
+        **namespace.found,
+    }
+    told = {name: fact for name, fact in facts.items() if fact or fact == ""}
+    if any(fact or name == "hidden" for name, fact in told.items()):
+        home.report(**told)
 
 
 def prepare_text(home: Home) -> Pipes:
@@ -138,14 +184,14 @@ def prepare_figures(home: Home) -> Figures:
 
 
 def prepare_display(home: Home, figures: Figures) -> None:
-    """Keep displays in order with text and within the room, and tracebacks free of our frames."""
+    """Keep displays in order with text and within the room."""
     shell = home.shell
     hook = shell.displayhook
     hook.__class__ = type("TerpDisplayHook", (Hook, type(hook)), {"home": home})
     publisher = shell.display_pub
     if hasattr(publisher, "_parent_header_global"):
         publisher.__class__ = type("TerpDisplayPublisher", (Parented, type(publisher)), {"home": home})
-    publish, show = publisher.publish, shell._showtraceback
+    publish = publisher.publish
     shell.display_formatter.format = figures.format(shell.display_formatter.format)
 
     def bounded_publish(data: Any, *args: Any, **kwargs: Any) -> None:
@@ -154,13 +200,33 @@ def prepare_display(home: Home, figures: Figures) -> None:
         if fits:
             publish(fits, *args, **kwargs)
 
+    publisher.publish = bounded_publish
+
+
+def prepare_errors(home: Home, namespace: Namespace) -> None:
+    """Keep our frames, and ipykernel's below `input()`, out of tracebacks; note where an interrupt hit."""
+    show = home.shell._showtraceback
+
+    def note(error: BaseException) -> None:
+        from .stopped import place_of  # noqa: PLC0415 - few cells are interrupted
+
+        home.stopped = place_of(error, home, namespace.kinds)
+
     def show_traceback(etype: Any, evalue: Any, stb: Any) -> None:
         home.flush()
-        ours = isinstance(stb, list) and [part for part in stb if "<terp_home" not in part]
-        show(etype, evalue, ours or stb)
+        if not isinstance(evalue, Exception) or evalue.__context__ is not None:
+            home.guarded(note)(evalue)
+        theirs = isinstance(stb, list) and [part for part in stb if not of_ours(part)]
+        show(etype, evalue, theirs or stb)
 
-    publisher.publish = bounded_publish
-    shell._showtraceback = show_traceback
+    home.shell._showtraceback = show_traceback
+
+
+def of_ours(part: str) -> bool:
+    """Whether a frame of a traceback is terp's, or one with which the kernel waits for an answer."""
+    place = part.partition("\n")[0]
+    waits = "ipykernel" in place and any(name in place for name in ("raw_input", "getpass", "_input_request"))
+    return waits or "<terp_home" in part
 
 
 def prepare_input(home: Home) -> None:

@@ -40,7 +40,7 @@ class Touched:
     def begin(self) -> None:
         """A cell begins."""
         self.before = {}
-        self.cwd = cwd()
+        self.cwd = self.home.cwd = cwd()
 
     def moved_to(self) -> str:
         """Where the cell has taken the kernel; "" when it is where it was."""

@@ -34,6 +34,11 @@ class Home:
         self.dropped = [0, 0]
         self.reported = 0.0
         self.hidden: str | None = None
+        # Where the cell begins, its number, where an interrupt hit it, where its stack goes before a kill.
+        self.cwd = ""
+        self.number = 0
+        self.stopped: Any = None
+        self.stack: Any = None
         self.calling = threading.Lock()
         self.local = threading.local()
 
@@ -44,7 +49,7 @@ class Home:
             # ipykernel tells only what is `sys.stdout` now, which may be the person's.
             stream.parent_header = self.header
         self.room = ROOM
-        self.hidden = None
+        self.hidden = self.stopped = None
         self.in_cell = True
 
     def flush(self) -> None:

@@ -1,9 +1,8 @@
-"""Values: the last expression of a cell, and the person's variables."""
+"""The value of the last expression of a cell."""
 
 from __future__ import annotations
 
 import ast
-import types
 from itertools import islice
 from typing import Any
 
@@ -50,30 +49,6 @@ def _short(value: Any, limit: int, depth: int) -> str:
         values = [short(item, limit // 2, depth - 1) for item in islice(value.values(), 12)]
         some = [f"{key}: {item}" for key, item in zip(some, values)]  # noqa: B905 - not in Python 3.8
     return brackets[0] + ", ".join(some) + (", …" if len(value) > len(some) else "") + brackets[1]
-
-
-def shape_of(value: Any) -> str:
-    """The shape or the length of a value; "" when it has none."""
-    try:
-        shape = getattr(value, "shape", None)
-        if isinstance(shape, tuple):
-            return "×".join(map(str, shape))
-        return str(len(value)) if hasattr(type(value), "__len__") and not isinstance(value, type) else ""
-    except (Exception, SystemExit):  # noqa: BLE001
-        return ""
-
-
-def variables(shell: Any) -> list[tuple[str, str, str, str]]:
-    """Name, type, shape and short value of the person's variables."""
-    hidden = shell.user_ns_hidden
-    rows = []
-    for name, value in sorted(shell.user_ns.copy().items()):
-        if name.startswith("_") or isinstance(value, types.ModuleType):
-            continue
-        if name in hidden and hidden[name] is value:
-            continue
-        rows.append((name, type(value).__name__, shape_of(value), short(value)))
-    return rows
 
 
 class Hook:

@@ -1,0 +1,78 @@
+"""What a run did to the variables, and where it was stopped, in one line: for people and for models."""
+
+from collections.abc import Mapping, Sequence
+
+from terp.outputs import StoppedAt, VariableChange
+
+_SIGNS = {"new": "+", "changed": "~", "removed": "−"}
+_WORDS = {"new": "new ", "changed": "changed ", "removed": "removed "}
+_UNITS = ("bytes", "kB", "MB", "GB")
+# Below it a size is no news.
+_LARGE = 100_000
+_MOST = 12
+
+
+def delta_line(changes: Sequence[VariableChange], more: int = 0) -> str:
+    """The changes: `+df DataFrame 10 000×12 9.4 MB · ~model · −tmp`; "" when there are none.
+
+    The first dozen is told, and how many there are besides.
+    """
+    return " · ".join(_all_told(changes, more, _SIGNS))
+
+
+def delta_words(changes: Sequence[VariableChange], more: int = 0) -> str:
+    """The same for the ear: `new df DataFrame 10 000×12; changed model; removed tmp`."""
+    return "; ".join(_all_told(changes, more, _WORDS))
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """A shape or length: `10 000×12`."""
+    return "×".join(map(grouped, shape))
+
+
+def size_text(size: float) -> str:
+    """A number of bytes with its unit: `9.4 MB`."""
+    if size == 1:
+        return "1 byte"
+    for unit in _UNITS[:-1]:
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} {_UNITS[-1]}"
+
+
+def stopped_line(stopped: StoppedAt) -> str:
+    """Where a run stood: `line 7 in fit: total = sum(xs)   (i = 41, xs = list of 10 000)`."""
+    place = f"line {stopped.line}"
+    if stopped.file:
+        place += f" of {stopped.file}"
+    elif stopped.run:
+        place += f" of run {stopped.run}"
+    if stopped.function:
+        place += f" in {stopped.function}"
+    if stopped.inside:
+        place += f" (in {stopped.inside})"
+    source = f": {stopped.source}" if stopped.source else ""
+    values = ", ".join(f"{held.name} = {held.value}" for held in stopped.values)
+    return f"{place}{source}{f'   ({values})' if values else ''}"
+
+
+def grouped(number: int) -> str:
+    """A number in groups of three, as in 12 345."""
+    return f"{number:,}".replace(",", " ")
+
+
+def _all_told(changes: Sequence[VariableChange], more: int, marks: Mapping[str, str]) -> list[str]:
+    told = [_told(change, marks[change.action] + change.name) for change in changes[:_MOST]]
+    more += len(changes) - len(told)
+    if more:
+        told.append(f"and {grouped(more)} more" if told else f"{grouped(more)} names came or went")
+    return told
+
+
+def _told(change: VariableChange, named: str) -> str:
+    if change.action == "removed" or (change.action == "changed" and not change.shape):
+        return named
+    size = size_text(change.size) if change.size is not None and change.size >= _LARGE else ""
+    shape = shape_text(change.shape)
+    return " ".join(part for part in (named, change.type, shape, size) if part)

@@ -1,0 +1,74 @@
+"""Questions to a kernel beside its runs: completions, help, variables. They run no code of a cell."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from terp.errors import KernelBusy
+from terp.kernels.channels import Message
+from terp.kernels.protocol import Variable
+from terp.kernels.reports import shape_in
+from terp.plain import without_escapes
+
+if TYPE_CHECKING:
+    from terp.kernels.process import KernelProcess
+
+# Whoever types a line waits for completions.
+_TYPING_S = 0.15
+_HELP_S = 1.0
+# Beside a run, and in a kernel that does nothing else.
+_VARIABLES_BUSY_S, _VARIABLES_S = 0.3, 1.0
+
+
+class Asides:
+    """Asks the kernel that runs now, if one does; while code runs, in a subshell of it (ipykernel 7)."""
+
+    def __init__(self, process: Callable[[], "KernelProcess | None"], busy: Callable[[], bool]) -> None:
+        self._process = process
+        self._busy = busy
+
+    async def complete(self, code: str, cursor: int) -> Sequence[str]:
+        """Completions, or none when there are none within 150 ms."""
+        reply = await self._ask("complete_request", {"code": code, "cursor_pos": cursor}, _TYPING_S)
+        return tuple(match for match in reply.get("matches") or () if isinstance(match, str))
+
+    async def inspect(self, code: str, cursor: int) -> str:
+        """Documentation as plain text; "" when the kernel cannot answer."""
+        content = {"code": code, "cursor_pos": cursor, "detail_level": 0}
+        reply = await self._ask("inspect_request", content, _HELP_S)
+        return without_escapes(str((reply.get("data") or {}).get("text/plain") or ""))
+
+    async def names(self) -> Mapping[str, str]:
+        """The person's names with their types; none when they do not come within 150 ms."""
+        answer = await self._ask_bootstrap("names", _TYPING_S)
+        names = (answer or {}).get("names")
+        return dict(names) if isinstance(names, Mapping) else {}
+
+    async def variables(self) -> Sequence[Variable]:
+        """The person's variables.
+
+        Raises:
+            KernelBusy: the code that runs lets nothing else run.
+        """
+        if self._process() is None:
+            return ()
+        answer = await self._ask_bootstrap("variables", _VARIABLES_BUSY_S if self._busy() else _VARIABLES_S)
+        if answer is None:
+            raise KernelBusy("The kernel is busy and does not answer beside its run.", "Ask again later.")
+        return tuple(_variable(row) for row in answer.get("variables") or ())
+
+    async def _ask(self, kind: str, content: Message, timeout_s: float) -> Message:
+        process = self._process()
+        if process is None:
+            return {}
+        return await process.ask(kind, content, timeout_s, busy=self._busy()) or {}
+
+    async def _ask_bootstrap(self, what: str, timeout_s: float) -> Message | None:
+        process = self._process()
+        if process is None:
+            return None
+        return await process.ask_bootstrap(what, timeout_s, busy=self._busy())
+
+
+def _variable(row: Any) -> Variable:
+    name, kind, shape, size, head = row
+    return Variable(str(name), str(kind), shape_in(shape), size if isinstance(size, int) else None, str(head))

@@ -1,0 +1,36 @@
+"""How a run ended, once nothing more will come of it."""
+
+from terp.kernels.reports import changes_in, more_in, stopped_in, stopped_in_stack
+from terp.kernels.run import Run
+from terp.outputs import FileChange, RunEnded, RunStatus, StoppedAt
+
+
+def silent_end(run: Run, files: tuple[FileChange, ...]) -> RunEnded:
+    """The end of a run that brought no reply, in a kernel that lives."""
+    return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
+
+
+def fatal_end(run: Run, files: tuple[FileChange, ...], obituary: str) -> RunEnded:
+    """The end of a run with its kernel."""
+    status: RunStatus = "timeout" if run.stopped == "timeout" else "died"
+    stopped = stopped_in_stack(run.stack, run.code) if run.stack else None
+    unknown = "The line at which the code stood is not known." if run.killed and stopped is None else ""
+    note = " ".join(part for part in (run.overtime, unknown, obituary) if part)
+    return RunEnded(status, files=files, note=note, stopped_at=stopped)
+
+
+def ordinary_end(run: Run, files: tuple[FileChange, ...], note: str, *, recall: str) -> RunEnded:
+    """The end of a run that brought its reply."""
+    ok = run.reply.result().get("status") == "ok"
+    stopped: StoppedAt | None = stopped_in(run.report) if run.stopped else None
+    hidden = run.report.get("hidden")
+    return RunEnded(
+        run.stopped or ("ok" if ok else "error"),
+        hidden if isinstance(hidden, str) else None,
+        files,
+        note,
+        changes_in(run.report),
+        more_in(run.report),
+        stopped,
+        "" if run.report.get("shadowed") else recall,
+    )

@@ -1,0 +1,224 @@
+"""What can be told of a value without running anybody's code: its type, shape and size.
+
+A class can answer every question about its objects with code of its own: `__len__`, `__class__`, a
+property `shape` that computes for an hour. So only what Python and a few libraries define is asked, and
+always through the class that defines it, never through the object.
+"""
+
+from __future__ import annotations
+
+import collections
+import sys
+import types
+from collections.abc import Callable
+from itertools import islice
+from typing import Any, NamedTuple, Tuple  # noqa: UP035 - Python 3.8
+
+# The facts about a class itself, past whatever its metaclass makes of them.
+NAME = type.__dict__["__name__"].__get__
+MRO = type.__dict__["__mro__"].__get__
+NAMESPACE = type.__dict__["__dict__"].__get__
+
+SCALARS = (int, float, bool, complex, type(None))
+TEXTS = (str, bytes, bytearray)
+CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque, collections.OrderedDict)
+# Items of a container that are asked for their sizes.
+SAMPLE = 50
+# Columns of a table whose sizes are added up; a wider one is not measured.
+COLUMNS = 200
+
+# Libraries whose classes can be read through a subclass without asking it; see `_manager`.
+BASES = ("numpy", "pandas")
+
+Shape = Tuple[int, ...]  # noqa: UP006
+
+
+class Kind(NamedTuple):
+    """How objects of one class are read; a size of None is not known."""
+
+    shape: Callable[[Any], Shape]
+    size: Callable[[Any], Any]
+
+
+def type_name(value: Any) -> str:
+    """The name of a value's class, short and harmless to show; "class" for a class itself."""
+    kind = type(value)
+    return "class" if issubclass(kind, type) else printable(NAME(kind), 60)
+
+
+def printable(text: Any, limit: int) -> str:
+    """Text of somebody's choice as one short line of visible characters."""
+    text = str.__getitem__(text, slice(limit)) if isinstance(text, str) else "?"
+    return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def is_module(value: Any) -> bool:
+    """Whether a value is a module. `isinstance` would ask the object for its `__class__`.
+
+    Classes are compared by `is` and `issubclass` alone: `in` would ask a metaclass for its `__eq__`.
+    """
+    return issubclass(type(value), types.ModuleType)
+
+
+def attributes(value: Any) -> Any:
+    """The dict with an object's attributes; None when it has none, or a class that makes them up."""
+    for base in MRO(type(value)):
+        found = NAMESPACE(base).get("__dict__")
+        if found is not None:
+            return found.__get__(value) if type(found) is types.GetSetDescriptorType else None
+    return None
+
+
+class Kinds:
+    """The classes that can be read. `renew` adds those of libraries that were imported meanwhile."""
+
+    def __init__(self) -> None:
+        # By id: a metaclass can have its own `__hash__`. These classes live as long as the kernel.
+        self._kinds = {id(kind): Kind(_nothing, _own_size(kind)) for kind in SCALARS}
+        self._kinds.update({id(kind): Kind(_length(kind), _own_size(kind)) for kind in TEXTS})
+        self._kinds.update({id(kind): Kind(_length(kind), self._sampled_size(kind)) for kind in CONTAINERS})
+        self._kinds[id(range)] = Kind(_length(range), _own_size(range))
+        self._missing = dict(LIBRARIES)
+        self._libraries: dict[int, str] = {}
+        self._exact: set[int] = set()
+
+    def renew(self) -> None:
+        """Look for libraries that can be read and were not there before."""
+        for name, classes in list(self._missing.items()):
+            module = sys.modules.get(name)
+            if type(module) is not types.ModuleType:
+                continue
+            found = {key: vars(module).get(key) for key in classes}
+            # A module that is being imported has only some of its names.
+            if all(type(kind) is not type(None) for kind in found.values()):
+                del self._missing[name]
+                for key, kind in found.items():
+                    self._kinds[id(kind)] = classes[key]
+                    self._libraries[id(kind)] = key
+                    if name not in BASES:
+                        self._exact.add(id(kind))
+
+    def of(self, value: Any) -> Any:
+        """How a value is read: by its class, or by the class of Python that it is built on; else None."""
+        own = type(value)
+        known = self._kinds.get(id(own))
+        if known is not None:
+            return known
+        for base in MRO(own):
+            if id(base) in self._kinds and id(base) not in self._exact:
+                return self._kinds[id(base)]
+        return None
+
+    def library(self, kind: Any) -> str:
+        """The name of a library's class that can be read; "" for any other, also one built on it."""
+        return self._libraries.get(id(kind), "")
+
+    def shape(self, value: Any) -> Shape:
+        """The shape or the length of a value; () when it has none, or none that is known."""
+        kind = self.of(value)
+        try:
+            return kind.shape(value) if kind else ()
+        except Exception:  # noqa: BLE001 - a library in a state, or of a version, that nobody foresaw
+            return ()
+
+    def size(self, value: Any) -> Any:
+        """How many bytes a value takes, about; None when that is not known, or not cheap to know."""
+        kind = self.of(value)
+        try:
+            return kind.size(value) if kind else None
+        except Exception:  # noqa: BLE001
+            return None
+
+    def _sampled_size(self, container: Any) -> Callable[[Any], Any]:
+        """The size of a container with what is in it, from some of its items."""
+        own = _own_size(container)
+
+        def size(value: Any) -> Any:
+            some = list(islice(container.__iter__(value), SAMPLE))
+            if issubclass(container, dict):
+                some += islice(dict.values(value), SAMPLE)
+            sizes = [self._item_size(item) for item in some]
+            if None in sizes:
+                return None
+            per_item = sum(sizes) / max(1, min(SAMPLE, container.__len__(value)))
+            return own(value) + int(per_item * container.__len__(value))
+
+        return size
+
+    def _item_size(self, item: Any) -> Any:
+        """The size of an item; a container within a container is not looked into."""
+        kind = self._kinds.get(id(type(item)))
+        if kind is None:
+            return None
+        own = type(item)
+        is_container = any(own is container for container in CONTAINERS)
+        return _own_size(own)(item) if is_container else kind.size(item)
+
+
+def _nothing(_: Any) -> Shape:
+    return ()
+
+
+def _length(kind: Any) -> Callable[[Any], Shape]:
+    def length(value: Any) -> Shape:
+        return (kind.__len__(value),)
+
+    return length
+
+
+def _own_size(kind: Any) -> Callable[[Any], int]:
+    def size(value: Any) -> int:
+        return int(kind.__sizeof__(value))
+
+    return size
+
+
+def _manager(table: Any) -> Any:
+    """What holds the data of a DataFrame or a Series, whatever a subclass makes of attributes."""
+    return object.__getattribute__(table, "_mgr")
+
+
+def columns_of(table: Any) -> list[Any]:
+    """The arrays of a DataFrame's or a Series' columns, without copying them."""
+    manager = _manager(table)
+    if len(manager.shape) == 1:
+        return [manager.blocks[0].values]
+    return [manager.iget_values(number) for number in range(manager.shape[0])]
+
+
+def _pandas_shape(table: Any) -> Shape:
+    return tuple(int(length) for length in reversed(_manager(table).shape))
+
+
+def _pandas_size(table: Any) -> Any:
+    manager = _manager(table)
+    if len(manager.blocks) > COLUMNS:
+        return None
+    return int(sum(block.values.nbytes for block in manager.blocks) + manager.axes[-1].nbytes)
+
+
+def _array_shape(array: Any) -> Shape:
+    return tuple(sys.modules["numpy"].ndarray.shape.__get__(array))
+
+
+def _array_size(array: Any) -> Any:
+    return int(sys.modules["numpy"].ndarray.nbytes.__get__(array))
+
+
+def _shape(value: Any) -> Shape:
+    return tuple(int(length) for length in value.shape)
+
+
+LIBRARIES: dict[str, dict[str, Kind]] = {
+    "numpy": {"ndarray": Kind(_array_shape, _array_size)},
+    "pandas": {
+        "DataFrame": Kind(_pandas_shape, _pandas_size),
+        "Series": Kind(_pandas_shape, _pandas_size),
+    },
+    "polars": {
+        "DataFrame": Kind(_shape, lambda table: int(table.estimated_size())),
+        "Series": Kind(_shape, lambda series: int(series.estimated_size())),
+    },
+    "pyarrow": {"Table": Kind(_shape, lambda table: int(table.nbytes))},
+    "torch": {"Tensor": Kind(_shape, lambda tensor: int(tensor.element_size() * tensor.nelement()))},
+}

@@ -1,0 +1,121 @@
+"""`out`: what earlier runs of the session put out, by their numbers.
+
+    out[4].text                 all of it, however much was shown
+    out[4].grep("error")        the lines that match, with their numbers
+    out[4].head(20), .tail(20)  its first or last lines
+    out[4].images               the paths of its pictures
+
+`out` stands beside Python's own names such as `len`: it is no variable, and a variable of the same name
+hides it. terp itself knows where the files are; nothing is read before it is asked for.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+LONGEST_LINE = 1_000_000
+LONGEST_REPR = 4_000
+BLOCK = 1 << 16
+
+
+class Excerpt(str):
+    """Text that shows itself as it is, and a long one by its beginning."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """The text; where it is cut, how much is left out."""
+        left = len(self) - LONGEST_REPR
+        return str(self) if left <= 0 else f"{self[:LONGEST_REPR]}\n[… {left:,} more characters …]"
+
+
+class Output:
+    """What one run put out. Only its path is held; every question reads the file."""
+
+    def __init__(self, number: int, found: Any) -> None:
+        self.number = number
+        self.path: str = found["path"]
+        self.status: str = found["status"]
+        self.language: str = found["language"]
+        self.images: list[str] = list(found["images"])
+
+    @property
+    def text(self) -> Excerpt:
+        """All text that the run put out, without colours."""
+        return Excerpt("".join(self._lines()))
+
+    def head(self, lines: int = 20) -> Excerpt:
+        """Its first lines."""
+        return Excerpt("".join(islice(self._lines(), lines)))
+
+    def tail(self, lines: int = 20) -> Excerpt:
+        """Its last lines; what comes before them is hardly read."""
+        if not self.path or lines <= 0:
+            return Excerpt("")
+        with open(self.path, "rb") as file:  # noqa: PTH123
+            at, end = file.seek(0, os.SEEK_END), b""
+            while at and end.count(b"\n") <= lines:
+                size = min(at, BLOCK)
+                at = file.seek(at - size)
+                end = file.read(size) + end
+        text = ESCAPE.sub("", end.decode("utf-8", "replace"))
+        return Excerpt("".join(deque(text.splitlines(keepends=True), lines)))
+
+    def grep(self, pattern: str, most: int = 200) -> Excerpt:
+        """The lines in which a regular expression is found, the first `most`, each with its number."""
+        found = re.compile(pattern)
+        numbered = enumerate(self._lines(), 1)
+        hits = (f"{number}: {line.rstrip()}\n" for number, line in numbered if found.search(line))
+        return Excerpt("".join(islice(hits, most)))
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def __repr__(self) -> str:
+        """What it is, how large, and what can be asked of it."""
+        size = os.path.getsize(self.path) if self.path and os.path.exists(self.path) else 0  # noqa: PTH110, PTH202
+        asked = ".text .grep(pattern) .head(n) .tail(n) .images"
+        return f"<output of run {self.number}: {size:,} bytes, {self.language} {self.status}; {asked}>"
+
+    def _lines(self) -> Iterator[str]:
+        if not self.path:
+            return
+        with open(self.path, encoding="utf-8", errors="replace", newline="") as file:  # noqa: PTH123
+            while line := file.readline(LONGEST_LINE):
+                yield ESCAPE.sub("", line)
+
+
+class Outputs:
+    """The outputs of the session's runs, by number; -1 is the last one."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def __getitem__(self, number: int) -> Output:
+        """The output of a run.
+
+        Raises KeyError, with the numbers that there are, when no run that is over has this one.
+        """
+        if type(number) is not int:
+            raise TypeError(f"out[…] takes the number of a run, not {type(number).__name__}")
+        try:
+            found = self._call("run_output", number=number)
+        except RuntimeError as error:
+            raise KeyError(str(error)) from None
+        return Output(found["number"], found)
+
+    def __repr__(self) -> str:
+        """How it is used."""
+        return "<outputs of earlier runs: out[N].text .grep(pattern) .head(n) .tail(n) .images>"
+
+
+def provide(call: Callable[..., Any]) -> None:
+    """Put `out` beside Python's own names."""
+    builtins.out = Outputs(call)  # type: ignore[attr-defined]

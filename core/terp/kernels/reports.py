@@ -1,0 +1,84 @@
+"""What the bootstrap in a kernel tells about a run, read with care: code in the kernel can forge it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from terp.outputs import Held, StoppedAt, VariableAction, VariableChange
+
+_ACTIONS: Mapping[str, VariableAction] = {"new": "new", "changed": "changed", "removed": "removed"}
+_MOST, _LONGEST = 100, 300
+_FRAME = re.compile(r'^ *File "(.*)", line (\d+) in (.+)$', re.MULTILINE)
+_CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]")
+
+
+def changes_in(report: Mapping[str, Any]) -> tuple[VariableChange, ...]:
+    """The changes of the namespace in a report; none where it is not as it should be."""
+    rows = report.get("changes")
+    found = [_change(row) for row in rows[:_MOST]] if isinstance(rows, list) else []
+    return tuple(change for change in found if change is not None)
+
+
+def more_in(report: Mapping[str, Any]) -> int:
+    """How many changes a report leaves out."""
+    return _number(report.get("more")) or 0
+
+
+def stopped_in(report: Mapping[str, Any]) -> StoppedAt | None:
+    """Where an interrupt hit, or None when the report does not say it."""
+    told = report.get("stopped")
+    line = _number(told.get("line")) if isinstance(told, Mapping) else None
+    if not isinstance(told, Mapping) or line is None:
+        return None
+    function, source, inside, file = (
+        _text(told.get(key)) for key in ("function", "source", "inside", "file")
+    )
+    pairs = told.get("values")
+    values = [
+        Held(_text(pair[0]), _text(pair[1]))
+        for pair in (pairs[:_MOST] if isinstance(pairs, list) else ())
+        if isinstance(pair, list) and len(pair) == 2
+    ]
+    return StoppedAt(line, function, source, inside, _number(told.get("run")) or 0, file, tuple(values))
+
+
+def stopped_in_stack(stack: str, code: str) -> StoppedAt | None:
+    """Where code stood, from a stack that faulthandler wrote; None when no frame is of a cell.
+
+    The innermost frame comes first, the code of the run is the outermost cell, and values are not known.
+    """
+    frames = _FRAME.findall(stack)
+    cells = [at for at, (file, _, _) in enumerate(frames) if _CELL.search(file)]
+    if not cells:
+        return None
+    file, number, function = frames[cells[0]]
+    inside = _text(frames[cells[0] - 1][2]) if cells[0] else ""
+    # IPython counts, as tracebacks do, from the first line that is not empty.
+    lines = re.sub(r"\A(?:[ \t]*\n)+", "", code).splitlines()
+    line = int(number)
+    is_this = file == frames[cells[-1]][0] and 0 < line <= len(lines)
+    named = "" if function == "<module>" else _text(function)
+    if not is_this:
+        return StoppedAt(line, named, inside=inside, file="an earlier run")
+    return StoppedAt(line, named, lines[line - 1].strip()[:_LONGEST], inside)
+
+
+def shape_in(value: Any) -> tuple[int, ...]:
+    """A shape; () where it is none."""
+    numbers = [_number(length) for length in value[:_MOST]] if isinstance(value, Sequence) else [None]
+    return () if None in numbers else tuple(number for number in numbers if number is not None)
+
+
+def _change(row: Any) -> VariableChange | None:
+    if not isinstance(row, list) or len(row) != 5 or row[0] not in _ACTIONS or not isinstance(row[1], str):
+        return None
+    action, name, kind, shape, size = row
+    return VariableChange(_text(name), _ACTIONS[action], _text(kind), shape_in(shape), _number(size))
+
+
+def _text(value: Any) -> str:
+    return value[:_LONGEST] if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None

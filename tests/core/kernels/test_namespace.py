@@ -1,0 +1,168 @@
+"""What a run did to the person's variables."""
+
+import pytest
+
+from terp.changes import delta_line
+from terp.kernels.jupyter import JupyterKernel
+from terp.outputs import VariableChange
+from tests.core.kernels.running import interrupted_at, ran
+
+
+async def delta(kernel: JupyterKernel, code: str) -> str:
+    """The line about the last of the cells in `code`, which "---" divides; each must end well."""
+    line = ""
+    for cell in code.split("---\n"):
+        ended = (await ran(kernel, cell)).ended
+        assert ended.status == "ok", ended
+        line = delta_line(ended.changes, ended.more_changes)
+    return line
+
+
+TOLD = [
+    ("x = 1", "+x int"),
+    ("x = 1\n---\nx = 1", ""),
+    ("x = 1\n---\nx = 2", "~x"),
+    ("x = float('nan')\n---\nx = float('nan')", ""),
+    ("x = 1\n---\nx = True", "~x"),
+    ("x = 1\n---\ndel x", "−x"),
+    ("xs = [1, 2]\n---\nxs.append(3)", "~xs list 3"),
+    ("xs = [1, 2]\n---\nxs[0] = 5", "~xs list 2"),
+    ("xs = list(range(4_000))\n---\nxs[1_234] = -1", "~xs list 4 000 144 kB"),
+    ("xs = [1, 2]\n---\nlen(xs)", ""),
+    ("d = {'a': 1}\n---\nd['a'] = 2", "~d dict 1"),
+    ("d = {'a': 1}\n---\nd['b'] = 2", "~d dict 2"),
+    ("s = {1}\n---\ns.add(2)", "~s set 2"),
+    ("t = 'short'\n---\nt = 'short'", ""),
+    ("def f(): pass\nclass A: pass", "+f function · +A class"),
+    ("class A: pass\na = A()\n---\na.fitted = 1", "~a"),
+    ("import json, math", ""),
+    ("_hidden = 1\n---\n1 + 1", ""),
+    ("for i in range(3): pass", "+i int"),
+    ("out = 3", "+out int"),
+    ("b = b'x' * 200_000", "+b bytes 200 000 200 kB"),
+]
+
+
+@pytest.mark.parametrize(("code", "line"), TOLD)
+async def test_a_run_tells_what_it_did_to_the_variables(kernel: JupyterKernel, code: str, line: str) -> None:
+    await ran(kernel, "%reset -f")
+    assert await delta(kernel, code) == line
+
+
+NUMBERS = "import numpy as np, pandas as pd\n"
+TABLES = [
+    ("a = np.zeros((100, 3))", "+a ndarray 100×3"),
+    ("a = np.zeros(100)\n---\na[37] = 1", "~a ndarray 100"),
+    ("a = np.zeros(100)\n---\na.sum();", ""),
+    ("a = np.zeros(10**6)\n---\na += 1", "~a ndarray 1 000 000 8.0 MB"),
+    ("df = pd.DataFrame({'x': range(10_000), 'y': 'text'})", "+df DataFrame 10 000×2 1"),
+    ("df = pd.DataFrame({'x': range(9)})\n---\ndf['z'] = 1", "~df DataFrame 9×2"),
+    ("df = pd.DataFrame({'x': range(9)})\n---\ndf.loc[3, 'x'] = 70", "~df DataFrame 9×1"),
+    ("df = pd.DataFrame({'x': range(9), 'y': 2.0})\n---\ndf.describe(); df.sum(); repr(df);", ""),
+    ("df = pd.DataFrame({'x': list('cba')})\n---\ndf.sort_values('x', inplace=True)", "~df DataFrame 3×1"),
+    ("s = pd.Series([1, 2])\n---\ns[0] = 7", "~s Series 2"),
+]
+
+
+@pytest.mark.parametrize(("code", "line"), TABLES)
+async def test_changes_of_tables_and_arrays_are_seen(kernel: JupyterKernel, code: str, line: str) -> None:
+    await ran(kernel, f"%reset -f\n{NUMBERS}")
+    told = await delta(kernel, code)
+    assert told.startswith(line) if line else told == ""
+
+
+HOSTILE = """
+class Meta(type):
+    def __getattribute__(cls, name): raise SystemExit(name)
+    __hash__ = __eq__ = lambda *_: 1 / 0
+class Bad(metaclass=Meta):
+    __slots__ = ("x", "__weakref__")
+    def __getattribute__(self, name): print("ran", name); raise SystemExit(name)
+    def __repr__(self): print("ran repr"); return 7
+    __len__ = __sizeof__ = __eq__ = __hash__ = __bool__ = __iter__ = __repr__
+class Lazy:
+    @property
+    def shape(self): print("computed"); return (1,)
+    @property
+    def __class__(self): print("asked for its class"); return int
+    @property
+    def __dict__(self): print("asked for its dict"); return {}
+class Sized(list):
+    def __len__(self): print("ran len"); return -1
+    def __sizeof__(self): print("ran sizeof"); return "?"
+bad, lazy, sized = Bad(), Lazy(), Sized([1, 2])
+items = [bad, lazy]
+"""
+
+
+async def test_looking_at_variables_runs_no_code_of_their_classes(kernel: JupyterKernel) -> None:
+    await ran(kernel, "%reset -f")
+    run = await ran(kernel, HOSTILE)
+    assert (run.stdout, run.stderr, run.ended.status) == ("", "", "ok")
+    assert {(change.name, change.type, change.shape) for change in run.ended.changes} == {
+        ("Meta", "class", ()),
+        ("Bad", "class", ()),
+        ("Lazy", "class", ()),
+        ("Sized", "class", ()),
+        ("bad", "Bad", ()),
+        ("lazy", "Lazy", ()),
+        ("sized", "Sized", (2,)),
+        ("items", "list", (2,)),
+    }
+    again = await ran(kernel, "sized.append(3); bad, lazy = Bad(), Lazy()")
+    assert again.stdout == ""
+    assert {change.name for change in again.ended.changes} == {"sized", "bad", "lazy"}
+
+
+async def test_looking_at_a_variable_does_not_keep_it_alive(kernel: JupyterKernel) -> None:
+    await ran(kernel, "%reset -f")
+    await ran(kernel, "class A:\n    def __del__(self): print('gone')\na = A()")
+    assert (await ran(kernel, "del a")).stdout == "gone\n"
+
+
+async def test_a_name_of_another_alphabet_or_none_is_harmless(kernel: JupyterKernel) -> None:
+    await ran(kernel, "%reset -f")
+    run = await ran(
+        kernel, "globals()['a\\x1b[31m\\n'] = 1; globals()[7] = 8; größe = type('x\\ny', (), {})()"
+    )
+    assert [(change.name, change.type) for change in run.ended.changes] == [
+        ("a\\x1b[31m\\n", "int"),
+        ("größe", "x\\ny"),
+    ]
+    await ran(kernel, "del globals()[7]")
+
+
+async def test_with_very_many_names_the_mentioned_and_the_new_ones_are_compared(
+    kernel: JupyterKernel,
+) -> None:
+    await ran(kernel, "%reset -f")
+    made = (await ran(kernel, "for n in range(100_000): globals()[f'v{n}'] = n")).ended
+    # Private names that IPython makes are counted with what is not named.
+    assert (len(made.changes), made.more_changes // 10) == (20, 9_998)
+    assert await delta(kernel, "v5 = -1; fresh = 1; del v6") == "+fresh int · ~v5 · −v6"
+    assert await delta(kernel, "1 + 1") == ""
+    gone = (await ran(kernel, "%reset -f")).ended
+    assert gone.more_changes > 99_990
+    assert await delta(kernel, "x = 1") == "+x int"
+
+
+async def test_a_run_that_fails_or_is_interrupted_tells_its_changes_too(kernel: JupyterKernel) -> None:
+    await ran(kernel, "%reset -f")
+    failed = (await ran(kernel, "before = 1\n1 / 0\nafter = 1")).ended
+    assert (failed.status, failed.changes) == ("error", (VariableChange("before", "new", "int", (), 28),))
+    stopped = await interrupted_at(kernel, "kept = 1\nprint('on')\nwhile True: pass", "on")
+    assert delta_line(stopped.ended.changes) == "+kept int"
+
+
+async def test_a_fresh_kernel_has_nothing_to_compare_with(kernel: JupyterKernel) -> None:
+    await ran(kernel, "x = 1")
+    await kernel.restart()
+    assert await delta(kernel, "y = 1") == "+y int"
+
+
+async def test_names_that_ipython_adds_with_each_run_do_not_count_as_many(kernel: JupyterKernel) -> None:
+    await kernel.restart()
+    await ran(kernel, "xs = [1]\ndef grow(): xs.append(1)")
+    for _ in range(300):
+        await ran(kernel, "1")
+    assert await delta(kernel, "grow()") == "~xs list 2"

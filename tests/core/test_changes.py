@@ -1,0 +1,48 @@
+"""The lines about variables and about where code stood."""
+
+import pytest
+
+from terp.changes import delta_line, size_text, stopped_line
+from terp.outputs import Held, StoppedAt, VariableChange
+
+
+def test_a_delta_is_one_line() -> None:
+    changes = [
+        VariableChange("df", "new", "DataFrame", (10_000, 12), 9_400_000),
+        VariableChange("n", "new", "int", (), 28),
+        VariableChange("model", "changed", "Pipeline"),
+        VariableChange("xs", "changed", "list", (3,), 120),
+        VariableChange("tmp", "removed"),
+    ]
+    assert delta_line(changes) == "+df DataFrame 10 000×12 9.4 MB · +n int · ~model · ~xs list 3 · −tmp"
+    assert delta_line(()) == ""
+
+
+def test_a_long_delta_counts_its_rest() -> None:
+    changes = [VariableChange(f"v{n}", "removed") for n in range(20)]
+    assert delta_line(changes, 1_000).endswith(" · −v11 · and 1 008 more")
+    assert delta_line((), 7) == "7 names came or went"
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 bytes"), (999, "999 bytes"), (9_400_000, "9.4 MB"), (5 * 10**13, "50000.0 GB")]
+)
+def test_sizes_have_units(size: int, text: str) -> None:
+    assert size_text(size) == text
+
+
+@pytest.mark.parametrize(
+    ("stopped", "line"),
+    [
+        (StoppedAt(3), "line 3"),
+        (
+            StoppedAt(7, "fit", "total = sum(xs)", values=(Held("i", "41"), Held("xs", "list of 10 000"))),
+            "line 7 in fit: total = sum(xs)   (i = 41, xs = list of 10 000)",
+        ),
+        (StoppedAt(2, "", "time.sleep(9)", "time.sleep"), "line 2 (in time.sleep): time.sleep(9)"),
+        (StoppedAt(2, "f", run=4), "line 2 of run 4 in f"),
+        (StoppedAt(2, "f", file="/a.py"), "line 2 of /a.py in f"),
+    ],
+)
+def test_a_place_is_one_line(stopped: StoppedAt, line: str) -> None:
+    assert stopped_line(stopped) == line
