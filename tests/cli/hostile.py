@@ -1,7 +1,7 @@
 """Text that was written to deceive, disturb or take over a terminal, and events full of it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
 from terp import events, outputs
@@ -70,8 +70,9 @@ def _value(hint: Any, text: str, field: Any) -> Any:
     if hint in plain:
         return plain[hint]
     if get_origin(hint) is tuple:
-        inner = get_args(hint)[0]
-        return (text if inner is str else _made(inner, text),)
+        return (_value(get_args(hint)[0], text, field),)
+    if kind := next((one for one in (hint, *get_args(hint)) if is_dataclass(one)), None):
+        return _made(kind, text)
     if get_origin(hint) is Mapping:
         return {"text/plain": text, "text/markdown": text, "text/latex": text, "image/" + text: ""}
     return get_args(hint)[0] if field.default is MISSING else field.default

@@ -30,7 +30,7 @@ def test_two_dependent_runs_end_in_an_answer_alone_on_stdout(terp: Terp) -> None
     result = terp.asked(script, "-y", "what", "is", "it?")
     assert (result.code, result.out) == (0, "It is 42.\n")
     assert result.notes == (
-        "I compute.\n[python]\na = 41\n[effects] computes only\n\n"
+        "I compute.\n[python]\na = 41\n[effects] computes only\n[variables] +a int\n\n"
         "[python]\nprint(a + 1)\n[effects] cannot tell: `a` is not known (line 1)\n[output]\n42\n"
     )
     assert said(result.requests[0])[-1] == ("user", "what is it?")
@@ -75,7 +75,7 @@ def test_stdin_is_data_when_there_are_words(terp: Terp) -> None:
     prompt = said(result.requests[0])[-1][1]
     assert prompt.startswith("sum it\n\n[Data was piped in: 8 bytes, comma-separated values]")
     assert prompt.endswith("its first 2 lines:\na,b\n1,2")
-    assert said(result.requests[1])[-1] == ("tool", "8 True")
+    assert said(result.requests[1])[-1] == ("tool", "8 True\n[variables: +stdin_data str 8]")
     assert list(terp.home.rglob("stdin.*")) == []
 
 
@@ -123,7 +123,8 @@ def test_a_json_result_says_everything(terp: Terp) -> None:
     result = terp.asked([Call(code="6 * 7"), "It is 42."], "-y", "--output-format", "json", "go")
     told = json.loads(result.out)
     assert (told["stop_reason"], told["answer"]) == ("done", "It is 42.")
-    assert told["code_log"] == [{"language": "python", "code": "6 * 7", "status": "ok", "output": "42\n"}]
+    run = {"language": "python", "code": "6 * 7", "status": "ok", "output": "42\n"}
+    assert told["code_log"] == [{**run, "changes": [], "stopped_at": None}]
     assert told["usage"]["input_tokens"] == 20
     assert result.notes == ""
 

@@ -29,7 +29,7 @@ def test_a_one_shot_is_kept_and_gone_on_with(terp: Terp) -> None:
     terp.asked([Call(code="a = 1"), "It is one."], "-y", "set a to 1")
     result = terp.asked(["Still one."], "-c", "and now?")
     told = (
-        "[This conversation was resumed. The kernel is new: all variables of earlier runs are gone; "
+        "[This conversation was resumed. The kernel is new: these variables are gone: a; "
         "imports must be done again.]"
     )
     roles = [(role, text) for role, text in said(result.requests[0]) if role != "system"]
@@ -37,7 +37,7 @@ def test_a_one_shot_is_kept_and_gone_on_with(terp: Terp) -> None:
     assert (roles[0][1], roles[3][1], roles[4][1]) == ("set a to 1", "It is one.", f"and now?\n\n{told}")
     [session] = listed(terp)
     assert (session["turns"], session["title"], session["open"]) == (2, "set a to 1", False)
-    told_to_person = f"terp: Resumed {session['id']}: 1 turn. The kernel is new: all variables are gone.\n"
+    told_to_person = f"terp: Resumed {session['id']}: 1 turn. The kernel is new: a is gone.\n"
     assert result == Result(0, "Still one.\n", told_to_person, result.requests)
 
 
