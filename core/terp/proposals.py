@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from terp.events import CodeProposed
 from terp.kernels.protocol import Kernel
@@ -9,6 +10,9 @@ from terp.log import EventLog
 from terp.person import Decline, Person, Run
 from terp.questions import Questions
 from terp.tool import Call
+
+if TYPE_CHECKING:
+    from terp.effects.session_names import SessionNames
 
 
 class Proposals:
@@ -25,6 +29,7 @@ class Proposals:
         self._questions = questions
         self._person = person
         self._drawn = drawn
+        self._names: dict[str, SessionNames] = {}
 
     async def decide(self, call: Call, kernel: Kernel) -> Run | Decline:
         """The decision about `call`.
@@ -34,7 +39,7 @@ class Proposals:
         """
         code = call.code
         while True:
-            proposed = _proposed(call, code, kernel)
+            proposed = self._proposed(call, code, kernel)
             self._log.append(proposed)
             decision = await self._questions.ask("approval", call.id, self._asking(proposed))
             if not isinstance(decision, Run):
@@ -50,20 +55,22 @@ class Proposals:
 
         return ask
 
+    def _proposed(self, call: Call, code: str, kernel: Kernel) -> CodeProposed:
+        # The tables of what is known are not needed before there is code.
+        from terp.effects.analysis import effects_of  # noqa: PLC0415
+        from terp.effects.session_names import SessionNames  # noqa: PLC0415
+
+        if call.language not in self._names:
+            self._names[call.language] = SessionNames(self._log, call.language)
+        effects = effects_of(call.language, code, self._names[call.language].known(), kernel.cwd)
+        return CodeProposed(
+            call.id, call.language, code, digest_of(code), kernel.cwd, kernel.generation, kernel.tier, effects
+        )
+
 
 def digest_of(code: str) -> str:
     """The SHA-256 of code in UTF-8, hexadecimal."""
     return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _proposed(call: Call, code: str, kernel: Kernel) -> CodeProposed:
-    # The tables of what is known are not needed before there is code.
-    from terp.effects.analysis import effects_of  # noqa: PLC0415
-
-    effects = effects_of(call.language, code, cwd=kernel.cwd)
-    return CodeProposed(
-        call.id, call.language, code, digest_of(code), kernel.cwd, kernel.generation, kernel.tier, effects
-    )
 
 
 def _still_true(proposed: CodeProposed, kernel: Kernel) -> bool:

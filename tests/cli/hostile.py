@@ -71,8 +71,9 @@ def _value(hint: Any, text: str, field: Any) -> Any:
         return plain[hint]
     if get_origin(hint) is tuple:
         return (_value(get_args(hint)[0], text, field),)
-    if kind := next((one for one in (hint, *get_args(hint)) if is_dataclass(one)), None):
-        return _made(kind, text)
+    for kind in (hint, *get_args(hint)):
+        if isinstance(kind, type) and is_dataclass(kind):
+            return _made(kind, text)
     if get_origin(hint) is Mapping:
         return {"text/plain": text, "text/markdown": text, "text/latex": text, "image/" + text: ""}
     return get_args(hint)[0] if field.default is MISSING else field.default

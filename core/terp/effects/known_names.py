@@ -41,7 +41,7 @@ def modules() -> frozenset[str]:
     ]
     functions += [*known_effects.REMOTE_READERS, *known_effects.ARCHIVES]
     owners = {name.rpartition(".")[0] for name in functions}
-    found = {*tables, *owners} - harmless() - {"os.environ"}
+    found = {*tables, *(owners - harmless())} - {"os.environ"}
     for name in list(found):
         while name := name.rpartition(".")[0]:
             found.add(name)

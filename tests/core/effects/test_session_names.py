@@ -1,0 +1,68 @@
+from terp.effects.analysis import effects_of
+from terp.effects.session_names import SessionNames
+from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
+from terp.log import EventLog
+from terp.outputs import RunStatus, VariableChange
+
+
+class Kernel:
+    """A session's log, written as its runs would."""
+
+    def __init__(self) -> None:
+        self.log = EventLog()
+        self.names = SessionNames(self.log, "python")
+
+    def ran(self, code: str, *changes: VariableChange, status: RunStatus = "ok") -> None:
+        effects = effects_of("python", code, self.names.known())
+        call_id = f"c{self.log.last}"
+        self.log.append(CodeProposed(call_id, "python", code, "digest", "/w", 1, "none", effects))
+        self.log.append(CodeFinished(call_id, status, 0.1, changes=changes))
+
+    @property
+    def known(self) -> dict[str, str]:
+        return dict(self.names.known())
+
+
+def new(name: str, kind: str) -> VariableChange:
+    return VariableChange(name, "new", kind)
+
+
+def test_what_an_understood_cell_bound_is_known_in_the_next() -> None:
+    kernel = Kernel()
+    kernel.ran("import pandas as pd\nimport os.path\ndf = pd.read_csv('a.csv')", new("df", "DataFrame"))
+    assert kernel.known == {"pd": "pandas", "os": "os", "df": "pandas.DataFrame"}
+    assert effects_of("python", "df.groupby('a').mean()", kernel.known).kinds == frozenset()
+
+
+def test_code_that_is_not_understood_makes_all_names_unknown() -> None:
+    kernel = Kernel()
+    kernel.ran("n = 1", new("n", "int"))
+    kernel.ran("exec(code)")
+    assert kernel.known == {}
+
+
+def test_a_cell_that_makes_types_of_its_own_teaches_nothing() -> None:
+    kernel = Kernel()
+    kernel.ran("class DataFrame:\n    pass\ndf = DataFrame()", new("df", "DataFrame"))
+    assert kernel.known == {}
+
+
+def test_the_persons_own_code_and_a_new_kernel_make_all_names_unknown() -> None:
+    kernel = Kernel()
+    for event in (CodeTyped("typed1", "python", "n = open"), KernelChanged("python", "died")):
+        kernel.ran("n = 1", new("n", "int"))
+        kernel.log.append(event)
+        assert kernel.known == {}
+
+
+def test_a_name_that_is_rebound_to_an_unknown_type_is_forgotten() -> None:
+    kernel = Kernel()
+    kernel.ran("n = 1", new("n", "int"))
+    kernel.ran("n = object()", VariableChange("n", "changed", "object"))
+    assert kernel.known == {}
+
+
+def test_imports_of_a_cell_that_failed_are_not_relied_on() -> None:
+    kernel = Kernel()
+    kernel.ran("n = 1\nimport json", new("n", "int"), status="error")
+    assert kernel.known == {"n": "builtins.int"}
