@@ -28,7 +28,7 @@ CHOICES = (
 )
 CONSENT = (Choice("y", "yes"), Choice("n", "no"))
 _LONGER = "Anything longer does not run it, and is told to the model."
-_LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [c]opy · [?] or what to do instead ›"
+_LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [?] or what to do instead ›"
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
 _PASTED = "A paste cannot approve. Type the letter."

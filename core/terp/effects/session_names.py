@@ -1,7 +1,8 @@
 """Which names of a kernel are known for what they are, from the runs of a session so far."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from terp.effects.found import Effects
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
@@ -53,8 +54,12 @@ class SessionNames:
         if imported is None:
             self._names.clear()
             return
-        # One that failed may not have come to its imports.
-        self._names.update(imported if finished.status == "ok" else {})
+        first, later = imported
+        if finished.status == "ok":
+            self._names.update({**first, **later})
+        elif finished.changes:
+            # It failed, but not before it had bound something: it got past the imports at its head.
+            self._names.update(first)
         for change in finished.changes:
             self._names.pop(change.name, None)
             if change.type in _TYPES:
@@ -65,14 +70,20 @@ def _is_understood(effects: Effects) -> bool:
     return "cannot tell" not in effects.kinds
 
 
-def _imported(code: str) -> dict[str, str] | None:
-    """The modules that a cell imports under names of its own; None for one that makes types."""
+def _imported(code: str) -> tuple[dict[str, str], dict[str, str]] | None:
+    """What a cell imports at its head, and what later; None for a cell that makes types of its own."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     if any(isinstance(node, ast.ClassDef) for node in ast.walk(tree)):
         return None
-    aliases = (alias for node in tree.body if isinstance(node, ast.Import) for alias in node.names)
+    head = list(takewhile(lambda node: isinstance(node, ast.Import), tree.body))
+    return _modules(head), _modules(tree.body[len(head) :])
+
+
+def _modules(body: Sequence[ast.stmt]) -> dict[str, str]:
+    """The modules that statements import, under the names that they get."""
+    aliases = (alias for node in body if isinstance(node, ast.Import) for alias in node.names)
     named = ((alias.asname, alias.name, alias.name.partition(".")[0]) for alias in aliases)
     return {own or package: name if own else package for own, name, package in named}

@@ -62,7 +62,13 @@ def test_a_name_that_is_rebound_to_an_unknown_type_is_forgotten() -> None:
     assert kernel.known == {}
 
 
-def test_imports_of_a_cell_that_failed_are_not_relied_on() -> None:
+def test_a_cell_that_failed_after_its_first_binding_has_passed_the_imports_at_its_head() -> None:
     kernel = Kernel()
-    kernel.ran("n = 1\nimport json", new("n", "int"), status="error")
-    assert kernel.known == {"n": "builtins.int"}
+    kernel.ran("import math\nn = 1\nimport json", new("n", "int"), status="error")
+    assert kernel.known == {"math": "math", "n": "builtins.int"}
+
+
+def test_imports_of_a_cell_that_failed_at_once_are_not_relied_on() -> None:
+    kernel = Kernel()
+    kernel.ran("import math\n1 / 0", status="error")
+    assert kernel.known == {}
