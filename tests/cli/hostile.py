@@ -71,7 +71,9 @@ def _value(hint: Any, text: str, field: Any) -> Any:
         return plain[hint]
     if get_origin(hint) is tuple:
         return (_value(get_args(hint)[0], text, field),)
-    if kind := next((one for one in (hint, *get_args(hint)) if is_dataclass(one)), None):
+    if kind := next(
+        (one for one in (hint, *get_args(hint)) if isinstance(one, type) and is_dataclass(one)), None
+    ):
         return _made(kind, text)
     if get_origin(hint) is Mapping:
         return {"text/plain": text, "text/markdown": text, "text/latex": text, "image/" + text: ""}
