@@ -35,6 +35,9 @@ def _bind_stdin(path, encoding):
         shell.user_ns["stdin_data"] = data.decode(encoding, "backslashreplace") if encoding else data
 
     shell.events.register("pre_run_cell", load)
+    # Before what looks at the variables: the cell is not what binds it.
+    hooks = shell.events.callbacks["pre_run_cell"]
+    hooks.insert(0, hooks.pop())
     shell.user_ns["stdin_path"] = path
 
 

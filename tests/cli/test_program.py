@@ -75,7 +75,7 @@ def test_stdin_is_data_when_there_are_words(terp: Terp) -> None:
     prompt = said(result.requests[0])[-1][1]
     assert prompt.startswith("sum it\n\n[Data was piped in: 8 bytes, comma-separated values]")
     assert prompt.endswith("its first 2 lines:\na,b\n1,2")
-    assert said(result.requests[1])[-1] == ("tool", "8 True\n[variables: +stdin_data str 8]")
+    assert said(result.requests[1])[-1] == ("tool", "8 True")
     assert list(terp.home.rglob("stdin.*")) == []
 
 

@@ -154,7 +154,9 @@ def _bytes_of(array: Any, most: int) -> Any:
             # What lies behind it may be a file on a slow disk.
             return None
     if most >= MANY and array.nbytes <= MEGABYTE:
-        return zlib.crc32(array.tobytes())
+        # Numbers that lie side by side need not be copied for it.
+        in_place = array.dtype.kind in "biufc" and array.flags.c_contiguous
+        return zlib.crc32(array if in_place else array.tobytes())
     if not array.ndim:
         return array.tobytes()
     per_axis = max(2, round(SOME ** (1 / array.ndim)))

@@ -16,7 +16,7 @@ from .known import Kinds, is_module, printable, type_name
 from .marks import FEW, MANY, Mark, Marks, differ
 
 # Names that are compared, or told, after each cell, and the time that looking may take at either end of it.
-MOST, MOST_TOLD, BUDGET_S = 500, 20, 0.001
+MOST, MOST_TOLD, BUDGET_S = 500, 20, 0.0008
 MOST_WITH_PRIVATE = 20_000
 LONGEST_CODE, LONGEST_NAME = 20_000, 60
 WORD = re.compile(r"[^\W\d]\w*")
