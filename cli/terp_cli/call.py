@@ -10,7 +10,7 @@ from terp.events import TurnFinished
 from terp.places import find_places
 from terp.profiles import load_settings
 from terp.settings import Given, Settings
-from terp_cli import streams
+from terp_cli import streams, tty
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.guard import Guard, Unguarded, guarding
@@ -126,7 +126,8 @@ class Call:
     def terminal(self) -> Iterator[None]:
         """While the context lives the terminal may be changed; it is as before afterwards, come what may."""
         changes = self.talks and self.line.command in ("", "demo")
-        with guarding(STDIN if changes else None, self.environ) as self.guard, self.typed_ahead:
+        terminal = STDIN if changes else None
+        with guarding(terminal, self.environ) as self.guard, tty.as_before(terminal), self.typed_ahead:
             yield
 
     @property

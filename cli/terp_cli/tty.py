@@ -66,6 +66,21 @@ def is_controlling(out: TextIO) -> bool:
 
 
 @contextmanager
+def as_before(descriptor: int | None) -> Iterator[None]:
+    """Leave the terminal in the modes it has now, wherever in between a signal strikes."""
+    if descriptor is None or not os.isatty(descriptor):
+        yield
+        return
+    before = termios.tcgetattr(descriptor)
+    try:
+        yield
+    finally:
+        # The window may be gone by now.
+        with suppress(termios.error):
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+@contextmanager
 def unechoed(descriptor: int | None) -> Iterator[None]:
     """Do not show what is typed meanwhile: it would land in the middle of what is drawn.
 
