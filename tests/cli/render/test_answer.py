@@ -8,12 +8,12 @@ from terp_cli.render.answer import AnswerStream, same_file
 from terp_cli.render.markdown import MarkdownStream
 from tests.cli.screens import cut
 
-SHOWN = {"/out/c1-1.png", "/work/my plot.png"}
+SHOWN = {"/out/c1-1.png", "/home/ada/my plot.png"}
 
 
 def answer() -> AnswerStream:
     markdown = MarkdownStream(lambda: 80, lambda: 12)
-    return AnswerStream(markdown, lambda address: same_file(address, "/work") in SHOWN)
+    return AnswerStream(markdown, lambda address: same_file(address, "/home/ada") in SHOWN)
 
 
 def shown(text: str, sizes: list[int] | None = None) -> list[str]:

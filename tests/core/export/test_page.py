@@ -91,7 +91,7 @@ def test_what_turns_the_order_of_code_around_is_spelled_out() -> None:
 
 def test_a_picture_that_the_answer_names_is_put_in(tmp_path: Path) -> None:
     (tmp_path / "plot.png").write_bytes(b"\x89PNG")
-    text = made(Answer("![a plot](/work/plot.png)"), pictures={"/work/plot.png": tmp_path / "plot.png"})
+    text = made(Answer("![a plot](/w/plot.png)"), pictures={"/w/plot.png": tmp_path / "plot.png"})
     assert '<img alt="a plot" src="data:image/png;base64,iVBORw==">' in text
 
 
