@@ -181,11 +181,12 @@ def _keep_imports() -> None:
 
 def _run_code(call: Call) -> int:
     from terp.kernels.local import LocalKernels  # noqa: PLC0415  (each command imports what it alone needs)
+    from terp.opening import kernel_options  # noqa: PLC0415
     from terp_cli.run_code import CodeRun, language_for, read_code  # noqa: PLC0415
 
     settings, cwd = call.settings(), call.cwd
     code = read_code(call.line.argument)
-    kernels = LocalKernels(str(cwd), settings.python, settings.env_pass, environ=call.environ)
+    kernels = LocalKernels(str(cwd), kernel_options(settings), environ=call.environ)
     kernel = kernels.get(language_for(call.line.argument, call.options.language, kernels.languages))
     folder = call.out_folder or folder_of(call)
     runner = CodeRun(call.out, call.notes, folder, _line_from_stdin)

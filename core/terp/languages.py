@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 _FAMILIES = (
     ("python", "py", "python3", "py3", "ipython", "ipython3", "tool_code"),
     ("shell", "bash", "sh", "zsh"),
-    ("javascript", "js", "node", "nodejs"),
-    ("typescript", "ts", "deno"),
+    ("javascript", "js", "node", "nodejs", "typescript", "ts", "deno"),
     ("r", "rscript", "ir"),
     ("julia", "jl"),
     ("ruby", "rb"),

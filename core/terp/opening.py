@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from terp.errors import SettingsError
 from terp.kernels.environment import Interpreter, find_python
 from terp.kernels.local import LocalKernels
+from terp.kernels.options import KernelOptions
 from terp.limits import Limits
 from terp.models.building import build_model
 from terp.person import AutoRun, Nobody, Person
@@ -133,8 +134,9 @@ async def build_session(
     Raises:
         SettingsError: the model's name says no provider.
         NoModel: there is no model to be found.
+        UnknownLanguage: the setting `languages` names one that terp does not know.
     """
-    kernels = LocalKernels(cwd, settings.python, settings.env_pass, prelude=prelude, environ=environ)
+    kernels = LocalKernels(cwd, kernel_options(settings, prelude), environ=environ)
     kernels.own_files = tuple(path for path in (settings.record, settings.replay) if path)
     model = await build_model(settings, kernels.languages, cwd=kernels.cwd, environ=environ, api_key=api_key)
     facts = Facts(
@@ -157,6 +159,13 @@ async def build_session(
             run_timeout_s=settings.run_timeout_s,
             max_output_chars=settings.max_output_chars,
         ),
+    )
+
+
+def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
+    """What `settings` say about kernels."""
+    return KernelOptions(
+        python=settings.python, env_pass=settings.env_pass, languages=settings.languages, prelude=prelude
     )
 
 

@@ -255,6 +255,13 @@ class Settings:
         metavar="PATH",
         unset="the active environment, else terp's own",
     )
+    languages: tuple[str, ...] = setting(
+        (),
+        "the languages that code may be in, the default first",
+        group="code",
+        metavar="NAME,…",
+        unset="all that this machine runs",
+    )
     run_timeout_s: float = setting(
         0.0,
         "seconds after which a run is interrupted",

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from terp.events import CodeProposed, Event
 from terp.kernels.local import LocalKernels
+from terp.kernels.options import KernelOptions
 from terp.models.recording import ReplayModel
 from terp.person import Consent, Decline, Person, Run
 from terp.reply import reply_of
@@ -31,7 +32,7 @@ async def play(
     """
     pace = partial(asyncio.sleep, _PACE_S) if says.isatty() else None
     model = ReplayModel(RECORDING, "sequence", name="recording", pace=pace)
-    kernels = LocalKernels(str(folder), sys.executable)
+    kernels = LocalKernels(str(folder), KernelOptions(python=sys.executable, languages=("python",)))
     session = Session(model, kernels, OneTrack(person), folder=artifacts)
     says.write(f"{INTRODUCTION}\n\n> {PROMPT}\n")
     says.flush()

@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from terp.errors import UnknownLanguage
 from terp.events import KernelState
-from terp.kernels.bootstrap_code import bootstrap_code
-from terp.kernels.environment import find_python, kernel_environment
 from terp.kernels.jupyter import JupyterKernel
-from terp.kernels.launch import Launch, python_argv
-from terp.kernels.protocol import KernelListener
+from terp.kernels.launch import Launch
+from terp.kernels.options import KernelOptions
+from terp.kernels.protocol import Kernel, KernelListener
+from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.kernels.runtimes.table import all_runtimes
 from terp.languages import language_of
 from terp.outputs import Output
 
@@ -33,55 +35,50 @@ class _Listeners:
 class LocalKernels:
     """Implements `Kernels` with processes of this machine, started at first use.
 
-    `python` is the interpreter for Python code ("": the active environment's, else terp's own);
-    `env_pass` names variables a kernel gets besides the harmless ones, `prelude` is code that it runs
-    silently at each start. `own_files`, set before a kernel is asked for, are written by terp itself and
-    never a result of code. Nothing of Jupyter is imported before a kernel is started.
+    `own_files`, set before a kernel is asked for, are written by terp itself and never a result of code.
+    Nothing of Jupyter is imported before a kernel is started.
     """
 
     def __init__(
         self,
         cwd: str = "",
-        python: str = "",
-        env_pass: Sequence[str] = (),
+        options: KernelOptions | None = None,
         *,
-        prelude: str = "",
-        start_timeout_s: float = 60.0,
-        max_output_chars: int = 64_000_000,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self.cwd = str(Path(cwd or Path.cwd()).absolute())
-        self.python = python
-        self.env_pass = tuple(env_pass)
-        self.prelude = prelude
-        self.start_timeout_s = start_timeout_s
+        self.options = options or KernelOptions()
         self.environ = os.environ if environ is None else environ
-        self._max_output_chars = max_output_chars
         self.own_files: tuple[str, ...] = ()
         self._listeners = _Listeners()
-        self._kernels: dict[str, JupyterKernel] = {}
+        self._kernels: dict[str, Kernel] = {}
 
     @property
     def languages(self) -> Sequence[str]:
-        """Main names of the languages, the default first."""
-        return tuple(_LAUNCHES)
+        """What models are offered, the default first: what is here, or of that what was chosen."""
+        return tuple(self._here)
 
-    def get(self, language: str) -> JupyterKernel:
+    def get(self, language: str) -> Kernel:
         """The kernel for a language or an alias of it."""
         name = language_of(language, self.languages)
         if not name:
             known = ", ".join(self.languages)
             raise UnknownLanguage(f"No kernel here runs {language!r}. There is: {known}.")
-        if name not in self._kernels:
-            self._kernels[name] = JupyterKernel(
-                name,
-                self.cwd,
-                lambda token: _LAUNCHES[name](self, token),
-                self._listeners,
-                max_output_chars=self._max_output_chars,
-                own_files=self.own_files,
-            )
-        return self._kernels[name]
+        runtime = self._here[name]
+        if runtime.language not in self._kernels:
+            self._kernels[runtime.language] = runtime.make(self)
+        return self._kernels[runtime.language]
+
+    def jupyter(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
+        """A kernel process with what these kernels have in common."""
+        return JupyterKernel(
+            language,
+            self.cwd,
+            launch,
+            self._listeners,
+            max_output_chars=self.options.max_output_chars,
+            own_files=self.own_files,
+        )
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Tell `listener` what happens outside runs."""
@@ -93,19 +90,15 @@ class LocalKernels:
         for kernel in tuple(self._kernels.values()):
             await kernel.aclose()
 
-
-def _launch_python(kernels: LocalKernels, token: str) -> Launch:
-    interpreter = find_python(kernels.python, kernels.environ)
-    return Launch(
-        argv=python_argv(interpreter.path),
-        cwd=kernels.cwd,
-        environment=kernel_environment(kernels.environ, kernels.env_pass),
-        language="python",
-        why=interpreter.why,
-        bootstrap=f"{bootstrap_code(token)}\n{kernels.prelude}",
-        start_timeout_s=kernels.start_timeout_s,
-    )
-
-
-# How the kernel of each language is started, the default first; a token marks its calls home.
-_LAUNCHES: Mapping[str, Callable[[LocalKernels, str], Launch]] = {"python": _launch_python}
+    @cached_property
+    def _here(self) -> Mapping[str, Runtime]:
+        machine = Machine(self.environ)
+        known = {name: runtime for runtime in all_runtimes() for name in runtime.names}
+        chosen = [language_of(name, tuple(known)) or name for name in self.options.languages] or tuple(known)
+        unknown = [name for name in chosen if name not in known]
+        if unknown:
+            raise UnknownLanguage(
+                f"terp knows no language {unknown[0]!r}. It knows: {', '.join(known)}.",
+                "Correct the setting `languages`.",
+            )
+        return {name: known[name] for name in chosen if known[name].find(machine)}

@@ -114,6 +114,9 @@ class Kernel(Protocol):
     async def names(self) -> Mapping[str, str]:
         """The names of `variables` with their types, for completion; none when they come too late."""
 
+    async def aclose(self) -> None:
+        """End the kernel and what it started. Harmless when called twice."""
+
 
 class Kernels(Protocol):
     """Finds or starts the kernel for a language, and owns their lives."""

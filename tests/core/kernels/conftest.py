@@ -3,8 +3,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.local import LocalKernels
+from terp.kernels.protocol import Kernel
 from tests.core.kernels.running import Listener
 
 
@@ -23,7 +23,7 @@ async def kernels(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Lo
 
 
 @pytest.fixture(scope="package")
-async def kernel(kernels: LocalKernels) -> JupyterKernel:
+async def kernel(kernels: LocalKernels) -> Kernel:
     return kernels.get("python")
 
 

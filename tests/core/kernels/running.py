@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from terp.events import KernelState
-from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.protocol import Kernel
 from terp.outputs import Display, Output, RunEnded, RunItem, RunStarted, Text
 
 PATIENCE_S = 30.0
@@ -80,13 +80,13 @@ class Ran:
         return [item for item in self.items if isinstance(item, Display) and "image/png" in item.data]
 
 
-async def ran(kernel: JupyterKernel, code: str, *, run_id: str = "", timeout_s: float = 0.0) -> Ran:
+async def ran(kernel: Kernel, code: str, *, run_id: str = "", timeout_s: float = 0.0) -> Ran:
     """Run `code` to its end."""
     async with asyncio.timeout(PATIENCE_S):
         return Ran([item async for item in kernel.execute(code, run_id=run_id, timeout_s=timeout_s)])
 
 
-async def interrupted_at(kernel: JupyterKernel, code: str, text: str) -> Ran:
+async def interrupted_at(kernel: Kernel, code: str, text: str) -> Ran:
     """Run `code`, interrupt it when it has printed `text`."""
     items: list[RunItem] = []
     stopping: asyncio.Task[None] | None = None

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from terp.errors import KernelBusy
-from terp.kernels.jupyter import JupyterKernel
-from terp.kernels.protocol import Variable
+from terp.kernels.protocol import Kernel, Variable
 from terp.outputs import Text
 from tests.core.kernels.running import PATIENCE_S, ran
 
@@ -18,7 +17,7 @@ SLEEPS = "import time\nhere = 1\nprint('on', flush=True)\ntime.sleep(60)"
 HOLDS = "here = 1\nprint('on', flush=True)\nwhile here: x = 3 ** 5_000_000"
 
 
-async def beside(kernel: JupyterKernel, code: str, ask: Callable[[], Awaitable[Any]]) -> tuple[Any, float]:
+async def beside(kernel: Kernel, code: str, ask: Callable[[], Awaitable[Any]]) -> tuple[Any, float]:
     """What `ask` gives while `code` runs, or raises, and the seconds it took."""
     answer, took = None, 0.0
     async with asyncio.timeout(PATIENCE_S):
@@ -34,7 +33,7 @@ async def beside(kernel: JupyterKernel, code: str, ask: Callable[[], Awaitable[A
     return answer, took
 
 
-async def test_a_variable_has_a_type_a_shape_a_size_and_a_head(kernel: JupyterKernel) -> None:
+async def test_a_variable_has_a_type_a_shape_a_size_and_a_head(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     code = """
 import numpy as np, pandas as pd, datetime
@@ -64,7 +63,7 @@ def f(a, *, b): pass
     assert {v.name: v.size for v in await kernel.variables() if v.name in ("a", "df")} == {"a": 96, "df": 292}
 
 
-async def test_a_repr_that_takes_long_is_waited_for_once_and_not_long(kernel: JupyterKernel) -> None:
+async def test_a_repr_that_takes_long_is_waited_for_once_and_not_long(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     code = """
 import time
@@ -87,7 +86,7 @@ a_slow, b_busy, c_quick = Slow(), Busy(), Quick()
     assert (await ran(kernel, "print(1)")).stdout == "1\n"
 
 
-async def test_a_giant_is_listed_as_quickly_as_anything(kernel: JupyterKernel) -> None:
+async def test_a_giant_is_listed_as_quickly_as_anything(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f\nimport numpy as np\nbig = np.zeros(125_000_000)\nlots = [big] * 10**6")
     began = time.monotonic()
     found = {variable.name: variable.size for variable in await kernel.variables()}
@@ -96,7 +95,7 @@ async def test_a_giant_is_listed_as_quickly_as_anything(kernel: JupyterKernel) -
     await ran(kernel, "del big, lots")
 
 
-async def test_of_very_many_variables_the_first_are_listed(kernel: JupyterKernel) -> None:
+async def test_of_very_many_variables_the_first_are_listed(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     await ran(kernel, "for n in range(100_000): globals()[f'v{n:06}'] = [n]")
     found = await kernel.variables()
@@ -104,7 +103,7 @@ async def test_of_very_many_variables_the_first_are_listed(kernel: JupyterKernel
     await ran(kernel, "%reset -f")
 
 
-async def test_a_question_leaves_no_trace_in_the_history(kernel: JupyterKernel) -> None:
+async def test_a_question_leaves_no_trace_in_the_history(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     await ran(kernel, "a = 1")
     for _ in range(3):
@@ -116,7 +115,7 @@ async def test_a_question_leaves_no_trace_in_the_history(kernel: JupyterKernel) 
     assert run.results == [f"({count}, 'a = 1')"]
 
 
-async def test_variables_and_names_come_while_code_sleeps(kernel: JupyterKernel) -> None:
+async def test_variables_and_names_come_while_code_sleeps(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     here = Variable("here", "int", (), 28, "1")
     found, took = await beside(kernel, SLEEPS, kernel.variables)
@@ -124,14 +123,14 @@ async def test_variables_and_names_come_while_code_sleeps(kernel: JupyterKernel)
     assert (await beside(kernel, SLEEPS, kernel.names))[0] == {"here": "int"}
 
 
-async def test_while_code_runs_no_repr_of_its_classes_is_called(kernel: JupyterKernel) -> None:
+async def test_while_code_runs_no_repr_of_its_classes_is_called(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     await ran(kernel, "class A:\n    def __repr__(self): print('called'); return 'A'\na = A()")
     found, _ = await beside(kernel, SLEEPS, kernel.variables)
     assert {v.name: v.head for v in found}["a"] == ""
 
 
-async def test_code_that_lets_nothing_else_run_is_said_to_be_busy_at_once(kernel: JupyterKernel) -> None:
+async def test_code_that_lets_nothing_else_run_is_said_to_be_busy_at_once(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     took: list[float] = []
 
@@ -150,7 +149,7 @@ async def test_code_that_lets_nothing_else_run_is_said_to_be_busy_at_once(kernel
 
 
 @pytest.mark.parametrize("code", [SLEEPS, HOLDS])
-async def test_completion_never_keeps_who_types_waiting(kernel: JupyterKernel, code: str) -> None:
+async def test_completion_never_keeps_who_types_waiting(kernel: Kernel, code: str) -> None:
     for ask in (lambda: kernel.complete("her", 3), kernel.names):
         _, took = await beside(kernel, code, ask)
         assert took < 0.25

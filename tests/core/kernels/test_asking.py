@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from terp.events import CodeFinished
-from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.local import LocalKernels
+from terp.kernels.protocol import Kernel
 from terp.outputs import BackCall, Error, InputRequest, RunItem, Text
 from terp.session import Session
 from terp.testing import ScriptedModel, ScriptedPerson, call, collect
 from tests.core.kernels.running import PATIENCE_S, Ran, ran
 
 
-async def answering(kernel: JupyterKernel, code: str, *answers: Any, timeout_s: float = 0.0) -> Ran:
+async def answering(kernel: Kernel, code: str, *answers: Any, timeout_s: float = 0.0) -> Ran:
     """Run `code`, typing `answers`, or answering its calls home with them; an exception is an error."""
     items: list[RunItem] = []
     left = list(answers)
@@ -30,23 +30,23 @@ async def answering(kernel: JupyterKernel, code: str, *answers: Any, timeout_s: 
     return Ran(items)
 
 
-async def test_input_is_asked_after_the_output_before_it(kernel: JupyterKernel) -> None:
+async def test_input_is_asked_after_the_output_before_it(kernel: Kernel) -> None:
     run = await answering(kernel, "print('Hello'); name = input('Name? '); print('hi', name)", "Bob")
     assert run.outputs == [Text("stdout", "Hello\n"), InputRequest("Name? "), Text("stdout", "hi Bob\n")]
 
 
-async def test_getpass_asks_for_a_secret(kernel: JupyterKernel) -> None:
+async def test_getpass_asks_for_a_secret(kernel: Kernel) -> None:
     run = await answering(kernel, "from getpass import getpass\nprint(len(getpass('Key: ')))", "abc")
     assert run.outputs == [InputRequest("Key: ", secret=True), Text("stdout", "3\n")]
 
 
-async def test_end_of_file_raises_eof_error_in_the_code(kernel: JupyterKernel) -> None:
+async def test_end_of_file_raises_eof_error_in_the_code(kernel: Kernel) -> None:
     run = await answering(kernel, "try:\n    input()\nexcept EOFError:\n    print('nobody')", None)
     assert run.stdout == "nobody\n"
     assert run.ended.status == "ok"
 
 
-async def test_the_time_in_which_code_waits_for_an_answer_does_not_count(kernel: JupyterKernel) -> None:
+async def test_the_time_in_which_code_waits_for_an_answer_does_not_count(kernel: Kernel) -> None:
     items: list[RunItem] = []
     async with asyncio.timeout(PATIENCE_S):
         async for item in kernel.execute("print(input())", timeout_s=0.3):
@@ -57,7 +57,7 @@ async def test_the_time_in_which_code_waits_for_an_answer_does_not_count(kernel:
     assert Ran(items).stdout == "late\n"
 
 
-async def test_code_calls_home_and_gets_the_answer(kernel: JupyterKernel) -> None:
+async def test_code_calls_home_and_gets_the_answer(kernel: Kernel) -> None:
     code = "import terp_home\nprint('before')\nprint(terp_home.call('search', query='q', most=3)['hits'])"
     run = await answering(kernel, code, {"hits": ["a", "b"]})
     assert run.outputs == [
@@ -67,20 +67,20 @@ async def test_code_calls_home_and_gets_the_answer(kernel: JupyterKernel) -> Non
     ]
 
 
-async def test_a_failed_call_home_raises_there(kernel: JupyterKernel) -> None:
+async def test_a_failed_call_home_raises_there(kernel: Kernel) -> None:
     code = "import terp_home\ntry:\n    terp_home.call('x')\nexcept RuntimeError as error:\n    print(error)"
     run = await answering(kernel, code, ValueError("no such service"))
     assert run.stdout == "no such service\n"
 
 
-async def test_a_prompt_that_looks_like_a_call_home_is_only_a_prompt(kernel: JupyterKernel) -> None:
+async def test_a_prompt_that_looks_like_a_call_home_is_only_a_prompt(kernel: Kernel) -> None:
     prompt = 'terp:0123:{"service": "x", "arguments": {}}'
     run = await answering(kernel, f"_ = input({prompt!r})", "")
     assert run.outputs == [InputRequest(prompt)]
 
 
 @pytest.mark.parametrize("waits", ["input('x')", "__import__('terp_home').call('x')"])
-async def test_code_that_waits_for_an_answer_can_be_interrupted(kernel: JupyterKernel, waits: str) -> None:
+async def test_code_that_waits_for_an_answer_can_be_interrupted(kernel: Kernel, waits: str) -> None:
     items: list[RunItem] = []
     stopping: list[asyncio.Task[None]] = []
     async with asyncio.timeout(PATIENCE_S):
@@ -114,7 +114,7 @@ async def test_a_question_is_taken_back_when_its_kernel_dies(tmp_path: Path) -> 
     assert [event.status for event in events if isinstance(event, CodeFinished)] == ["died"]
 
 
-async def test_end_of_file_shows_the_persons_line_and_nothing_of_the_kernel(kernel: JupyterKernel) -> None:
+async def test_end_of_file_shows_the_persons_line_and_nothing_of_the_kernel(kernel: Kernel) -> None:
     run = await answering(kernel, "input('x? ')", None)
     error = next(item for item in run.items if isinstance(item, Error))
     assert error.name == "EOFError"

@@ -6,8 +6,8 @@ from contextlib import aclosing
 import pytest
 
 from terp.events import KernelState
-from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.local import LocalKernels
+from terp.kernels.protocol import Kernel
 from terp.outputs import InputRequest, RunEnded, RunItem, RunStarted, Text
 from tests.core.kernels.running import PATIENCE_S, Listener, interrupted_at, ran
 
@@ -22,7 +22,7 @@ from tests.core.kernels.running import PATIENCE_S, Listener, interrupted_at, ran
     ],
 )
 async def test_a_kernel_that_dies_is_told_and_started_anew(
-    kernel: JupyterKernel, heard: Listener, code: str, how: str
+    kernel: Kernel, heard: Listener, code: str, how: str
 ) -> None:
     await kernel.start()
     generation = kernel.generation
@@ -36,18 +36,18 @@ async def test_a_kernel_that_dies_is_told_and_started_anew(
     assert how in heard.whys[-3]
 
 
-async def test_a_crash_in_c_code_is_told_with_the_line_that_caused_it(kernel: JupyterKernel) -> None:
+async def test_a_crash_in_c_code_is_told_with_the_line_that_caused_it(kernel: Kernel) -> None:
     run = await ran(kernel, "import ctypes\ndef crash():\n    ctypes.string_at(0)\ncrash()")
     assert "Fatal Python error: Segmentation fault" in run.ended.note
     assert "in crash" in run.ended.note
 
 
-async def test_output_before_a_death_is_kept(kernel: JupyterKernel) -> None:
+async def test_output_before_a_death_is_kept(kernel: Kernel) -> None:
     run = await ran(kernel, "import os, time\nprint('last words', flush=True)\ntime.sleep(0.2)\nos._exit(1)")
     assert run.stdout == "last words\n"
 
 
-async def test_a_death_between_runs_is_told(kernel: JupyterKernel, heard: Listener) -> None:
+async def test_a_death_between_runs_is_told(kernel: Kernel, heard: Listener) -> None:
     await ran(kernel, "import os, threading\nthreading.Timer(0.1, os._exit, [7]).start()")
     await heard.until_state("died")
     assert "exit code 7" in heard.whys[-1]
@@ -55,7 +55,7 @@ async def test_a_death_between_runs_is_told(kernel: JupyterKernel, heard: Listen
 
 
 @pytest.mark.parametrize("code", ["exit()", "quit", "exit"])
-async def test_code_that_ends_the_session_gets_a_fresh_kernel(kernel: JupyterKernel, code: str) -> None:
+async def test_code_that_ends_the_session_gets_a_fresh_kernel(kernel: Kernel, code: str) -> None:
     await ran(kernel, "here = 1")
     run = await ran(kernel, code)
     assert run.ended.status == "ok"
@@ -63,7 +63,7 @@ async def test_code_that_ends_the_session_gets_a_fresh_kernel(kernel: JupyterKer
     assert (await ran(kernel, "print('here' in globals())")).stdout == "False\n"
 
 
-async def test_sys_exit_is_an_error_and_ends_nothing(kernel: JupyterKernel) -> None:
+async def test_sys_exit_is_an_error_and_ends_nothing(kernel: Kernel) -> None:
     await ran(kernel, "here = 1")
     run = await ran(kernel, "import sys; sys.exit(2)")
     assert (run.ended.status, run.stderr) == ("error", "")
@@ -82,7 +82,7 @@ async def test_sys_exit_is_an_error_and_ends_nothing(kernel: JupyterKernel) -> N
         "!sleep 60",
     ],
 )
-async def test_an_interrupt_stops_code_and_keeps_its_variables(kernel: JupyterKernel, waiting: str) -> None:
+async def test_an_interrupt_stops_code_and_keeps_its_variables(kernel: Kernel, waiting: str) -> None:
     await ran(kernel, "import asyncio, subprocess, threading, time\nkept = 42")
     generation = kernel.generation
     run = await interrupted_at(kernel, f"print('on', flush=True)\n{waiting}", "on")
@@ -91,7 +91,7 @@ async def test_an_interrupt_stops_code_and_keeps_its_variables(kernel: JupyterKe
     assert kernel.generation == generation
 
 
-async def test_an_interrupt_is_told_before_the_end_of_its_run(kernel: JupyterKernel, heard: Listener) -> None:
+async def test_an_interrupt_is_told_before_the_end_of_its_run(kernel: Kernel, heard: Listener) -> None:
     told: list[KernelState] = []
     async with asyncio.timeout(PATIENCE_S), aclosing(kernel.execute("print(1, flush=True)\ninput()")) as run:
         async for item in run:
@@ -103,7 +103,7 @@ async def test_an_interrupt_is_told_before_the_end_of_its_run(kernel: JupyterKer
     assert (told, heard.states) == (["interrupted"], ["interrupted"])
 
 
-async def test_code_that_swallows_interrupts_is_killed(kernel: JupyterKernel, heard: Listener) -> None:
+async def test_code_that_swallows_interrupts_is_killed(kernel: Kernel, heard: Listener) -> None:
     code = """
 import time
 while True:
@@ -120,13 +120,13 @@ while True:
     assert (await ran(kernel, "print(1)")).stdout == "1\n"
 
 
-async def test_an_interrupt_when_nothing_runs_is_harmless(kernel: JupyterKernel) -> None:
+async def test_an_interrupt_when_nothing_runs_is_harmless(kernel: Kernel) -> None:
     await ran(kernel, "kept = 1")
     await kernel.interrupt()
     assert (await ran(kernel, "print(kept)")).stdout == "1\n"
 
 
-async def test_a_run_past_its_time_ends_with_what_it_had_printed(kernel: JupyterKernel) -> None:
+async def test_a_run_past_its_time_ends_with_what_it_had_printed(kernel: Kernel) -> None:
     await ran(kernel, "kept = 5")
     run = await ran(kernel, "import time\nprint(1, flush=True)\ntime.sleep(60)", timeout_s=0.5)
     assert (run.ended.status, run.stdout) == ("timeout", "1\n")
@@ -149,7 +149,7 @@ async def test_an_interrupt_while_the_kernel_starts_runs_nothing(kernels: LocalK
     assert item.status == "interrupted"  # type: ignore[union-attr]
 
 
-async def test_restart_forgets_variables_and_ends_what_runs(kernel: JupyterKernel) -> None:
+async def test_restart_forgets_variables_and_ends_what_runs(kernel: Kernel) -> None:
     items: list[RunItem] = []
     async with (
         asyncio.timeout(PATIENCE_S),
@@ -163,7 +163,7 @@ async def test_restart_forgets_variables_and_ends_what_runs(kernel: JupyterKerne
     assert (await ran(kernel, "print('here' in globals())")).stdout == "False\n"
 
 
-async def test_runs_wait_for_each_other(kernel: JupyterKernel) -> None:
+async def test_runs_wait_for_each_other(kernel: Kernel) -> None:
     first, second = await asyncio.gather(
         ran(kernel, "import time\ntime.sleep(0.1)\nprint(1)"), ran(kernel, "print(2)")
     )
@@ -174,7 +174,7 @@ async def test_runs_wait_for_each_other(kernel: JupyterKernel) -> None:
     "facts", ["'touched': [1]", r"'touched': {'a\0b': None}", "'cwd': 7", "'omitted': 7"]
 )
 async def test_a_report_that_code_forges_does_not_keep_its_run_from_ending(
-    kernel: JupyterKernel, facts: str
+    kernel: Kernel, facts: str
 ) -> None:
     forged = f"display({{'application/vnd.terp.report+json': {{{facts}}}}}, raw=True)"
     assert (await ran(kernel, forged)).ended.status == "ok"
@@ -182,7 +182,7 @@ async def test_a_report_that_code_forges_does_not_keep_its_run_from_ending(
 
 
 async def test_a_kernel_that_dies_between_runs_is_another_one_at_once(
-    kernel: JupyterKernel, heard: Listener
+    kernel: Kernel, heard: Listener
 ) -> None:
     pid = int((await ran(kernel, "import os; print(os.getpid())")).stdout)
     generation = kernel.generation

@@ -2,7 +2,7 @@ import sys
 from pathlib import Path
 
 from terp.kernels.environment import Interpreter, find_python, kernel_environment
-from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.protocol import Kernel
 from tests.core.kernels.running import ran
 
 KEYS = {"OPENAI_API_KEY": "sk-1", "AWS_SECRET_ACCESS_KEY": "2", "GH_TOKEN": "3", "TERP_MODEL": "m"}
@@ -67,6 +67,6 @@ def test_without_ipykernel_there_it_is_terps_own_and_that_is_told(tmp_path: Path
     assert find_python("", {}) == Interpreter(sys.executable, "terp's own")
 
 
-async def test_no_key_is_found_in_a_kernel_or_its_children(kernel: JupyterKernel) -> None:
+async def test_no_key_is_found_in_a_kernel_or_its_children(kernel: Kernel) -> None:
     code = "import os\nprint([name for name in os.environ if 'KEY' in name])\n!env | grep -c API_KEY"
     assert (await ran(kernel, code)).stdout.split() == ["[]", "0"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.protocol import Kernel
 from terp.outputs import Display, Error, Text
 from tests.core.kernels.running import Ran, ran
 
@@ -51,12 +51,12 @@ def shown(run: Ran) -> list[str]:
         ("from PIL import Image\nImage.new('RGB', (2, 2))", "IMAGE"),
     ],
 )
-async def test_a_figure_reaches_the_person_once(kernel: JupyterKernel, code: str, expected: str) -> None:
+async def test_a_figure_reaches_the_person_once(kernel: Kernel, code: str, expected: str) -> None:
     await ran(kernel, SETUP)
     assert shown(await ran(kernel, code)) == expected.split()
 
 
-async def test_a_figure_is_a_png_at_100_dots_per_inch(kernel: JupyterKernel) -> None:
+async def test_a_figure_is_a_png_at_100_dots_per_inch(kernel: Kernel) -> None:
     await ran(kernel, SETUP)
     (image,) = (await ran(kernel, "plt.figure(figsize=(6, 4)).add_axes((0, 0, 1, 1)); None")).images
     png = base64.b64decode(image.data["image/png"])
@@ -77,14 +77,14 @@ async def test_a_figure_is_a_png_at_100_dots_per_inch(kernel: JupyterKernel) -> 
         ("plt.plot([1]); plt.show()", ""),
     ],
 )
-async def test_a_figure_tells_the_file_it_was_saved_to(kernel: JupyterKernel, code: str, saved: str) -> None:
+async def test_a_figure_tells_the_file_it_was_saved_to(kernel: Kernel, code: str, saved: str) -> None:
     await ran(kernel, SETUP)
     (image,) = (await ran(kernel, code)).images
     expected = {"terp": {"saved": str(Path(kernel.cwd, saved))}} if saved else {}
     assert image.metadata == expected
 
 
-async def test_a_failing_figure_loses_no_other(kernel: JupyterKernel) -> None:
+async def test_a_failing_figure_loses_no_other(kernel: Kernel) -> None:
     await ran(kernel, SETUP)
     code = """
 plt.plot([1])
@@ -101,27 +101,27 @@ None
     assert run.ended.status == "ok"
 
 
-async def test_a_figure_before_an_error_is_shown(kernel: JupyterKernel) -> None:
+async def test_a_figure_before_an_error_is_shown(kernel: Kernel) -> None:
     await ran(kernel, SETUP)
     run = await ran(kernel, "plt.plot([1])\n1/0")
     assert len(run.images) == 1
     assert [item.name for item in run.outputs if isinstance(item, Error)] == ["ZeroDivisionError"]
 
 
-async def test_many_figures_give_no_warning_and_stay_open_nowhere(kernel: JupyterKernel) -> None:
+async def test_many_figures_give_no_warning_and_stay_open_nowhere(kernel: Kernel) -> None:
     await ran(kernel, SETUP)
     run = await ran(kernel, "for i in range(25): plt.figure(figsize=(1, 1)); plt.plot([i])")
     assert (len(run.images), run.stderr) == (25, "")
     assert (await ran(kernel, "print(plt.get_fignums())")).stdout == "[]\n"
 
 
-async def test_a_figure_of_an_earlier_cell_is_shown_again_when_asked_for(kernel: JupyterKernel) -> None:
+async def test_a_figure_of_an_earlier_cell_is_shown_again_when_asked_for(kernel: Kernel) -> None:
     await ran(kernel, SETUP + "fig = plt.figure(); plt.plot([1])")
     assert len((await ran(kernel, "fig")).images) == 1
     assert len((await ran(kernel, "print(1)")).images) == 0
 
 
-async def test_inline_formats_that_were_chosen_are_used(kernel: JupyterKernel) -> None:
+async def test_inline_formats_that_were_chosen_are_used(kernel: Kernel) -> None:
     await kernel.restart()
     choose = "%matplotlib inline\n%config InlineBackend.figure_formats = ['svg']\n"
     run = await ran(kernel, choose + SETUP + "plt.plot([1]); plt.show()")

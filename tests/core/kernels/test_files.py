@@ -4,13 +4,13 @@ from pathlib import Path
 import pytest
 
 from terp.kernels.files import FileWatch
-from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.protocol import Kernel
 from terp.outputs import FileAction
 from tests.core.kernels.running import Ran, ran
 
 
 @pytest.fixture
-async def folder(kernel: JupyterKernel, tmp_path: Path) -> Path:
+async def folder(kernel: Kernel, tmp_path: Path) -> Path:
     """A directory that the kernel is in."""
     await ran(kernel, f"import os; os.chdir({str(tmp_path)!r})")
     return tmp_path
@@ -20,7 +20,7 @@ def changes(run: Ran, folder: Path) -> dict[str, FileAction]:
     return {os.path.relpath(change.path, folder): change.action for change in run.ended.files}
 
 
-async def test_files_are_found_however_they_were_made(kernel: JupyterKernel, folder: Path) -> None:
+async def test_files_are_found_however_they_were_made(kernel: Kernel, folder: Path) -> None:
     code = """
 import os, subprocess, pathlib
 name = "comp" + "uted"
@@ -39,9 +39,7 @@ subprocess.run("echo child > sub/child.txt", shell=True);
     assert run.ended.files[0].size == 3
 
 
-async def test_inputs_are_not_listed_and_a_rewritten_one_is_modified(
-    kernel: JupyterKernel, folder: Path
-) -> None:
+async def test_inputs_are_not_listed_and_a_rewritten_one_is_modified(kernel: Kernel, folder: Path) -> None:
     (folder / "iris.csv").write_text("a,b\n1,2\n")
     await ran(kernel, "1")
     assert changes(await ran(kernel, "_ = open('iris.csv').read()"), folder) == {}
@@ -50,24 +48,24 @@ async def test_inputs_are_not_listed_and_a_rewritten_one_is_modified(
     assert changes(await ran(kernel, "!sed -i s/a/c/ iris.csv"), folder) == {"iris.csv": "modified"}
 
 
-async def test_a_deleted_file_is_listed(kernel: JupyterKernel, folder: Path) -> None:
+async def test_a_deleted_file_is_listed(kernel: Kernel, folder: Path) -> None:
     await ran(kernel, "_ = open('a', 'w').write('1'); _ = open('b', 'w').write('1')")
     assert changes(await ran(kernel, "import os; os.remove('a')"), folder) == {"a": "deleted"}
     assert changes(await ran(kernel, "!rm b"), folder) == {"b": "deleted"}
 
 
-async def test_a_file_replaced_in_one_step_is_modified(kernel: JupyterKernel, folder: Path) -> None:
+async def test_a_file_replaced_in_one_step_is_modified(kernel: Kernel, folder: Path) -> None:
     await ran(kernel, "_ = open('a', 'w').write('1')")
     run = await ran(kernel, "_ = open('a.tmp', 'w').write('22'); os.replace('a.tmp', 'a')")
     assert changes(run, folder) == {"a": "modified"}
 
 
-async def test_files_written_before_an_exception_are_listed(kernel: JupyterKernel, folder: Path) -> None:
+async def test_files_written_before_an_exception_are_listed(kernel: Kernel, folder: Path) -> None:
     run = await ran(kernel, "_ = open('early', 'w').write('1')\n1/0")
     assert (run.ended.status, changes(run, folder)) == ("error", {"early": "created"})
 
 
-async def test_files_written_before_a_death_are_listed(kernel: JupyterKernel) -> None:
+async def test_files_written_before_a_death_are_listed(kernel: Kernel) -> None:
     await kernel.restart()
     code = "import os; _ = open('early', 'a').write('1'); os._exit(1)"
     created, modified = await ran(kernel, code), await ran(kernel, code)
@@ -78,7 +76,7 @@ async def test_files_written_before_a_death_are_listed(kernel: JupyterKernel) ->
 
 
 async def test_files_elsewhere_are_found_by_their_opening(
-    kernel: JupyterKernel, folder: Path, tmp_path_factory: pytest.TempPathFactory
+    kernel: Kernel, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     other = tmp_path_factory.mktemp("other") / "far.txt"
     run = await ran(kernel, f"_ = open({str(other)!r}, 'w').write('1')")
@@ -86,7 +84,7 @@ async def test_files_elsewhere_are_found_by_their_opening(
 
 
 async def test_files_are_found_where_the_code_has_gone(
-    kernel: JupyterKernel, folder: Path, tmp_path_factory: pytest.TempPathFactory
+    kernel: Kernel, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     other = tmp_path_factory.mktemp("gone")
     code = (
@@ -104,9 +102,7 @@ async def test_files_are_found_where_the_code_has_gone(
     ]
 
 
-async def test_what_a_person_changed_between_runs_is_not_the_codes(
-    kernel: JupyterKernel, folder: Path
-) -> None:
+async def test_what_a_person_changed_between_runs_is_not_the_codes(kernel: Kernel, folder: Path) -> None:
     await ran(kernel, "1")
     (folder / "mine").write_text("typed")
     await ran(kernel, "import time; time.sleep(0.05)")
@@ -117,7 +113,7 @@ async def test_what_a_person_changed_between_runs_is_not_the_codes(
     assert changes(await ran(kernel, "2"), folder) == {}
 
 
-async def test_caches_environments_and_devices_are_no_results(kernel: JupyterKernel, folder: Path) -> None:
+async def test_caches_environments_and_devices_are_no_results(kernel: Kernel, folder: Path) -> None:
     code = """
 import os
 for name in (".git", "node_modules", "__pycache__", ".venv", "myenv", ".hidden"):

@@ -1,19 +1,20 @@
 import asyncio
 import time
 
-from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.local import LocalKernels
+from terp.kernels.options import KernelOptions
+from terp.kernels.protocol import Kernel
 from terp.outputs import Omitted, RunEnded, RunItem, Text
 from tests.core.kernels.running import PATIENCE_S, interrupted_at, ran
 
 
-async def test_a_long_text_arrives_whole(kernel: JupyterKernel) -> None:
+async def test_a_long_text_arrives_whole(kernel: Kernel) -> None:
     run = await ran(kernel, "print('x' * 30_000_000)")
     assert run.stdout == "x" * 30_000_000 + "\n"
     assert run.ended == RunEnded("ok")
 
 
-async def test_a_stalled_reader_loses_no_line_and_not_the_end(kernel: JupyterKernel) -> None:
+async def test_a_stalled_reader_loses_no_line_and_not_the_end(kernel: Kernel) -> None:
     stalled = False
     text = ""
     async with asyncio.timeout(PATIENCE_S):
@@ -27,7 +28,7 @@ async def test_a_stalled_reader_loses_no_line_and_not_the_end(kernel: JupyterKer
     assert text == "".join(f"{number}\n" for number in range(20_000))
 
 
-async def test_a_flood_is_cut_with_a_count_and_can_be_interrupted(kernel: JupyterKernel) -> None:
+async def test_a_flood_is_cut_with_a_count_and_can_be_interrupted(kernel: Kernel) -> None:
     code = "line = 'x' * 99\nprint('on', flush=True)\nwhile True: print(line)"
     run = await interrupted_at(kernel, code, "on")
     assert run.ended.status == "interrupted"
@@ -35,7 +36,7 @@ async def test_a_flood_is_cut_with_a_count_and_can_be_interrupted(kernel: Jupyte
     assert (await ran(kernel, "print(len(line))")).stdout == "99\n"
 
 
-async def test_what_is_past_the_limit_is_counted(kernels: LocalKernels, kernel: JupyterKernel) -> None:
+async def test_what_is_past_the_limit_is_counted(kernels: LocalKernels, kernel: Kernel) -> None:
     run = await ran(kernel, "import sys\nfor _ in range(70): _ = sys.stdout.write('x' * 999_999 + '\\n')")
     lost = [item for item in run.items if isinstance(item, Omitted)]
     assert len(run.stdout) == 64_000_000
@@ -43,26 +44,26 @@ async def test_what_is_past_the_limit_is_counted(kernels: LocalKernels, kernel: 
     assert sum(item.lines for item in lost) == 6
 
 
-async def test_an_error_passes_after_a_flood(kernel: JupyterKernel) -> None:
+async def test_an_error_passes_after_a_flood(kernel: Kernel) -> None:
     run = await ran(kernel, "print('x' * 70_000_000)\n1 / 0")
     assert run.ended.status == "error"
     assert [type(item).__name__ for item in run.outputs][-2:] == ["Error", "Omitted"]
 
 
-async def test_a_giant_repr_is_cut_with_a_count(kernel: JupyterKernel) -> None:
+async def test_a_giant_repr_is_cut_with_a_count(kernel: Kernel) -> None:
     run = await ran(kernel, "'x' * 20_000_000")
     (shown,) = run.results
     assert len(shown) == 4_000_000
     assert Omitted(16_000_002, 0, spooled=False) in run.items
 
 
-async def test_many_displays_all_arrive(kernel: JupyterKernel) -> None:
+async def test_many_displays_all_arrive(kernel: Kernel) -> None:
     run = await ran(kernel, "for i in range(3000): display(i)")
     assert run.results == [str(number) for number in range(3000)]
 
 
 async def test_the_limit_of_a_kernel_without_limiter_is_kept_here(kernels: LocalKernels) -> None:
-    small = LocalKernels(kernels.cwd, max_output_chars=1000)
+    small = LocalKernels(kernels.cwd, KernelOptions(max_output_chars=1000))
     try:
         run = await ran(small.get("python"), "print('x' * 5000)")
     finally:

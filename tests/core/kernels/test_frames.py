@@ -2,7 +2,7 @@
 
 import pytest
 
-from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.protocol import Kernel
 from terp.outputs import Display
 from tests.core.kernels.running import ran
 
@@ -14,7 +14,7 @@ wide = pd.DataFrame([range(40)] * 200)
 """
 
 
-async def page_of(kernel: JupyterKernel, code: str) -> Display:
+async def page_of(kernel: Kernel, code: str) -> Display:
     await ran(kernel, SETUP)
     (shown,) = [item for item in (await ran(kernel, code)).outputs if isinstance(item, Display)]
     return shown
@@ -32,24 +32,24 @@ async def page_of(kernel: JupyterKernel, code: str) -> Display:
     ],
 )
 async def test_a_page_has_the_columns_that_a_wide_screen_shows(
-    kernel: JupyterKernel, code: str, columns: int
+    kernel: Kernel, code: str, columns: int
 ) -> None:
     shown = await page_of(kernel, code)
     assert shown.data["text/html"].partition("<tbody>")[0].count("<th>") == columns + 1
 
 
-async def test_the_plain_text_of_a_wide_frame_is_that_of_pandas(kernel: JupyterKernel) -> None:
+async def test_the_plain_text_of_a_wide_frame_is_that_of_pandas(kernel: Kernel) -> None:
     shown = await page_of(kernel, "wide")
     told = (await ran(kernel, "print(repr(wide))")).stdout
     assert shown.data["text/plain"] == told.rstrip("\n")
 
 
-async def test_a_subclass_with_a_page_of_its_own_keeps_it(kernel: JupyterKernel) -> None:
+async def test_a_subclass_with_a_page_of_its_own_keeps_it(kernel: Kernel) -> None:
     own = "type('Own', (pd.DataFrame,), {'_repr_html_': lambda s: '<b>own</b>'})(wide)"
     assert (await page_of(kernel, own)).data["text/html"] == "<b>own</b>"
 
 
-async def test_a_frame_whose_values_cannot_be_written_is_an_error_and_no_more(kernel: JupyterKernel) -> None:
+async def test_a_frame_whose_values_cannot_be_written_is_an_error_and_no_more(kernel: Kernel) -> None:
     await ran(kernel, SETUP)
     bad = "class Bad:\n    def __repr__(self): raise ValueError('no')\npd.DataFrame({'a': [Bad()]})"
     assert "ValueError" in str((await ran(kernel, bad)).outputs)

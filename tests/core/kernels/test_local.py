@@ -10,6 +10,7 @@ import pytest
 
 from terp.errors import KernelStartFailed, UnknownLanguage
 from terp.kernels.local import LocalKernels
+from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, Kernels
 from terp.kernels.rundir import RunDir, sweep
 from tests.core.kernels.running import PATIENCE_S, Listener, ran
@@ -89,7 +90,7 @@ async def test_sessions_are_apart(tmp_path: Path) -> None:
 async def test_a_kernel_that_does_not_start_is_told(
     tmp_path: Path, python: str, message: str, remedy: str
 ) -> None:
-    kernels, listener = LocalKernels(str(tmp_path), python), Listener()
+    kernels, listener = LocalKernels(str(tmp_path), KernelOptions(python=python)), Listener()
     kernels.listen(listener)
     with pytest.raises(KernelStartFailed, match=message) as caught:
         await ran(kernels.get("python"), "1")
@@ -102,7 +103,9 @@ async def test_a_python_without_ipykernel_is_named_with_the_remedy(tmp_path: Pat
     bare = tmp_path / "python"
     bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
     bare.chmod(0o755)
-    kernels = LocalKernels(str(tmp_path), str(bare), environ={"PATH": os.environ["PATH"]})
+    kernels = LocalKernels(
+        str(tmp_path), KernelOptions(python=str(bare)), environ={"PATH": os.environ["PATH"]}
+    )
     with pytest.raises(KernelStartFailed, match="has no ipykernel") as caught:
         await kernels.get("python").start()
     assert f"{bare} -m pip install ipykernel" in caught.value.remedy
@@ -113,7 +116,7 @@ async def test_a_kernel_that_never_answers_is_given_up(tmp_path: Path) -> None:
     silent = tmp_path / "python"
     silent.write_text("#!/bin/sh\nexec sleep 60\n")
     silent.chmod(0o755)
-    kernels = LocalKernels(str(tmp_path), str(silent), start_timeout_s=0.3)
+    kernels = LocalKernels(str(tmp_path), KernelOptions(python=str(silent), start_timeout_s=0.3))
     with pytest.raises(KernelStartFailed, match="did not answer"):
         await kernels.get("python").start()
     await kernels.aclose()
@@ -123,7 +126,7 @@ async def test_a_slow_start_loses_no_output(tmp_path: Path) -> None:
     slow = tmp_path / "python"
     slow.write_text(f'#!/bin/sh\nsleep 1\nexec "{sys.executable}" "$@"\n')
     slow.chmod(0o755)
-    kernels = LocalKernels(str(tmp_path), str(slow))
+    kernels = LocalKernels(str(tmp_path), KernelOptions(python=str(slow)))
     assert (await ran(kernels.get("python"), "print('all there')")).stdout == "all there\n"
     await kernels.aclose()
 
@@ -169,6 +172,7 @@ held = Farewell()
 STARTS_AND_WAITS = """
 import asyncio, sys
 from terp.kernels.local import LocalKernels
+from terp.kernels.options import KernelOptions
 from terp.outputs import Text
 
 async def main():

@@ -3,12 +3,12 @@
 import pytest
 
 from terp.changes import delta_line
-from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.protocol import Kernel
 from terp.outputs import VariableChange
 from tests.core.kernels.running import interrupted_at, ran
 
 
-async def delta(kernel: JupyterKernel, code: str) -> str:
+async def delta(kernel: Kernel, code: str) -> str:
     """The line about the last of the cells in `code`, which "---" divides; each must end well."""
     line = ""
     for cell in code.split("---\n"):
@@ -44,7 +44,7 @@ TOLD = [
 
 
 @pytest.mark.parametrize(("code", "line"), TOLD)
-async def test_a_run_tells_what_it_did_to_the_variables(kernel: JupyterKernel, code: str, line: str) -> None:
+async def test_a_run_tells_what_it_did_to_the_variables(kernel: Kernel, code: str, line: str) -> None:
     await ran(kernel, "%reset -f")
     assert await delta(kernel, code) == line
 
@@ -65,7 +65,7 @@ TABLES = [
 
 
 @pytest.mark.parametrize(("code", "line"), TABLES)
-async def test_changes_of_tables_and_arrays_are_seen(kernel: JupyterKernel, code: str, line: str) -> None:
+async def test_changes_of_tables_and_arrays_are_seen(kernel: Kernel, code: str, line: str) -> None:
     await ran(kernel, f"%reset -f\n{NUMBERS}")
     told = await delta(kernel, code)
     assert told.startswith(line) if line else told == ""
@@ -95,7 +95,7 @@ items = [bad, lazy]
 """
 
 
-async def test_looking_at_variables_runs_no_code_of_their_classes(kernel: JupyterKernel) -> None:
+async def test_looking_at_variables_runs_no_code_of_their_classes(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     run = await ran(kernel, HOSTILE)
     assert (run.stdout, run.stderr, run.ended.status) == ("", "", "ok")
@@ -114,13 +114,13 @@ async def test_looking_at_variables_runs_no_code_of_their_classes(kernel: Jupyte
     assert {change.name for change in again.ended.changes} == {"sized", "bad", "lazy"}
 
 
-async def test_looking_at_a_variable_does_not_keep_it_alive(kernel: JupyterKernel) -> None:
+async def test_looking_at_a_variable_does_not_keep_it_alive(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     await ran(kernel, "class A:\n    def __del__(self): print('gone')\na = A()")
     assert (await ran(kernel, "del a")).stdout == "gone\n"
 
 
-async def test_a_name_of_another_alphabet_or_none_is_harmless(kernel: JupyterKernel) -> None:
+async def test_a_name_of_another_alphabet_or_none_is_harmless(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     run = await ran(
         kernel, "globals()['a\\x1b[31m\\n'] = 1; globals()[7] = 8; größe = type('x\\ny', (), {})()"
@@ -133,7 +133,7 @@ async def test_a_name_of_another_alphabet_or_none_is_harmless(kernel: JupyterKer
 
 
 async def test_with_very_many_names_the_mentioned_and_the_new_ones_are_compared(
-    kernel: JupyterKernel,
+    kernel: Kernel,
 ) -> None:
     await ran(kernel, "%reset -f")
     made = (await ran(kernel, "for n in range(100_000): globals()[f'v{n}'] = n")).ended
@@ -146,7 +146,7 @@ async def test_with_very_many_names_the_mentioned_and_the_new_ones_are_compared(
     assert await delta(kernel, "x = 1") == "+x int"
 
 
-async def test_a_run_that_fails_or_is_interrupted_tells_its_changes_too(kernel: JupyterKernel) -> None:
+async def test_a_run_that_fails_or_is_interrupted_tells_its_changes_too(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     failed = (await ran(kernel, "before = 1\n1 / 0\nafter = 1")).ended
     assert (failed.status, failed.changes) == ("error", (VariableChange("before", "new", "int", (), 28),))
@@ -154,13 +154,13 @@ async def test_a_run_that_fails_or_is_interrupted_tells_its_changes_too(kernel: 
     assert delta_line(stopped.ended.changes) == "+kept int"
 
 
-async def test_a_fresh_kernel_has_nothing_to_compare_with(kernel: JupyterKernel) -> None:
+async def test_a_fresh_kernel_has_nothing_to_compare_with(kernel: Kernel) -> None:
     await ran(kernel, "x = 1")
     await kernel.restart()
     assert await delta(kernel, "y = 1") == "+y int"
 
 
-async def test_names_that_ipython_adds_with_each_run_do_not_count_as_many(kernel: JupyterKernel) -> None:
+async def test_names_that_ipython_adds_with_each_run_do_not_count_as_many(kernel: Kernel) -> None:
     await kernel.restart()
     await ran(kernel, "xs = [1]\ndef grow(): xs.append(1)")
     for _ in range(300):

@@ -1,28 +1,28 @@
-from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.protocol import Kernel
 from terp.outputs import Clear, Display, DisplayUpdate, Error, Text
 from tests.core.kernels.running import Listener, ran
 
 
-async def test_displays_and_text_keep_their_order(kernel: JupyterKernel) -> None:
+async def test_displays_and_text_keep_their_order(kernel: Kernel) -> None:
     run = await ran(kernel, "print('a'); display(1); print('b'); display(2); print('c')")
     shown = [o.text if isinstance(o, Text) else o.data["text/plain"] for o in run.outputs]  # type: ignore[union-attr]
     assert shown == ["a\n", "1", "b\n", "2", "c\n"]
 
 
-async def test_stdout_and_stderr_keep_their_order(kernel: JupyterKernel) -> None:
+async def test_stdout_and_stderr_keep_their_order(kernel: Kernel) -> None:
     code = "import sys\nprint('a'); print('b', file=sys.stderr); print('c')"
     run = await ran(kernel, code)
     assert run.outputs == [Text("stdout", "a\n"), Text("stderr", "b\n"), Text("stdout", "c\n")]
 
 
-async def test_a_display_is_updated_by_a_later_run(kernel: JupyterKernel) -> None:
+async def test_a_display_is_updated_by_a_later_run(kernel: Kernel) -> None:
     shown = await ran(kernel, "handle = display('one', display_id='here')")
     updated = await ran(kernel, "handle.update('two')")
     assert shown.outputs == [Display({"text/plain": "'one'"}, display_id="here")]
     assert updated.outputs == [DisplayUpdate("here", {"text/plain": "'two'"})]
 
 
-async def test_clear_output_is_told_with_its_wait(kernel: JupyterKernel) -> None:
+async def test_clear_output_is_told_with_its_wait(kernel: Kernel) -> None:
     code = "from IPython.display import clear_output\nprint('a'); clear_output(wait=True); print('b')"
     assert (await ran(kernel, code)).outputs == [
         Text("stdout", "a\n"),
@@ -31,12 +31,12 @@ async def test_clear_output_is_told_with_its_wait(kernel: JupyterKernel) -> None
     ]
 
 
-async def test_help_for_an_object_is_shown(kernel: JupyterKernel) -> None:
+async def test_help_for_an_object_is_shown(kernel: Kernel) -> None:
     (shown,) = (await ran(kernel, "len?")).results
     assert "number of items in a container" in shown
 
 
-async def test_the_traceback_shows_only_code_that_is_not_ours(kernel: JupyterKernel) -> None:
+async def test_the_traceback_shows_only_code_that_is_not_ours(kernel: Kernel) -> None:
     run = await ran(kernel, "import sys\nsys.stdout.write(3)")
     (error,) = run.outputs
     assert isinstance(error, Error)
@@ -44,7 +44,7 @@ async def test_the_traceback_shows_only_code_that_is_not_ours(kernel: JupyterKer
     assert "terp_home" not in "".join(error.traceback)
 
 
-async def test_output_of_file_descriptors_and_children_comes_in_its_place(kernel: JupyterKernel) -> None:
+async def test_output_of_file_descriptors_and_children_comes_in_its_place(kernel: Kernel) -> None:
     code = """
 import os, subprocess
 print("1")
@@ -59,16 +59,16 @@ print("8")
     assert (await ran(kernel, code)).stdout.split() == ["1", "2", "3", "4", "5", "6", "7", "8"]
 
 
-async def test_children_write_to_stderr_too(kernel: JupyterKernel) -> None:
+async def test_children_write_to_stderr_too(kernel: Kernel) -> None:
     assert (await ran(kernel, "import os\nos.system('echo bad >&2');")).stderr == "bad\n"
 
 
-async def test_characters_of_a_child_are_not_torn(kernel: JupyterKernel) -> None:
+async def test_characters_of_a_child_are_not_torn(kernel: Kernel) -> None:
     code = "import os\nfor byte in 'é€😀\\n'.encode(): os.write(1, bytes([byte]))"
     assert (await ran(kernel, code)).stdout == "é€😀\n"
 
 
-async def test_a_process_pool_prints(kernel: JupyterKernel) -> None:
+async def test_a_process_pool_prints(kernel: Kernel) -> None:
     code = """
 import multiprocessing
 def work():
@@ -79,7 +79,7 @@ child.start(); child.join()
     assert "from the child" in (await ran(kernel, code)).stdout
 
 
-async def test_late_output_of_a_thread_belongs_to_its_cell(kernel: JupyterKernel, heard: Listener) -> None:
+async def test_late_output_of_a_thread_belongs_to_its_cell(kernel: Kernel, heard: Listener) -> None:
     code = """
 import threading
 go = threading.Event()
@@ -95,7 +95,7 @@ thread.start()
     assert await heard.until_late("thread here") == "first"
 
 
-async def test_late_output_of_a_child_belongs_to_its_cell(kernel: JupyterKernel, heard: Listener) -> None:
+async def test_late_output_of_a_child_belongs_to_its_cell(kernel: Kernel, heard: Listener) -> None:
     start = "import subprocess\nchild = subprocess.Popen('read go; echo child here', shell=True, stdin=-1)"
     await ran(kernel, start, run_id="first")
     run = await ran(kernel, "child.communicate(b'go\\n'); print('second here')", run_id="second")
@@ -103,18 +103,18 @@ async def test_late_output_of_a_child_belongs_to_its_cell(kernel: JupyterKernel,
     assert await heard.until_late("child here") == "first"
 
 
-async def test_a_pool_thread_serves_the_cell_that_runs(kernel: JupyterKernel) -> None:
+async def test_a_pool_thread_serves_the_cell_that_runs(kernel: Kernel) -> None:
     code = "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
     await ran(kernel, code + "pool.submit(print, 'one').result()")
     assert (await ran(kernel, "pool.submit(print, 'two').result()")).stdout == "two\n"
 
 
-async def test_standard_input_is_at_its_end(kernel: JupyterKernel) -> None:
+async def test_standard_input_is_at_its_end(kernel: Kernel) -> None:
     run = await ran(kernel, "import sys, os\nprint(repr(sys.stdin.readline()))\nos.system('cat');")
     assert run.stdout == "''\n"
 
 
-async def test_code_that_replaces_write_gets_what_it_wants(kernel: JupyterKernel) -> None:
+async def test_code_that_replaces_write_gets_what_it_wants(kernel: Kernel) -> None:
     code = """
 import sys
 kept, said = sys.stdout.write, []
@@ -126,7 +126,7 @@ print(said)
     assert (await ran(kernel, code)).stdout == "['unheard', '\\n']\n"
 
 
-async def test_a_late_display_of_a_thread_belongs_to_its_cell(kernel: JupyterKernel, heard: Listener) -> None:
+async def test_a_late_display_of_a_thread_belongs_to_its_cell(kernel: Kernel, heard: Listener) -> None:
     code = """
 import threading
 go = threading.Event()
@@ -143,15 +143,15 @@ thread.start()
     assert heard.late == [("first", Display({"text/plain": "'thread here'"}))]
 
 
-async def test_output_goes_on_when_code_replaced_the_stream(kernel: JupyterKernel) -> None:
+async def test_output_goes_on_when_code_replaced_the_stream(kernel: Kernel) -> None:
     await ran(kernel, "import io, sys, os\nkept, sys.stdout = sys.stdout, io.StringIO()\nos.system('true');")
     run = await ran(kernel, "os.system('echo child'); kept.write('direct\\n'); sys.stdout = kept")
     assert run.stdout == "child\ndirect\n"
 
 
-async def test_the_stream_that_python_began_with_is_shown(kernel: JupyterKernel) -> None:
+async def test_the_stream_that_python_began_with_is_shown(kernel: Kernel) -> None:
     assert (await ran(kernel, "import sys\nprint('seen', file=sys.__stdout__)")).stdout == "seen\n"
 
 
-async def test_a_lone_surrogate_loses_nothing(kernel: JupyterKernel) -> None:
+async def test_a_lone_surrogate_loses_nothing(kernel: Kernel) -> None:
     assert (await ran(kernel, "print('a\\ud800é'); print('b')")).stdout == "a\\ud800é\nb\n"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.protocol import Kernel
 from terp.outputs import BackCall, Display, Error, RunStarted
 from tests.core.kernels.running import Ran, ran
 from tests.core.kernels.test_asking import answering
@@ -39,14 +39,14 @@ ASKED = [
 
 @pytest.mark.parametrize(("code", "shown"), ASKED)
 async def test_an_output_can_be_searched_and_cut(
-    kernel: JupyterKernel, spooled: Path, code: str, shown: str
+    kernel: Kernel, spooled: Path, code: str, shown: str
 ) -> None:
     run = await answering(kernel, code, found(spooled, images=["/p.png"]))
     assert BackCall("run_output", {"number": 4}) in run.items
     assert run.results == [shown]
 
 
-async def test_an_output_tells_in_short_what_it_is(kernel: JupyterKernel, spooled: Path) -> None:
+async def test_an_output_tells_in_short_what_it_is(kernel: Kernel, spooled: Path) -> None:
     whole = await answering(kernel, "out[4]", found(spooled))
     size = f"{spooled.stat().st_size:,}"
     asked = ".text .grep(pattern) .head(n) .tail(n) .images"
@@ -57,7 +57,7 @@ async def test_an_output_tells_in_short_what_it_is(kernel: JupyterKernel, spoole
     assert nothing.results == ["(, , 0)"]
 
 
-async def test_a_run_that_is_not_there_is_a_key_error_with_those_that_are(kernel: JupyterKernel) -> None:
+async def test_a_run_that_is_not_there_is_a_key_error_with_those_that_are(kernel: Kernel) -> None:
     run = await answering(kernel, "out[9]", ValueError("There is no run 9. There are 1, 2."))
     error = next(item for item in run.items if isinstance(item, Error))
     assert (error.name, error.value) == ("KeyError", "'There is no run 9. There are 1, 2.'")
@@ -65,7 +65,7 @@ async def test_a_run_that_is_not_there_is_a_key_error_with_those_that_are(kernel
     assert "takes the number of a run, not str" in str((await ran(kernel, "out['x']")).items)
 
 
-async def test_out_is_no_variable_and_a_variable_of_its_name_comes_first(kernel: JupyterKernel) -> None:
+async def test_out_is_no_variable_and_a_variable_of_its_name_comes_first(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     assert "out" not in await kernel.names()
     assert (await ran(kernel, "out = 3\nout")).results == ["3"]
@@ -75,11 +75,11 @@ async def test_out_is_no_variable_and_a_variable_of_its_name_comes_first(kernel:
     )
 
 
-async def numbered(kernel: JupyterKernel, code: str, number: int) -> Ran:
+async def numbered(kernel: Kernel, code: str, number: int) -> Ran:
     return Ran([item async for item in kernel.execute(code, number=number)])
 
 
-async def test_a_kernel_counts_as_its_session_does(kernel: JupyterKernel) -> None:
+async def test_a_kernel_counts_as_its_session_does(kernel: Kernel) -> None:
     await kernel.restart()
     run = await numbered(kernel, "kept = 1\nkept", 7)
     assert run.items[0] == RunStarted(7)
@@ -91,7 +91,7 @@ async def test_a_kernel_counts_as_its_session_does(kernel: JupyterKernel) -> Non
     ]
 
 
-async def test_a_run_tells_how_its_output_is_read_again(kernel: JupyterKernel) -> None:
+async def test_a_run_tells_how_its_output_is_read_again(kernel: Kernel) -> None:
     await ran(kernel, "%reset -f")
     assert (await numbered(kernel, "1", 500)).ended.recall == "out[500]"
     assert (await numbered(kernel, "out = 1", 501)).ended.recall == ""

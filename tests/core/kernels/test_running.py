@@ -1,12 +1,12 @@
 import asyncio
 from contextlib import aclosing
 
-from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.protocol import Kernel
 from terp.outputs import Display, Error, RunEnded, RunStarted, Text
 from tests.core.kernels.running import ran
 
 
-async def test_a_run_begins_with_its_number_and_ends_once(kernel: JupyterKernel) -> None:
+async def test_a_run_begins_with_its_number_and_ends_once(kernel: Kernel) -> None:
     await kernel.restart()
     run = await ran(kernel, "print('a')\n1 + 1")
     assert run.items == [
@@ -17,12 +17,12 @@ async def test_a_run_begins_with_its_number_and_ends_once(kernel: JupyterKernel)
     ]
 
 
-async def test_variables_survive_between_runs(kernel: JupyterKernel) -> None:
+async def test_variables_survive_between_runs(kernel: Kernel) -> None:
     await ran(kernel, "a = 41")
     assert (await ran(kernel, "print(a + 1)")).stdout == "42\n"
 
 
-async def test_an_error_is_told_after_the_output_before_it(kernel: JupyterKernel) -> None:
+async def test_an_error_is_told_after_the_output_before_it(kernel: Kernel) -> None:
     run = await ran(kernel, "print('before')\n1 / 0")
     text, error = run.outputs
     assert text == Text("stdout", "before\n")
@@ -31,13 +31,13 @@ async def test_an_error_is_told_after_the_output_before_it(kernel: JupyterKernel
     assert run.ended.status == "error"
 
 
-async def test_code_runs_right_after_code_that_failed(kernel: JupyterKernel) -> None:
+async def test_code_runs_right_after_code_that_failed(kernel: Kernel) -> None:
     for number in range(5):
         await ran(kernel, "1 / 0")
         assert (await ran(kernel, f"print({number})")).stdout == f"{number}\n"
 
 
-async def test_closing_the_generator_interrupts_the_code(kernel: JupyterKernel) -> None:
+async def test_closing_the_generator_interrupts_the_code(kernel: Kernel) -> None:
     await ran(kernel, "kept = 1")
     async with aclosing(kernel.execute("import time\nprint('on', flush=True)\ntime.sleep(60)")) as run:
         async for item in run:
@@ -46,7 +46,7 @@ async def test_closing_the_generator_interrupts_the_code(kernel: JupyterKernel) 
     assert (await ran(kernel, "print(kept)")).stdout == "1\n"
 
 
-async def test_cancelling_the_consumer_interrupts_the_code(kernel: JupyterKernel) -> None:
+async def test_cancelling_the_consumer_interrupts_the_code(kernel: Kernel) -> None:
     await ran(kernel, "kept = 1")
     on = asyncio.Event()
 

@@ -2,8 +2,7 @@ import asyncio
 
 import pytest
 
-from terp.kernels.jupyter import JupyterKernel
-from terp.kernels.protocol import Variable
+from terp.kernels.protocol import Kernel, Variable
 from terp.outputs import Text
 from tests.core.kernels.running import PATIENCE_S, ran
 
@@ -32,24 +31,24 @@ SHOWN = [
 
 @pytest.mark.parametrize(("code", "stdout", "results", "hidden"), SHOWN)
 async def test_the_last_expression_is_shown_as_in_ipython_and_a_hidden_one_is_told(
-    kernel: JupyterKernel, code: str, stdout: str, results: list[str], hidden: str | None
+    kernel: Kernel, code: str, stdout: str, results: list[str], hidden: str | None
 ) -> None:
     run = await ran(kernel, code)
     assert (run.stdout, run.results, run.ended.hidden_value) == (stdout, results, hidden)
     assert run.ended.status == "ok"
 
 
-async def test_magics_and_help_hide_nothing(kernel: JupyterKernel) -> None:
+async def test_magics_and_help_hide_nothing(kernel: Kernel) -> None:
     assert (await ran(kernel, "%timeit -n1 -r1 1")).ended.hidden_value is None
     assert (await ran(kernel, "?len")).ended.hidden_value is None
 
 
-async def test_a_hidden_giant_is_told_short(kernel: JupyterKernel) -> None:
+async def test_a_hidden_giant_is_told_short(kernel: Kernel) -> None:
     hidden = (await ran(kernel, "list(range(10**6));")).ended.hidden_value
     assert hidden == "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …]"
 
 
-async def test_the_bootstrap_leaves_no_name_behind(kernel: JupyterKernel) -> None:
+async def test_the_bootstrap_leaves_no_name_behind(kernel: Kernel) -> None:
     await kernel.restart()
     code = (
         "import sys\nprint([name for name in dir() if 'terp' in name], 'matplotlib' in sys.modules)\ndel sys"
@@ -59,7 +58,7 @@ async def test_the_bootstrap_leaves_no_name_behind(kernel: JupyterKernel) -> Non
     assert await kernel.variables() == ()
 
 
-async def test_variables_are_the_persons_and_nothing_else(kernel: JupyterKernel) -> None:
+async def test_variables_are_the_persons_and_nothing_else(kernel: Kernel) -> None:
     await kernel.restart()
     await ran(kernel, "import math\nx = 1; y = 't'; z = [1, 2, 3]; _hidden = 0\ndef f(a): pass\nx")
     assert [(v.name, v.type, v.shape, v.head) for v in await kernel.variables()] == [
@@ -70,7 +69,7 @@ async def test_variables_are_the_persons_and_nothing_else(kernel: JupyterKernel)
     ]
 
 
-async def test_variables_survive_giants_and_reprs_that_raise(kernel: JupyterKernel) -> None:
+async def test_variables_survive_giants_and_reprs_that_raise(kernel: Kernel) -> None:
     await kernel.restart()
     code = """
 class Bad:
@@ -93,7 +92,7 @@ del Bad
     await ran(kernel, "del big, many")
 
 
-async def test_variables_and_completions_come_while_code_runs(kernel: JupyterKernel) -> None:
+async def test_variables_and_completions_come_while_code_runs(kernel: Kernel) -> None:
     await kernel.restart()
     async with asyncio.timeout(PATIENCE_S):
         code = "import time\nhere = 1\nprint('on', flush=True)\nwhile here: time.sleep(0.01)\nprint(input())"
@@ -106,7 +105,7 @@ async def test_variables_and_completions_come_while_code_runs(kernel: JupyterKer
                 await kernel.interrupt()
 
 
-async def test_a_question_while_code_runs_does_not_take_its_input_away(kernel: JupyterKernel) -> None:
+async def test_a_question_while_code_runs_does_not_take_its_input_away(kernel: Kernel) -> None:
     items = []
     async with asyncio.timeout(PATIENCE_S):
         async for item in kernel.execute(
@@ -120,7 +119,7 @@ async def test_a_question_while_code_runs_does_not_take_its_input_away(kernel: J
     assert Text("stdout", "typed\n") in items
 
 
-async def test_completion_and_help(kernel: JupyterKernel) -> None:
+async def test_completion_and_help(kernel: Kernel) -> None:
     await ran(kernel, "some_name = 1")
     assert "some_name" in await kernel.complete("print(some_n", 12)
     shown = await kernel.inspect("len", 3)
@@ -129,6 +128,6 @@ async def test_completion_and_help(kernel: JupyterKernel) -> None:
     assert await kernel.inspect("no_such_thing", 4) == ""
 
 
-async def test_what_a_question_shows_is_nobodys_output(kernel: JupyterKernel) -> None:
+async def test_what_a_question_shows_is_nobodys_output(kernel: Kernel) -> None:
     await kernel.variables()
     assert (await ran(kernel, "print(1)")).stdout == "1\n"

@@ -1,0 +1,21 @@
+"""What may be chosen about the kernels of a session."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class KernelOptions:
+    """How kernels are started.
+
+    `python` is the interpreter for Python code ("": the active environment's, else terp's own), `env_pass`
+    names variables that a kernel gets besides the harmless ones, `prelude` is code that the Python kernel
+    runs silently at each start. Of `languages` (none: all that terp knows) those are offered that are on
+    this machine. A run's output past `max_output_chars` is counted and not kept.
+    """
+
+    python: str = ""
+    env_pass: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    prelude: str = ""
+    start_timeout_s: float = 60.0
+    max_output_chars: int = 64_000_000

@@ -1,0 +1,39 @@
+"""Python: ipykernel in the person's environment, with terp's own package in it."""
+
+from typing import TYPE_CHECKING
+
+from terp.kernels.bootstrap_code import bootstrap_code
+from terp.kernels.environment import find_python, kernel_environment
+from terp.kernels.launch import Launch, python_argv
+from terp.kernels.runtimes.runtime import Machine, Runtime
+
+if TYPE_CHECKING:
+    from terp.kernels.jupyter import JupyterKernel
+    from terp.kernels.local import LocalKernels
+
+
+def runtime() -> Runtime:
+    """The row of Python. It is always here: terp has one."""
+    return Runtime(("python",), _find, "", _make)
+
+
+def _find(machine: Machine) -> str:
+    return find_python("", machine.environ).path
+
+
+def _make(kernels: "LocalKernels") -> "JupyterKernel":
+    options = kernels.options
+
+    def launch(token: str) -> Launch:
+        interpreter = find_python(options.python, kernels.environ)
+        return Launch(
+            argv=python_argv(interpreter.path),
+            cwd=kernels.cwd,
+            environment=kernel_environment(kernels.environ, options.env_pass),
+            language="python",
+            why=interpreter.why,
+            bootstrap=f"{bootstrap_code(token)}\n{options.prelude}",
+            start_timeout_s=options.start_timeout_s,
+        )
+
+    return kernels.jupyter("python", launch)

@@ -1,0 +1,45 @@
+"""A language that terp knows to run: how to tell whether it is here, and how to start it."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from terp.kernels.local import LocalKernels
+    from terp.kernels.protocol import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a search for programs looks at: the person's environment variables."""
+
+    environ: Mapping[str, str]
+
+    def which(self, *programs: str) -> str:
+        """The path of the first of these programs that is on the person's PATH, or ""."""
+        path = self.environ.get("PATH", "")
+        return next((found for program in programs if (found := shutil.which(program, path=path))), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """One row of the table of languages.
+
+    `names` are what models are offered, the main name first; all of them mean the same kernel. `find` says
+    what would run it here ("/usr/bin/ruby"), or "" when nothing does, without starting a process; `remedy`
+    is how to get it. A runtime without `keeps_state` forgets everything between two runs; one that is not
+    `tested` was written from documentation.
+    """
+
+    names: tuple[str, ...]
+    find: Callable[[Machine], str]
+    remedy: str
+    make: "Callable[[LocalKernels], Kernel]"
+    keeps_state: bool = True
+    tested: bool = True
+
+    @property
+    def language(self) -> str:
+        """The main name."""
+        return self.names[0]
