@@ -132,9 +132,8 @@ async def build_session(
     at every start; `place` is where the session's files go, and what keeps it.
 
     Raises:
-        SettingsError: the model's name says no provider.
+        SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
-        UnknownLanguage: the setting `languages` names one that terp does not know.
     """
     kernels = LocalKernels(cwd, kernel_options(settings, prelude), environ=environ)
     kernels.own_files = tuple(path for path in (settings.record, settings.replay) if path)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from terp.errors import UnknownLanguage
+from terp.errors import SettingsError, UnknownLanguage
 from terp.events import KernelState
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch
@@ -97,8 +97,7 @@ class LocalKernels:
         chosen = [language_of(name, tuple(known)) or name for name in self.options.languages] or tuple(known)
         unknown = [name for name in chosen if name not in known]
         if unknown:
-            raise UnknownLanguage(
-                f"terp knows no language {unknown[0]!r}. It knows: {', '.join(known)}.",
-                "Correct the setting `languages`.",
+            raise SettingsError(
+                [f"languages: terp runs no {name!r}; it runs {', '.join(known)}." for name in unknown]
             )
         return {name: known[name] for name in chosen if known[name].find(machine)}
