@@ -20,6 +20,9 @@ _FAMILIES = (
     ("c#", "csharp", "cs"),
     ("java", "jshell"),
     ("kotlin", "kt"),
+    ("sql", "duckdb"),
+    ("html", "htm"),
+    ("react", "jsx", "tsx"),
 )
 
 

@@ -70,8 +70,16 @@ def _matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
+def has_module(python: str, name: str) -> bool:
+    """Whether a Python can import the top-level module `name`, as far as its own folders tell.
+
+    Nothing is started: what its environment adds, such as a `.pth` file, is not seen.
+    """
+    prefix = Path(python).parent.parent
+    folders = ("lib/python3*/site-packages", "lib/python3/dist-packages")
+    return any(any(prefix.glob(f"{folder}/{name}{end}")) for folder in folders for end in ("", ".py"))
+
+
 def _has_ipykernel(prefix: Path) -> bool:
-    """Whether an environment has ipykernel, found without starting its Python."""
-    if not os.access(prefix / "bin" / "python", os.X_OK):
-        return False
-    return any(prefix.glob("lib/python3*/site-packages/ipykernel_launcher.py"))
+    python = prefix / "bin" / "python"
+    return os.access(python, os.X_OK) and has_module(str(python), "ipykernel_launcher")

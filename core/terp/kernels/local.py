@@ -7,10 +7,12 @@ from pathlib import Path
 
 from terp.errors import SettingsError, UnknownLanguage
 from terp.events import KernelState
+from terp.kernels.environment import find_python
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch
 from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, KernelListener
+from terp.kernels.runtimes import python
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import all_runtimes
 from terp.languages import language_of
@@ -64,10 +66,7 @@ class LocalKernels:
         if not name:
             known = ", ".join(self.languages)
             raise UnknownLanguage(f"No kernel here runs {language!r}. There is: {known}.")
-        runtime = self._here[name]
-        if runtime.language not in self._kernels:
-            self._kernels[runtime.language] = runtime.make(self)
-        return self._kernels[runtime.language]
+        return self._kernel(self._here[name])
 
     def jupyter(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
         """A kernel process with what these kernels have in common."""
@@ -90,9 +89,18 @@ class LocalKernels:
         for kernel in tuple(self._kernels.values()):
             await kernel.aclose()
 
+    def python_kernel(self) -> Kernel:
+        """The kernel of languages that run inside Python, also where Python itself is not offered."""
+        return self._kernel(python.runtime())
+
+    def _kernel(self, runtime: Runtime) -> Kernel:
+        if runtime.language not in self._kernels:
+            self._kernels[runtime.language] = runtime.make(self)
+        return self._kernels[runtime.language]
+
     @cached_property
     def _here(self) -> Mapping[str, Runtime]:
-        machine = Machine(self.environ)
+        machine = Machine(self.environ, find_python(self.options.python, self.environ).path)
         known = {name: runtime for runtime in all_runtimes() for name in runtime.names}
         chosen = [language_of(name, tuple(known)) or name for name in self.options.languages] or tuple(known)
         unknown = [name for name in chosen if name not in known]

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a search for programs looks at: the person's environment variables."""
+    """What a search looks at: the person's environment variables, and the Python that runs the code."""
 
     environ: Mapping[str, str]
+    python: str = ""
 
     def which(self, *programs: str) -> str:
         """The path of the first of these programs that is on the person's PATH, or ""."""

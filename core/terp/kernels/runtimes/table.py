@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from terp.kernels.runtimes import python
+from terp.kernels.runtimes import pages, python, sql
 from terp.kernels.runtimes.runtime import Runtime
 
 
 def all_runtimes() -> Sequence[Runtime]:
     """Every language that terp knows to run, here or not."""
-    return (python.runtime(),)
+    return (python.runtime(), sql.runtime(), *pages.runtimes())
