@@ -246,6 +246,18 @@ def _export(call: Call) -> int:
     return export_session(call)
 
 
+def _languages(call: Call) -> int:
+    from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
+    from terp.opening import kernel_options  # noqa: PLC0415
+    from terp_cli.languages import listed  # noqa: PLC0415
+
+    kernels = LocalKernels(str(call.cwd), kernel_options(call.settings()), environ=call.environ)
+    rows = listed(kernels.known())
+    width = max(len(names) for names, _, _ in rows)
+    call.out.writelines(f"{names:{width}}  {state:7}  {one_line(how)}\n" for names, state, how in rows)
+    return 0
+
+
 def _profiles(call: Call) -> int:
     entries = list(Profiles(call.places.profiles).listed())
     width = max(len(entry.name) for entry in entries)
@@ -262,6 +274,7 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "demo": _demo,
     "doctor": _doctor,
     "export": _export,
+    "languages": _languages,
     "profiles": _profiles,
     "run": _run_code,
     "sessions": _sessions,

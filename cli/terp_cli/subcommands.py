@@ -24,6 +24,7 @@ SUBCOMMANDS = (
     Subcommand("run", "FILE|-", "run code in the kernel, without a model"),
     Subcommand("demo", "", "a tour without key or network"),
     Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
+    Subcommand("languages", "", "which languages run here, and how to get the others"),
     Subcommand("profiles", "", "the named sets of settings"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, prune"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
@@ -37,7 +38,7 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language` is whether the language of code was given, so that any file may hold it.
     """
     match words:
-        case ["demo" | "doctor" | "profiles" as command]:
+        case ["demo" | "doctor" | "languages" | "profiles" as command]:
             return command, ""
         case ["sessions", *rest] if not rest or _fits(rest[0], rest[1:]):
             return "sessions", rest[0] if rest else "list"

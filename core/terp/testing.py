@@ -12,7 +12,7 @@ from typing import Any
 
 from terp.errors import NobodyThere, UnknownLanguage
 from terp.events import CodeProposed, Event
-from terp.kernels.protocol import Kernel, KernelListener, Variable
+from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage, Variable
 from terp.messages import Assistant, Message, ToolCall
 from terp.models.protocol import CallDelta, Chunk, Replied, Text, Usage
 from terp.outputs import BackCall, InputRequest, Output, RunEnded, RunItem, RunStarted
@@ -113,6 +113,10 @@ class EchoKernel:
         self._busy = asyncio.Event()
         self._asked: asyncio.Event | None = None
         self._listeners: list[KernelListener] = []
+
+    def known(self) -> Sequence[KnownLanguage]:
+        """Python."""
+        return (KnownLanguage(("python",), "an echo"),)
 
     def get(self, language: str) -> Kernel:
         """This kernel.

@@ -98,7 +98,7 @@ def test_what_is_no_flag_is_a_word(words: tuple[str, ...], meant: tuple[str, ...
     assert read(*words).words == meant
 
 
-@pytest.mark.parametrize("command", ["demo", "doctor", "profiles"])
+@pytest.mark.parametrize("command", ["demo", "doctor", "languages", "profiles"])
 def test_a_first_word_is_a_command_when_nothing_follows(command: str) -> None:
     assert read(command).command == command
     assert read(command, "-y").command == command

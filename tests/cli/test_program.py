@@ -351,6 +351,13 @@ def test_run_refuses_a_language_that_is_not_here(terp: Terp) -> None:
     assert "cobol" in result.notes
 
 
+def test_languages_are_listed_those_that_are_here_first(terp: Terp) -> None:
+    result = terp("languages")
+    states = [line.split()[1] for line in result.out.splitlines()]
+    assert result.out.startswith("python")
+    assert states == sorted(states)
+
+
 def test_profiles_are_listed(terp: Terp) -> None:
     (terp.home / "profiles").mkdir()
     (terp.home / "profiles/mine.yaml").write_text("# My own.\nmodel: x\n")

@@ -11,6 +11,7 @@ from terp_cli.clipboard import copied
 from terp_cli.commands.rows import columns, counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
+from terp_cli.languages import listed
 
 _MARKS = {"python": ">>> ", "shell": "!"}
 
@@ -28,6 +29,11 @@ async def variables(talk: Talk, name: str) -> None:
     from terp_cli.render.variables import variables_table  # noqa: PLC0415  (rich is not needed before)
 
     talk.show(variables_table(found, talk.width))
+
+
+async def which_languages(talk: Talk, _: str) -> None:
+    """Which languages run here, and how to get the others."""
+    talk.show(columns(listed(talk.session.kernels.known()), talk.width, ("bold", "", "dim")))
 
 
 async def out(talk: Talk, number: str) -> None:

@@ -66,6 +66,10 @@ TABLE = (
         "Name, type, shape, size and the beginning of the value; with NAME those whose names hold it.",
     ),
     Command(
+        "languages", "", "tell which languages run here", "Code", "code.which_languages",
+        "And how to get those that do not.",
+    ),
+    Command(
         "out", "[N]", "show the full output of a run", "Code", "code.out",
         "In your pager ($PAGER). Without N the runs are listed with their numbers. Code of the kernel reads "
         "the same with out[N].",

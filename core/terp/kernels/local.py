@@ -11,7 +11,7 @@ from terp.kernels.environment import find_python
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernel, KernelListener
+from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
 from terp.kernels.runtimes import python
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import all_runtimes
@@ -60,6 +60,14 @@ class LocalKernels:
         """What models are offered, the default first: what is here, or of that what was chosen."""
         return tuple(self._here)
 
+    def known(self) -> Sequence[KnownLanguage]:
+        """Every language of the table."""
+        machine = self._machine()
+        return [
+            KnownLanguage(row.names, row.find(machine), row.remedy, row.keeps_state, row.tested)
+            for row in all_runtimes()
+        ]
+
     def get(self, language: str) -> Kernel:
         """The kernel for a language or an alias of it."""
         name = language_of(language, self.languages)
@@ -98,9 +106,12 @@ class LocalKernels:
             self._kernels[runtime.language] = runtime.make(self)
         return self._kernels[runtime.language]
 
+    def _machine(self) -> Machine:
+        return Machine(self.environ, find_python(self.options.python, self.environ).path)
+
     @cached_property
     def _here(self) -> Mapping[str, Runtime]:
-        machine = Machine(self.environ, find_python(self.options.python, self.environ).path)
+        machine = self._machine()
         known = {name: runtime for runtime in all_runtimes() for name in runtime.names}
         chosen = [language_of(name, tuple(known)) or name for name in self.options.languages] or tuple(known)
         unknown = [name for name in chosen if name not in known]

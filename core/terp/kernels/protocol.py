@@ -23,6 +23,21 @@ class Variable:
     head: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class KnownLanguage:
+    """A language that could run here. `names` all mean one kernel, the main name first.
+
+    `by` is what runs it, in a few words; without it nothing does, and `remedy` is how to get it. Without
+    `keeps_state` every run begins anew; what is not `tested` was written from documentation.
+    """
+
+    names: tuple[str, ...]
+    by: str
+    remedy: str = ""
+    keeps_state: bool = True
+    tested: bool = True
+
+
 class KernelListener(Protocol):
     """What happens in a kernel outside the stream of a run."""
 
@@ -124,6 +139,9 @@ class Kernels(Protocol):
     @property
     def languages(self) -> Sequence[str]:
         """Main names of the languages that can run here, the default first."""
+
+    def known(self) -> Sequence[KnownLanguage]:
+        """Every language that is known, whether it can run here or not."""
 
     def get(self, language: str) -> Kernel:
         """The kernel for a language or an alias of it; not started by asking.

@@ -1,0 +1,21 @@
+"""What is told about languages."""
+
+from terp.kernels.protocol import KnownLanguage
+from terp_cli.languages import listed
+
+
+def test_what_is_missing_comes_last_and_tells_how_to_get_it() -> None:
+    known = [
+        KnownLanguage(("ruby",), "", "apt install ruby"),
+        KnownLanguage(("python",), "/usr/bin/python3"),
+        KnownLanguage(("c",), "/usr/bin/gcc", keeps_state=False),
+        KnownLanguage(("powershell",), "/usr/bin/pwsh", tested=False),
+        KnownLanguage(("javascript", "typescript"), "/usr/bin/deno"),
+    ]
+    assert listed(known) == [
+        ("python", "here", "/usr/bin/python3"),
+        ("c", "here", "/usr/bin/gcc; every run begins anew"),
+        ("powershell", "here", "/usr/bin/pwsh; not tested"),
+        ("javascript, typescript", "here", "/usr/bin/deno"),
+        ("ruby", "missing", "apt install ruby"),
+    ]
