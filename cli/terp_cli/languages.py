@@ -6,7 +6,7 @@ from terp.kernels.protocol import KnownLanguage
 
 
 def listed(known: Sequence[KnownLanguage]) -> list[tuple[str, str, str]]:
-    """For each language its names, whether it is here, and what runs it or how to get it; the missing last."""
+    """For each language its names, whether it is here, what runs it or how to get it; the missing last."""
     return [_row(language) for language in sorted(known, key=lambda one: not one.by)]
 
 
