@@ -15,8 +15,8 @@ MAGICS = (
 )  # fmt: skip
 COMMANDS = (
     "help", "model", "settings", "auto_run", "vars", "out", "reasoning", "restart", "reset", "undo", "retry",
-    "rewind", "fork", "compact", "tokens", "cost", "languages", "sessions", "resume", "export", "copy", "edit", "profile",
-    "doctor", "quit",
+    "rewind", "fork", "compact", "tokens", "cost", "sessions", "resume", "export", "copy", "edit", "profile",
+    "doctor", "languages", "quit",
 )  # fmt: skip
 
 
