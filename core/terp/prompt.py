@@ -26,12 +26,12 @@ def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = ""
 
 
 def _own(facts: Facts) -> str:
-    languages = ", ".join(facts.languages)
-    python = f" (version {facts.python})" if facts.python else ""
+    python = f"python (version {facts.python})" if facts.python else "python"
+    languages = ", ".join(python if language == "python" else language for language in facts.languages)
     return f"""\
 You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.
 
-System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}{python}.
+System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}.
 
 - Your only tool is execute(language, code). It runs code in a kernel that lives as long as the \
 conversation: variables, imports and files stay. Compute and look up with it instead of guessing.

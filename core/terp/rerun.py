@@ -26,6 +26,7 @@ from terp.outputs import Text
 from terp.person import Decline
 from terp.plain import without_escapes
 from terp.proposals import Proposals, digest_of
+from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.tool import Call
 
@@ -78,6 +79,7 @@ class Rerun:
     cells: Sequence[Cell]
     kernels: Kernels
     proposals: Proposals
+    readiness: Readiness
     runner: Runner
     limits: Limits
     log: EventLog
@@ -145,7 +147,7 @@ class Rerun:
             if decision.stop:
                 raise Interrupted
             return
-        await self.interrupts.guard(kernel.start())
+        await self.interrupts.guard(self.readiness.before(call, kernel))
         after = self.log.last
         self.running = kernel
         try:

@@ -19,10 +19,11 @@ from terp.messages import Attachment, Message, ToolCall
 from terp.models.protocol import Model
 from terp.past import Past
 from terp.past_runs import RUN_OUTPUT, recalling
-from terp.person import Consent, Person
+from terp.person import Choice, Consent, Person
 from terp.playing import Playing
 from terp.proposals import Proposals
 from terp.questions import Answer, Questions
+from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.services import Service, Services
 from terp.store.protocol import Keeping
@@ -83,6 +84,7 @@ class Session:
         self._services.offer(RUN_OUTPUT, recalling(self.log))
         artifacts, runs = Artifacts(folder / "outputs", folder), stored.last_run if stored else 0
         self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
+        self.readiness = Readiness()
         self._closed = False
         self._untold: list[str] = []
         self._between = BetweenRuns(self.log)
@@ -175,7 +177,16 @@ class Session:
         after = self.log.last
         kernel = self.kernels.get(language)
         call = Call(f"{TYPED}{after + 1}", kernel.language, code)
-        typed = TypedRun(call, kernel, self._runner, self.limits, self.log, Interrupts(), self._untold.append)
+        typed = TypedRun(
+            call,
+            kernel,
+            self.readiness,
+            self._runner,
+            self.limits,
+            self.log,
+            Interrupts(),
+            self._untold.append,
+        )
         async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
                 yield event
@@ -191,7 +202,16 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(RERUN))
-        rerun = Rerun(cells, self.kernels, self._proposals, self._runner, self.limits, self.log, Interrupts())
+        rerun = Rerun(
+            cells,
+            self.kernels,
+            self._proposals,
+            self.readiness,
+            self._runner,
+            self.limits,
+            self.log,
+            Interrupts(),
+        )
         async with aclosing(self._playing.play(rerun, after)) as events:
             async for event in events:
                 yield event
@@ -314,6 +334,16 @@ class Session:
 
         return bool(await self._questions.ask("consent", request.what, ask))
 
+    async def choose(self, choice: Choice) -> str:
+        """Ask the person for one of several answers; its letter, or "" for none of them."""
+
+        async def ask() -> str:
+            await self._playing.drawn()
+            return await self._person.choose(choice)
+
+        letter = str(await self._questions.ask("choice", choice.what, ask))
+        return letter if letter in {option.letter for option in choice.options} else ""
+
     async def aclose(self) -> None:
         """End the turn, the kernels and the model's connections. Harmless when called twice."""
         if self._closed:
@@ -355,6 +385,7 @@ class Session:
             self._conversation,
             self.kernels,
             self._proposals,
+            self.readiness,
             self._runner,
             self.limits,
             self.log,

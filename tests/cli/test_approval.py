@@ -13,7 +13,7 @@ from prompt_toolkit.input.base import PipeInput
 from terp.effects.found import Effects
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
-from terp.person import Consent, Decline, Run
+from terp.person import Choice, Consent, Decline, Option, Run
 from terp_cli.approval import TerminalPerson
 from terp_cli.desk import Desk
 from terp_cli.terminal import TerminalFront
@@ -177,6 +177,21 @@ async def test_consent_is_the_letter_y_alone(desk: Callable[..., Seat], typed: s
     await seat.asked(1)
     seat.keys.send_text(typed)
     assert await asyncio.wait_for(asking, 20) == allowed
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [("o\r", "o"), ("n\r", "n"), ("whatever\r", "")],
+)
+async def test_one_of_several_answers_is_its_letter(
+    desk: Callable[..., Seat], typed: str, answer: str
+) -> None:
+    seat, options = desk(), (Option("i", "install it"), Option("o", "lay it over"), Option("n", "no"))
+    asking = asyncio.create_task(seat.person.choose(Choice("No ipykernel there.", options)))
+    await seat.asked(1)
+    seat.keys.send_text(typed)
+    assert await asyncio.wait_for(asking, 20) == answer
+    assert "[i]nstall it · [o] lay it over · [n]o" in "".join(seat.terminal.shown())
 
 
 async def test_a_line_for_input_is_what_was_typed(desk: Callable[..., Seat]) -> None:

@@ -90,7 +90,9 @@ async def test_the_version_of_an_environment_that_was_not_looked_into_is_not_tol
     with Loopback(["hello"] * 2) as server:
         for more in {}, {"VIRTUAL_ENV": str(tmp_path / "venv")}:
             environ = {**surroundings(tmp_path), **more}
-            async with terp.open(model="openai/x", api_base=server.url, environ=environ) as session:
+            async with terp.open(
+                model="openai/x", api_base=server.url, environ=environ, languages=["python"]
+            ) as session:
                 await collect(session, "go")
     own, other = (request["messages"][0]["content"] for request in server.requests)
     assert "Languages: python (version 3." in own
