@@ -49,3 +49,17 @@ def test_ctrl_c_before_the_prompt_ends_the_program_and_leaves_the_terminal_as_be
         teletype.types("\x03")
         _, code = teletype.over()
         assert (code, teletype.modes) == (130, teletype.before)
+
+
+def test_a_session_is_chosen_by_its_number_before_the_prompt(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["You said so."]) as server:
+        terp(*to(server), "hello")
+        command = [sys.executable, "-m", "terp_cli", *to(server), "-r"]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            teletype.until("Number, or words to search for: ")
+            teletype.types("1\r")
+            teletype.until("Resumed")
+            teletype.types("\x04")
+            _, code = teletype.over()
+            assert (code, teletype.modes) == (0, teletype.before)
