@@ -76,6 +76,7 @@ class LineDesk:
                 if fresh:
                     tty.drop_typed(self._descriptor)
                     self._lines.clear()
+                    self._unread = b""
                 self._write(question)
                 # A terminal without marked pastes cannot tell; several lines at once are taken for one.
                 return Typed(await self._next(), pasted=len(self._lines) > 0)
