@@ -151,5 +151,5 @@ def _seen_on_spaces(sgr: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def _shown(text: str, width: int) -> str:
-    """The text of one cell, or of a wide one; what could do something to the terminal is replaced in place."""
+    """The text of a cell, or of a wide one; what could do something to the terminal is replaced within it."""
     return text if readable(text) == text else "\ufffd".ljust(width)

@@ -118,10 +118,9 @@ def _ranked(typed: str, words: Iterable[Word]) -> list[Word]:
     """The words whose letters come in the order typed: what begins so first, then the closest together."""
     if not typed:
         return list(words)
-    first, *others = typed.lower()
+    letters = [re.escape(letter) for letter in typed.lower()]
     # Nothing to go back to: a name of many equal letters would take the pattern for ever.
-    steps = (f"[^{re.escape(letter)}]*+{re.escape(letter)}" for letter in others)
-    pattern = re.compile(re.escape(first) + "".join(steps))
+    pattern = re.compile(letters[0] + "".join(f"[^{letter}]*+{letter}" for letter in letters[1:]))
     ranked: list[tuple[tuple[bool, int, int, int], Word]] = []
     for word in words:
         lowered = word[0].lower()
