@@ -262,8 +262,15 @@ class Desk:
             return
         begun = asyncio.Event()
         self._focus()
+
+        def begin() -> None:
+            # The next thing is that the application takes the keyboard.
+            if self._talk is not None:
+                self._talk.begins()
+            begun.set()
+
         task = asyncio.create_task(
-            self._app.run_async(begun.set, handle_sigint=False, set_exception_handler=False)
+            self._app.run_async(begin, handle_sigint=False, set_exception_handler=False)
         )
         task.add_done_callback(self._ended)
         begins = asyncio.create_task(begun.wait())

@@ -45,6 +45,7 @@ class LineDesk:
     async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
         """Read messages until the block is left, also while turns go on."""
         self._talk = talk
+        talk.begins()
         try:
             with self._reading():
                 yield
