@@ -29,7 +29,6 @@ class LineDesk:
         self._mark = mark
         self._unread = b""
         self._lines: deque[str] = deque()
-        self._sent: deque[str] = deque()
         self._more = asyncio.Event()
         self._ended = False
         self._leaving = False
@@ -58,8 +57,6 @@ class LineDesk:
         Raises:
             EOFError: the person leaves, or the terminal is gone.
         """
-        if self._sent:
-            return unmarked(self._sent.popleft())
         self._write(f"\n{self._mark}")
         text = await self._next()
         while goes_on(text):
@@ -128,11 +125,6 @@ class LineDesk:
         for line in self._lines:
             self.say(f"Not sent: {readable(line)}")
         self._lines.clear()
-
-    def send(self, line: str) -> None:
-        """Queue a message as if it had been typed."""
-        self._sent.append(line)
-        self._more.set()
 
     def close(self) -> None:
         """Nothing is held."""
