@@ -1,7 +1,7 @@
 """`Session`: a conversation, its kernels and the person behind them."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -319,17 +319,17 @@ class Session:
         if self._closed:
             return
         self._closed = True
-        await self.interrupt()
-        self._warming.cancel()
-        self._stop_listening()
-        try:
-            await self.kernels.aclose()
-        finally:
-            await self._playing.last_words()
-            await self._conversation.model.aclose()
-            self.log.close()
+        # Ended from the last one up, each whatever ending another has raised.
+        async with AsyncExitStack() as ending:
             if self._keeper is not None:
-                self._keeper.close()
+                ending.callback(self._keeper.close)
+            ending.callback(self.log.close)
+            ending.push_async_callback(self._conversation.model.aclose)
+            ending.push_async_callback(self._playing.last_words)
+            ending.push_async_callback(self.kernels.aclose)
+            ending.callback(self._stop_listening)
+            ending.callback(self._warming.cancel)
+            await self.interrupt()
 
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import Resumption  # noqa: PLC0415  (a new session has nothing to go on with)
