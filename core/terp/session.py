@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from terp.artifacts import Artifacts
+from terp.artifacts import OUTPUTS, Artifacts
 from terp.between_runs import BetweenRuns
 from terp.conversation import Conversation
 from terp.errors import SessionError
@@ -81,7 +81,7 @@ class Session:
         self._proposals = Proposals(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
         self._services.offer(RUN_OUTPUT, recalling(self.log))
-        artifacts, runs = Artifacts(folder / "outputs", folder), stored.last_run if stored else 0
+        artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
         self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
         self._closed = False
         self._untold: list[str] = []
@@ -192,11 +192,13 @@ class Session:
         after = self.log.last
         self.log.append(TurnStarted(RERUN))
         rerun = Rerun(cells, self.kernels, self._proposals, self._runner, self.limits, self.log, Interrupts())
-        async with aclosing(self._playing.play(rerun, after)) as events:
-            async for event in events:
-                yield event
-        if self._resumption is not None:
-            self._resumption.note_again(rerun.note())
+        try:
+            async with aclosing(self._playing.play(rerun, after)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            if self._resumption is not None:
+                self._resumption.note_again(rerun.note())
 
     @property
     def turns(self) -> Sequence[PastTurn]:
