@@ -155,7 +155,12 @@ class Keeper:
         if self._failed:
             return
         self._scrubber = self._scrubber or self._make_scrubber()
-        self._waiting.append(_encoded(redacted(line, self._scrubber)))
+        try:
+            written = _encoded(redacted(line, self._scrubber))
+        except RecursionError:
+            self._notice(Noticed("An output of this session is not kept: it is nested too deeply."))
+            return
+        self._waiting.append(written)
         if self._begun:
             self._flush()
 

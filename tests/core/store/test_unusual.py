@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from terp.events import CodeProposed, Noticed
+from terp.events import CodeProposed, Noticed, TurnFinished
+from terp.outputs import Display
 from terp.store.catalogue import Catalogue
 from terp.store.journal import DAMAGED, NAME
 from terp.store.reading import read
+from terp.testing import EchoKernel, collect
 from terp.testing import call as call_of
-from terp.testing import collect
 from tests.core.sessions import of
-from tests.core.store.keeping import again, kept, lines
+from tests.core.store.keeping import SECRET, again, kept, lines
 
 
 async def talked(folder: Path) -> None:
@@ -101,3 +102,27 @@ async def test_only_paths_of_its_files_are_others_in_a_fork(tmp_path: Path) -> N
 def test_a_search_for_nothing_finds_nothing(tmp_path: Path) -> None:
     asyncio.run(talked(tmp_path / "s"))
     assert list(Catalogue(tmp_path).search([])) == []
+
+
+async def test_an_object_that_looks_like_a_picture_keeps_no_secret(tmp_path: Path) -> None:
+    shown = Display({"application/json": {"mime": "text/plain", "data": SECRET}})
+    kernel = EchoKernel({"x": [shown]})
+    session = kept(tmp_path / "s", [call_of("x", id="a")], "1", kernels=kernel)
+    await collect(session, "go")
+    await session.aclose()
+    assert SECRET.encode() not in (tmp_path / "s" / NAME).read_bytes()
+
+
+async def test_an_output_that_is_nested_too_deeply_to_be_written_ends_no_turn(tmp_path: Path) -> None:
+    nested: object = 1
+    for _ in range(900):
+        nested = [nested]
+    kernel = EchoKernel({"x": [Display({"application/json": nested})]})
+    session = kept(tmp_path / "s", [call_of("x", id="a")], "1", kernels=kernel)
+    seen = await collect(session, "go")
+    await session.aclose()
+    assert seen[-1] == TurnFinished("done", "1")
+    assert [event.text for event in of(Noticed, seen)] == [
+        "An output of this session is not kept: it is nested too deeply."
+    ]
+    assert tuple(read(tmp_path / "s").history) == session.history
