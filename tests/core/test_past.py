@@ -124,6 +124,14 @@ async def test_compacting_replaces_all_but_the_last_turn_by_a_summary(tmp_path: 
         session.rewind(2)
 
 
+async def test_a_summary_holds_the_words_of_the_person_as_they_were(tmp_path: Path) -> None:
+    session = open_session(tmp_path, ScriptedModel("1", "2", "the summary"))
+    await talked(session, "sum [\n1,\n2\n]", "b")
+    await session.compact()
+    told = "[Earlier turns, shortened. The person said:\n- sum [\n1,\n2\n]\nthe summary]"
+    assert session.history[0] == User(told)
+
+
 async def test_a_single_turn_cannot_be_compacted(tmp_path: Path) -> None:
     session = open_session(tmp_path, ScriptedModel("one"))
     await talked(session, "a")
