@@ -183,8 +183,8 @@ class Session:
     async def rerun(self, cells: "Sequence[Cell]") -> AsyncGenerator[Event, None]:
         """Run code of a stored session again, in order, and compare: `terp.rerun.cells` are all of it.
 
-        The person is asked about each; a refusal leaves one out. It is no part of the conversation: the
-        model is told with the next message what came of it.
+        The person is asked about each; a refusal leaves one out. It is no part of the conversation: in a
+        session that was resumed the model is told with the next message what came of it.
         """
         from terp.rerun import RERUN, Rerun  # noqa: PLC0415  (few sessions are ever run again)
 
