@@ -103,11 +103,12 @@ class Session:
 
     @property
     def history(self) -> Sequence[Message]:
-        """The messages so far, without the system prompt."""
+        """The messages so far, without the system prompt. They can be replaced between turns."""
         return tuple(self._history)
 
     @history.setter
     def history(self, messages: Sequence[Message]) -> None:
+        self._playing.check_free()
         self._forget_left_over()
         self._history.restart(messages)
 

@@ -105,6 +105,8 @@ async def test_nothing_is_taken_back_while_a_turn_goes_on(tmp_path: Path) -> Non
         async for _ in events:
             with pytest.raises(RuntimeError, match="another turn"):
                 session.undo()
+            with pytest.raises(RuntimeError, match="another turn"):
+                session.history = ()
             break
 
 
