@@ -124,7 +124,6 @@ class Repl:
         # Not through the front end, which would import rich before there is a prompt.
         for line in self._settings.banner:
             desk.say(fill(readable(line), desk.width))
-        self._settings.hand_over()
         async with desk.talking(self._line()), self._titles.shown():
             self._watch_anew()
             for thing in (self._import_renderer, *self._settings.background):
@@ -177,6 +176,7 @@ class Repl:
             interrupt=self.interrupt,
             rewind=self._rewind,
             typed=self._titles.typed,
+            begins=self._settings.hand_over,
             sources=Sources(
                 commands=self._commands.words,
                 arguments=lambda name, begun: self._commands.arguments(self._talk, name, begun),

@@ -178,3 +178,11 @@ def test_a_message_goes_on_when_it_says_so(text: str, more: bool) -> None:
 )
 def test_marks_of_continuation_are_no_part_of_a_message(typed: str, message: str) -> None:
     assert unmarked(typed) == message
+
+
+async def test_the_cursor_is_behind_an_emoji_that_is_joined_to_another() -> None:
+    async with seat() as here:
+        here.keys.send_text("👩\u200d👧x")
+        await here.screen.wrote("x")
+        screen = here.screen.pyte()
+        assert screen.buffer[screen.cursor.y][screen.cursor.x - 1].data == "x"

@@ -24,6 +24,21 @@ def test_what_is_typed_before_the_prompt_is_there_reaches_it_unseen(tmp_path: Pa
     assert (asked, "hello" in before_the_banner) == ("hello", False)
 
 
+def test_what_is_typed_between_the_banner_and_the_prompt_reaches_it_unseen(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["You said so."]) as server:
+        command = [sys.executable, "-m", "terp_cli", *to(server)]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            teletype.until("/help")
+            teletype.types("hello\r")
+            before_the_prompt = teletype.until("\x1b[?2004h")
+            teletype.until("You said so.")
+            teletype.types("\x04")
+            _, code = teletype.over()
+            assert (code, teletype.modes) == (0, teletype.before)
+    assert "hello" not in before_the_prompt
+
+
 def test_ctrl_d_before_the_prompt_leaves_it(tmp_path: Path) -> None:
     terp = Terp(tmp_path)
     command = [sys.executable, "-m", "terp_cli", "-m", "openai/gpt-4o", "--api-key", "none"]
@@ -49,3 +64,17 @@ def test_ctrl_c_before_the_prompt_ends_the_program_and_leaves_the_terminal_as_be
         teletype.types("\x03")
         _, code = teletype.over()
         assert (code, teletype.modes) == (130, teletype.before)
+
+
+def test_a_session_is_chosen_by_its_number_before_the_prompt(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["You said so."]) as server:
+        terp(*to(server), "hello")
+        command = [sys.executable, "-m", "terp_cli", *to(server), "-r"]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            teletype.until("Number, or words to search for: ")
+            teletype.types("1\r")
+            teletype.until("Resumed")
+            teletype.types("\x04")
+            _, code = teletype.over()
+            assert (code, teletype.modes) == (0, teletype.before)
