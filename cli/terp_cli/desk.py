@@ -137,8 +137,16 @@ class Desk:
 
     @asynccontextmanager
     async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
-        """Read messages until the block is left, also while turns go on."""
+        """Read messages until the block is left, also while turns go on.
+
+        A talk within another takes it over, with what is typed by then.
+        """
         self._talk = talk
+        if self._message is not None:
+            self._message.is_for(talk)
+            self.refresh()
+            yield
+            return
         self._message = MessageLine(
             talk, entered=self._entered, take_back=self._taken_back, leave=self._leave, mark=_MARK
         )

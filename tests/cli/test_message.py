@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -90,6 +91,16 @@ async def test_ctrl_r_finds_what_was_typed_before() -> None:
 async def test_lines_entered_before_anybody_waits_come_in_order() -> None:
     async with seat() as here:
         assert [await here.read("one\rtwo\r"), await here.read()] == ["one", "two"]
+
+
+async def test_a_talk_within_another_goes_on_with_what_is_typed() -> None:
+    async with seat() as here:
+        here.keys.send_text("one\rtw")
+        await here.screen.wrote("tw")
+        inner = replace(here.talk, toolbar=lambda: "inner")
+        async with here.desk.talking(inner):
+            await here.screen.wrote("inner")
+            assert [await here.read(), await here.read("o\r")] == ["one", "two"]
 
 
 async def test_what_is_queued_is_shown_above_the_line() -> None:
