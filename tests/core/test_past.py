@@ -19,7 +19,7 @@ from terp.events import (
 )
 from terp.messages import Assistant, Attachment, Message, User
 from terp.outputs import Text
-from terp.person import Consent, Decline, Run
+from terp.person import Choice, Consent, Decline, Run
 from terp.rerun import cells
 from terp.session import Session
 from terp.store.catalogue import Catalogue
@@ -320,6 +320,9 @@ async def test_code_that_could_not_be_run_again_does_not_count_as_done(tmp_path:
 
         async def allow(self, _: Consent) -> bool:
             return False
+
+        async def choose(self, _: Choice) -> str:
+            return ""
 
         async def type_in(self, prompt: str, *, secret: bool) -> str:
             raise LookupError(prompt)
