@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import SettingsError
-from terp.kernels.environment import Interpreter, find_python
+from terp.events import Noticed
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.limits import Limits
@@ -17,6 +17,8 @@ from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.profiles import load_settings
 from terp.prompt import Facts, system_prompt
+from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
+from terp.pythons.interpreter import version_of
 from terp.session import Session
 from terp.settings import Given, Settings, table
 from terp.store.folders import new_folder
@@ -138,14 +140,15 @@ async def build_session(
     kernels = LocalKernels(cwd, kernel_options(settings, prelude), environ=environ)
     kernels.own_files = tuple(path for path in (settings.record, settings.replay) if path)
     model = await build_model(settings, kernels.languages, cwd=kernels.cwd, environ=environ, api_key=api_key)
+    wanted = wanted_python(settings.python, environ, kernels.cwd)
     facts = Facts(
         system="{0.sysname} {0.machine}".format(os.uname()),
         cwd=kernels.cwd,
         languages=kernels.languages,
-        python=_version_of(find_python(settings.python, environ)),
+        python=version_of(wanted.path if wanted else sys.executable),
         max_output_chars=settings.max_output_chars,
     )
-    return Session(
+    session = Session(
         model,
         kernels,
         person,
@@ -159,6 +162,17 @@ async def build_session(
             max_output_chars=settings.max_output_chars,
         ),
     )
+    session.readiness.add(_python_choice(session, kernels, wanted, environ))
+    return session
+
+
+def _python_choice(
+    session: Session, kernels: LocalKernels, wanted: Wanted | None, environ: Mapping[str, str]
+) -> PythonChoice:
+    def tell(text: str, remedy: str) -> None:
+        session.log.append(Noticed(text, remedy))
+
+    return PythonChoice(wanted, kernels, session.choose, tell, find_places(environ).state, environ)
 
 
 def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
@@ -166,11 +180,6 @@ def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
     return KernelOptions(
         python=settings.python, env_pass=settings.env_pass, languages=settings.languages, prelude=prelude
     )
-
-
-def _version_of(interpreter: Interpreter) -> str:
-    """The version of a Python as far as it is known without starting it: terp's own."""
-    return "{}.{}".format(*sys.version_info) if interpreter.path == sys.executable else ""
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

@@ -11,6 +11,9 @@ from terp.tool import Call
 class Preparation(Protocol):
     """Makes something ready for code that was approved or typed, with consent where that is needed."""
 
+    def waits(self, language: str) -> bool:
+        """Whether something comes before the first start of the kernel for `language`, such as a question."""
+
     async def before(self, call: Call, kernel: Kernel) -> str:
         """Make ready what the code needs; what the model should know of it, or "".
 
@@ -33,6 +36,10 @@ class Readiness:
     def add(self, preparation: Preparation) -> None:
         """Have this prepared too, from the next code on."""
         self._preparations.append(preparation)
+
+    def waits(self, language: str) -> bool:
+        """Whether the kernel for `language` must not be started yet."""
+        return any(preparation.waits(language) for preparation in self._preparations)
 
     async def before(self, call: Call, kernel: Kernel) -> str:
         """Prepare everything and start the kernel; what the model should know, in lines that end.

@@ -68,7 +68,8 @@ class Session:
         self._questions = Questions(self.log, stored.questions if stored else 0)
         self._history = stored.history if stored else History()
         self._past = Past(self._history, self.log, self._copy)
-        self._warming = Warming(kernels)
+        self.readiness = Readiness()
+        self._warming = Warming(kernels, self.readiness.waits)
         self._conversation = Conversation(
             model,
             self.log,
@@ -84,7 +85,6 @@ class Session:
         self._services.offer(RUN_OUTPUT, recalling(self.log))
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
         self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
-        self.readiness = Readiness()
         self._closed = False
         self._untold: list[str] = []
         self._between = BetweenRuns(self.log)

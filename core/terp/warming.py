@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 from terp.errors import KernelStartFailed
 from terp.importing import import_slow
@@ -14,10 +14,14 @@ _READS_CODE = "terp.effects.analysis"
 
 
 class Warming:
-    """Starts a kernel, and imports what reads code, as soon as the model begins to write some."""
+    """Starts a kernel, and imports what reads code, as soon as the model begins to write some.
 
-    def __init__(self, kernels: Kernels) -> None:
+    `waits` tells of a language whether something else has to come before its kernel.
+    """
+
+    def __init__(self, kernels: Kernels, waits: Callable[[str], bool]) -> None:
         self._kernels = kernels
+        self._waits = waits
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, language: str) -> None:
@@ -25,7 +29,7 @@ class Warming:
         if _READS_CODE not in sys.modules:
             self._begin(_imported())
         named = language_of(language, self._kernels.languages)
-        if named and not self._kernels.get(named).generation:
+        if named and not self._kernels.get(named).generation and not self._waits(named):
             self._begin(_started(self._kernels.get(named)))
 
     def cancel(self) -> None:

@@ -21,6 +21,9 @@ class Noted:
 
     seen: list[str] = field(default_factory=list)
 
+    def waits(self, language: str) -> bool:
+        return False
+
     async def before(self, call: Call, kernel: Kernel) -> str:
         self.seen.append(f"before {call.code}")
         return "made ready"

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from terp.pythons.interpreter import Interpreter
+
 
 @dataclass(frozen=True, slots=True)
 class Launch:
@@ -20,12 +22,20 @@ class Launch:
     start_timeout_s: float = 60.0
 
 
-def python_argv(python: str) -> Sequence[str]:
+# The overlay comes last on the path, so that nothing of it shadows what the environment has itself, and
+# not by a variable, so that no process the code starts inherits it.
+_WITH_OVERLAY = (
+    "import runpy, sys; sys.path.append(sys.argv.pop(1)); "
+    "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
+)
+
+
+def python_argv(python: Interpreter) -> Sequence[str]:
     """The command line of an ipykernel, with the options that make it quick and quiet."""
+    start = ("-c", _WITH_OVERLAY, python.overlay) if python.overlay else ("-m", "ipykernel_launcher")
     return (
-        python,
-        "-m",
-        "ipykernel_launcher",
+        python.path,
+        *start,
         "-f",
         "{connection_file}",
         # Many kernels would lock one SQLite file.

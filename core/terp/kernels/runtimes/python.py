@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from terp.kernels.bootstrap_code import bootstrap_code
-from terp.kernels.environment import find_python, kernel_environment
+from terp.kernels.environment import kernel_environment
 from terp.kernels.launch import Launch, python_argv
 from terp.kernels.runtimes.runtime import Machine, Runtime
 
@@ -18,16 +18,16 @@ def runtime() -> Runtime:
 
 
 def _find(machine: Machine) -> str:
-    return find_python("", machine.environ).path
+    return machine.python
 
 
 def _make(kernels: "LocalKernels") -> "JupyterKernel":
     options = kernels.options
 
     def launch(token: str) -> Launch:
-        interpreter = find_python(options.python, kernels.environ)
+        interpreter = kernels.python
         return Launch(
-            argv=python_argv(interpreter.path),
+            argv=python_argv(interpreter),
             cwd=kernels.cwd,
             environment=kernel_environment(kernels.environ, options.env_pass),
             language="python",
