@@ -31,6 +31,7 @@ from terp.events import (
 )
 from terp.kernels.protocol import Kernel
 from terp.messages import Assistant, Attachment
+from terp.pythons.interpreter import environment_name
 from terp.typed_run import TYPED
 from terp_cli.commands.every import all_commands
 from terp_cli.mentions import described, mentions
@@ -115,6 +116,7 @@ class Repl:
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
             unasked=lambda: talk.auto_run,
             profile=talk.profile,
+            python=lambda: environment_name(talk.session.pythons.current if talk.session.pythons else None),
         )
         talk.replaced = self._watch_anew
 

@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import SettingsError
-from terp.events import Noticed
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.limits import Limits
@@ -17,7 +16,7 @@ from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.profiles import load_settings
 from terp.prompt import Facts, system_prompt
-from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
+from terp.pythons.choosing import PythonChoice, wanted_python
 from terp.pythons.interpreter import version_of
 from terp.session import Session
 from terp.settings import Given, Settings, table
@@ -162,17 +161,9 @@ async def build_session(
             max_output_chars=settings.max_output_chars,
         ),
     )
-    session.readiness.add(_python_choice(session, kernels, wanted, environ))
+    session.pythons = PythonChoice(wanted, kernels, session.voice, find_places(environ).state, environ)
+    session.readiness.add(session.pythons)
     return session
-
-
-def _python_choice(
-    session: Session, kernels: LocalKernels, wanted: Wanted | None, environ: Mapping[str, str]
-) -> PythonChoice:
-    def tell(text: str, remedy: str) -> None:
-        session.log.append(Noticed(text, remedy))
-
-    return PythonChoice(wanted, kernels, session.choose, tell, find_places(environ).state, environ)
 
 
 def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:

@@ -19,7 +19,7 @@ from terp.messages import Attachment, Message, ToolCall
 from terp.models.protocol import Model
 from terp.past import Past
 from terp.past_runs import RUN_OUTPUT, recalling
-from terp.person import Choice, Consent, Person
+from terp.person import Person
 from terp.playing import Playing
 from terp.proposals import Proposals
 from terp.questions import Answer, Questions
@@ -30,9 +30,11 @@ from terp.store.protocol import Keeping
 from terp.tool import Call
 from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun
+from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
+    from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
     from terp.resuming import Resumption
     from terp.store.reading import Stored
@@ -43,7 +45,8 @@ class Session:
 
     `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
     down what happens, and knows what was stored before, with which the session then goes on. All parts are
-    closed by `aclose`.
+    closed by `aclose`. Whoever puts the session together sets `pythons`, which decides about the Python that
+    runs the code, and leaves it out where that is not decided here.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class Session:
         self._history = stored.history if stored else History()
         self._past = Past(self._history, self.log, self._copy)
         self.readiness = Readiness()
+        self.pythons: PythonChoice | None = None
         self._warming = Warming(kernels, self.readiness.waits)
         self._conversation = Conversation(
             model,
@@ -81,6 +85,7 @@ class Session:
         )
         drawn, guarded = self._playing.drawn, self._playing.guarded
         self._proposals = Proposals(self.log, self._questions, person, drawn)
+        self.voice = Voice(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
         self._services.offer(RUN_OUTPUT, recalling(self.log))
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
@@ -327,25 +332,6 @@ class Session:
     def offer(self, name: str, service: Service) -> None:
         """Let code in the kernels call `service` by `name`; what it raises is raised there."""
         self._services.offer(name, service)
-
-    async def allow(self, request: Consent) -> bool:
-        """Ask the person for consent to something other than running code."""
-
-        async def ask() -> bool:
-            await self._playing.drawn()
-            return await self._person.allow(request)
-
-        return bool(await self._questions.ask("consent", request.what, ask))
-
-    async def choose(self, choice: Choice) -> str:
-        """Ask the person for one of several answers; its letter, or "" for none of them."""
-
-        async def ask() -> str:
-            await self._playing.drawn()
-            return await self._person.choose(choice)
-
-        letter = str(await self._questions.ask("choice", choice.what, ask))
-        return letter if letter in {option.letter for option in choice.options} else ""
 
     async def aclose(self) -> None:
         """End the turn, the kernels and the model's connections. Harmless when called twice."""

@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping
+import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -15,8 +16,11 @@ from terp.pythons.candidates import active_python, project_python
 from terp.pythons.interpreter import Interpreter, has_module, own_interpreter, version_of
 from terp.pythons.remembered import How, Remembered
 from terp.tool import Call
+from terp.voice import Voice
 
 LANGUAGES = ("python", "sql")
+OWN = "own"
+"""How terp's own Python is called."""
 _LAUNCHER = "ipykernel_launcher"
 
 
@@ -56,27 +60,33 @@ def wanted_python(configured: str, environ: Mapping[str, str], cwd: str) -> Want
 class PythonChoice:
     """Implements `Preparation`: sets the interpreter of `kernels` before the first Python code.
 
-    `choose` asks the person and `tell` says something to them; `state` is the folder for what is
-    remembered and for overlays.
+    `state` is the folder for what is remembered and for overlays.
     """
 
     def __init__(
         self,
         wanted: Wanted | None,
         kernels: HasInterpreter,
-        choose: Callable[[Choice], Awaitable[str]],
-        tell: Callable[[str, str], None],
+        voice: Voice,
         state: Path,
         environ: Mapping[str, str],
     ) -> None:
         self._wanted = wanted
         self._kernels = kernels
-        self._choose = choose
-        self._tell = tell
+        self._voice = voice
         self._overlays = state / "overlays"
         self._remembered = Remembered(state / "pythons.json")
         self._environ = environ
         self._settle_at_once()
+
+    @property
+    def current(self) -> Interpreter | None:
+        """The Python of the next start; None before that was decided. Can be set."""
+        return self._kernels.interpreter
+
+    @current.setter
+    def current(self, interpreter: Interpreter | None) -> None:
+        self._kernels.interpreter = interpreter
 
     def waits(self, language: str) -> bool:
         """Whether something has to be decided or made before the kernel of `language` starts."""
@@ -96,6 +106,26 @@ class PythonChoice:
         """Nothing: an error of the code changes no decision."""
         return ""
 
+    async def use(self, configured: str) -> Interpreter:
+        """Choose the Python of the next start: a program, an environment's folder, or "own".
+
+        Raises:
+            KernelStartFailed: there is none, or it cannot be given ipykernel.
+        """
+        if configured == OWN:
+            self._kernels.interpreter = own_interpreter()
+            return self._kernels.interpreter
+        path = _found(configured, self._environ)
+        if not path:
+            raise KernelStartFailed(
+                f"There is no Python at {configured}.", "Name its program, or the folder of an environment."
+            )
+        wanted = Wanted(path, "as you chose", configured)
+        bare = has_module(wanted.path, _LAUNCHER) or not version_of(wanted.path)
+        chosen = Interpreter(wanted.path, wanted.why) if bare else await self._with_kernel(wanted)
+        self._kernels.interpreter = chosen
+        return chosen
+
     def _settle_at_once(self) -> None:
         """Decide what needs neither an answer nor work."""
         wanted = self._wanted
@@ -114,7 +144,7 @@ class PythonChoice:
 
     async def _decided(self, wanted: Wanted) -> Interpreter:
         if wanted.folder and self._remembered.about(wanted.key, wanted.path) is None:
-            answer = await self._choose(_about_project(wanted))
+            answer = await self._voice.choose(_about_project(wanted))
             if answer == "n":
                 self._keep(wanted, "own")
                 return self._own(wanted)
@@ -139,7 +169,7 @@ class PythonChoice:
         overlay = str(self._overlays / f"py{version_of(wanted.path)}")
         if has_module_in(overlay):
             return Interpreter(wanted.path, f"{wanted.why}, with ipykernel beside it", overlay)
-        match await self._choose(_about_kernel(wanted)):
+        match await self._voice.choose(_about_kernel(wanted)):
             case "i":
                 await self._install(wanted.path)
                 return Interpreter(wanted.path, wanted.why)
@@ -150,19 +180,22 @@ class PythonChoice:
                 self._keep(wanted, "own")
                 return self._own(wanted)
             case _:
-                return self._own(wanted, "It has no ipykernel, and nobody was there to ask.")
+                return self._own(wanted, "It has no ipykernel. Nobody answered what to do about it.")
 
     async def _install(self, python: str, target: str = "") -> None:
         from terp.installing import Installer, InstallFailed  # noqa: PLC0415  (see `_with_kernel`)
 
         try:
-            await Installer(python, self._environ, target).install(["ipykernel"])
+            async with self._voice.working("Installing ipykernel"):
+                await Installer(python, self._environ, target).install(["ipykernel"])
         except InstallFailed as error:
             raise KernelStartFailed(error.message, error.remedy) from error
 
     def _own(self, wanted: Wanted, why: str = "") -> Interpreter:
         if why:
-            self._tell(f"{wanted.name} does not run the code. {why}", f"--python {wanted.path} uses it.")
+            self._voice.tell(
+                f"{wanted.name} does not run the code. {why}", f"--python {wanted.path} uses it."
+            )
         return own_interpreter(f"terp's own, not {wanted.name}")
 
     def _keep(self, wanted: Wanted, how: How) -> None:
@@ -200,3 +233,12 @@ def _program(configured: str) -> str:
     path = Path(os.path.expanduser(configured))  # noqa: PTH111 - keeps a bare name a bare name
     inside = path / "bin" / "python"
     return str(inside if inside.exists() else path)
+
+
+def _found(configured: str, environ: Mapping[str, str]) -> str:
+    """The full path of a program that can be started, or "".
+
+    A link is not followed: the program of an environment is one, and is more than what it links to.
+    """
+    path = shutil.which(_program(configured), path=environ.get("PATH", ""))
+    return os.path.abspath(path) if path else ""  # noqa: PTH100 - `resolve` follows links

@@ -4,6 +4,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+_UNTELLING = (".venv", "venv", "env", "default")
+
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
@@ -21,6 +23,16 @@ class Interpreter:
 def own_interpreter(why: str = "terp's own") -> Interpreter:
     """The Python that runs terp."""
     return Interpreter(sys.executable, why)
+
+
+def environment_name(interpreter: Interpreter | None) -> str:
+    """The environment as people call it: `.venv of shop`, `data`; "" for terp's own, or none yet."""
+    if interpreter is None or interpreter.path == sys.executable:
+        return ""
+    prefix = Path(interpreter.path).parent.parent
+    if prefix.name in ("", "usr", "local"):
+        return interpreter.path
+    return f"{prefix.name} of {prefix.parent.name}" if prefix.name in _UNTELLING else prefix.name
 
 
 def has_module(python: str, name: str) -> bool:

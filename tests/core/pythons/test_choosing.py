@@ -3,32 +3,43 @@
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from terp.errors import KernelStartFailed
+from terp.events import Noticed
 from terp.kernels.local import LocalKernels
-from terp.person import Choice
+from terp.log import EventLog
+from terp.person import Choice, Nobody
 from terp.pythons.choosing import PythonChoice, wanted_python
+from terp.pythons.interpreter import Interpreter, environment_name
+from terp.questions import Questions
 from terp.tool import Call
+from terp.voice import Voice
 from tests.core.kernels.running import ran
 
 
-@dataclass
-class Asked:
-    """Answers every question with one letter."""
+class Asked(Nobody):
+    """Answers every question with one letter, and keeps the questions and what was told."""
 
-    letter: str = ""
-    choices: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    def __init__(self, letter: str = "") -> None:
+        self.choices: list[str] = []
+        self._letter = letter
+        self._log = EventLog()
+        self.voice = Voice(self._log, Questions(self._log), self, self._drawn)
+
+    @property
+    def told(self) -> list[str]:
+        events = [record.event for record in self._log.since(0)]
+        return [f"{event.text} {event.remedy}" for event in events if isinstance(event, Noticed)]
 
     async def choose(self, choice: Choice) -> str:
         self.choices.append(choice.what)
-        return self.letter
+        return self._letter
 
-    def tell(self, text: str, remedy: str) -> None:
-        self.told.append(f"{text} {remedy}")
+    async def _drawn(self) -> None:
+        pass
 
 
 @pytest.fixture
@@ -46,7 +57,7 @@ def chosen(project: Path, asked: Asked, python: str = "") -> tuple[PythonChoice,
     kernels = LocalKernels(str(project), environ=environ)
     wanted = wanted_python(python, environ, str(project))
     state = project.parent / "state"
-    return PythonChoice(wanted, kernels, asked.choose, asked.tell, state, environ), kernels
+    return PythonChoice(wanted, kernels, asked.voice, state, environ), kernels
 
 
 async def prepared(choice: PythonChoice, kernels: LocalKernels) -> str:
@@ -145,3 +156,37 @@ async def test_an_environment_of_another_version_without_ipykernel_offers_three_
     await prepared(choice, kernels)
     assert asked.choices == [f"{prefix} (Python 3.5) has no ipykernel, which runs the code."]
     assert kernels.python.path == sys.executable
+
+
+async def test_another_python_can_be_chosen_by_the_folder_of_its_environment(project: Path) -> None:
+    choice, kernels = chosen(project, Asked())
+    await choice.use(str(project / ".venv"))
+    run = await ran(kernels.get("python"), "import only_here; print(only_here.VALUE)")
+    await kernels.aclose()
+    assert run.stdout == "42\n"
+
+
+async def test_terps_own_python_can_be_chosen_by_name(project: Path) -> None:
+    choice, kernels = chosen(project, Asked(), str(project / ".venv"))
+    await choice.use("own")
+    assert kernels.python.path == sys.executable
+
+
+async def test_a_python_that_is_not_there_is_told_and_changes_nothing(project: Path) -> None:
+    choice, kernels = chosen(project, Asked(), sys.executable)
+    with pytest.raises(KernelStartFailed, match="There is no Python at nowhere/python"):
+        await choice.use("nowhere/python")
+    assert kernels.python.path == sys.executable
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/work/shop/.venv/bin/python", ".venv of shop"),
+        ("/opt/conda/envs/data/bin/python", "data"),
+        ("/usr/bin/python3", "/usr/bin/python3"),
+        (sys.executable, ""),
+    ],
+)
+def test_an_environment_is_named_as_people_call_it(path: str, name: str) -> None:
+    assert environment_name(Interpreter(path, "")) == name
