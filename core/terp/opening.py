@@ -5,13 +5,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.limits import Limits
 from terp.models.building import build_model
+from terp.packages.missing import MissingPackages, Policy
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.profiles import load_settings
@@ -146,6 +147,7 @@ async def build_session(
         languages=kernels.languages,
         python=version_of(wanted.path if wanted else sys.executable),
         max_output_chars=settings.max_output_chars,
+        packages=settings.packages,
     )
     session = Session(
         model,
@@ -162,7 +164,12 @@ async def build_session(
         ),
     )
     session.pythons = PythonChoice(wanted, kernels, session.voice, find_places(environ).state, environ)
+    policy = settings.auto_install or ("known" if settings.auto_run else "ask")
+    session.packages = MissingPackages(
+        cast("Policy", policy), settings.packages, lambda: kernels.python, session.voice, environ
+    )
     session.readiness.add(session.pythons)
+    session.readiness.add(session.packages)
     return session
 
 

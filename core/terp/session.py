@@ -34,6 +34,7 @@ from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
+    from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
     from terp.resuming import Resumption
@@ -46,7 +47,7 @@ class Session:
     `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
     down what happens, and knows what was stored before, with which the session then goes on. All parts are
     closed by `aclose`. Whoever puts the session together sets `pythons`, which decides about the Python that
-    runs the code, and leaves it out where that is not decided here.
+    runs the code, and `packages`, which installs into it; both stay None where kernels are not of this machine.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Session:
         self._past = Past(self._history, self.log, self._copy)
         self.readiness = Readiness()
         self.pythons: PythonChoice | None = None
+        self.packages: MissingPackages | None = None
         self._warming = Warming(kernels, self.readiness.waits)
         self._conversation = Conversation(
             model,

@@ -77,6 +77,11 @@ TABLE = (
         "beside it, or you are asked.",
     ),
     Command(
+        "install", "PACKAGES", "install packages for the Python code", "Code", "environment.install",
+        "By uv or pip, into the environment of the kernel; names or requirements such as 'pandas>=2'. "
+        "Packages that come without a wheel are not built.",
+    ),
+    Command(
         "out", "[N]", "show the full output of a run", "Code", "code.out",
         "In your pager ($PAGER). Without N the runs are listed with their numbers. Code of the kernel reads "
         "the same with out[N].",

@@ -1,5 +1,6 @@
 """How kernels are started."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,17 +23,18 @@ class Launch:
     start_timeout_s: float = 60.0
 
 
-# The overlay comes last on the path, so that nothing of it shadows what the environment has itself, and
-# not by a variable, so that no process the code starts inherits it.
-_WITH_OVERLAY = (
-    "import runpy, sys; sys.path.append(sys.argv.pop(1)); "
+# These folders come last on the path, so that nothing in them shadows what the environment has itself, and
+# not by a variable, so that no process the code starts inherits them.
+_WITH_FOLDERS = (
+    "import os, runpy, sys; sys.path += sys.argv.pop(1).split(os.pathsep); "
     "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
 )
 
 
 def python_argv(python: Interpreter) -> Sequence[str]:
     """The command line of an ipykernel, with the options that make it quick and quiet."""
-    start = ("-c", _WITH_OVERLAY, python.overlay) if python.overlay else ("-m", "ipykernel_launcher")
+    folders = os.pathsep.join(python.folders)
+    start = ("-c", _WITH_FOLDERS, folders) if folders else ("-m", "ipykernel_launcher")
     return (
         python.path,
         *start,

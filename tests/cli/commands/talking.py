@@ -10,6 +10,7 @@ from terp.events import Event
 from terp.kernels.protocol import Variable
 from terp.log import EventLog
 from terp.messages import Attachment, Message, System, User
+from terp.packages.missing import MissingPackages
 from terp.places import Places
 from terp.pythons.choosing import PythonChoice
 from terp.settings import Settings
@@ -54,6 +55,7 @@ class Conversation:
         self.folder = folder / "2026-11-21-abcd"
         self.kernels = Kernel(folder)
         self.pythons: PythonChoice | None = None
+        self.packages: MissingPackages | None = None
         self.model = Model()
         self.log = EventLog(clock=lambda: 0.0)
         self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]
