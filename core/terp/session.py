@@ -47,7 +47,7 @@ class Session:
     `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
     down what happens, and knows what was stored before, with which the session then goes on. All parts are
     closed by `aclose`. Whoever puts the session together sets `pythons`, which decides about the Python that
-    runs the code, and `packages`, which installs into it; both stay None where kernels are not of this machine.
+    runs the code, and `packages`, which installs into it; both stay None where kernels run elsewhere.
     """
 
     def __init__(

@@ -105,8 +105,9 @@ class PythonChoice:
         assert self._wanted is not None
         interpreter = await self._decided(self._wanted)
         self._settle(interpreter)
-        version = version_of(interpreter.path)
-        return f"The code runs in {interpreter.path}{f', Python {version}' if version else ''}."
+        # The system prompt tells the version of what was wanted.
+        same = interpreter.path == self._wanted.path
+        return "" if same else f"The code runs in {interpreter.path}, Python {version_of(interpreter.path)}."
 
     async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
         """Nothing: an error of the code changes no decision."""
