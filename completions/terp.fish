@@ -90,6 +90,7 @@ complete -c terp -l replay-mode -x -a 'strict new sequence' -d 'a request that i
 complete -c terp -l profile -s p -r -a '(__terp_profiles)' -d 'a profile by name, or a file'
 complete -c terp -l file -s f -r -F -d 'attach a file; may be repeated'
 complete -c terp -l out -s o -x -a '(__terp_directories)' -d 'collect the files and images of the run'
+complete -c terp -l emit -x -d 'write a variable of the code to stdout instead of the answer'
 complete -c terp -l cwd -x -a '(__terp_directories)' -d 'work in this directory'
 complete -c terp -l interactive -s i -d 'stay in the prompt after the answer'
 complete -c terp -l continue -s c -d 'go on with the last session of this directory'

@@ -116,7 +116,8 @@ class Call:
     @property
     def draws(self) -> bool:
         """Whether a turn is drawn on a terminal, and not written as plain text or JSON."""
-        return self.options.output_format == "text" and self.out.isatty() and not self.options.plain
+        text = self.options.output_format == "text" and not self.options.plain
+        return text and self.out.isatty() and not self.options.emit
 
     @property
     def notes_code(self) -> bool:
@@ -170,4 +171,4 @@ class Call:
         from terp_cli.plain import PlainFront  # noqa: PLC0415  (a prompt is there before any event)
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
-        return PlainFront(self.out, self.notes, detail)
+        return PlainFront(self.notes if self.options.emit else self.out, self.notes, detail)
