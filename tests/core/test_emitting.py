@@ -81,7 +81,7 @@ async def test_a_missing_variable_is_told_with_those_that_there_are(kernel: Kern
 
 
 async def test_a_form_that_a_variable_does_not_have_is_told(kernel: Kernel) -> None:
-    with pytest.raises(TerpError, match="'number' is a int, which has no form parquet"):
+    with pytest.raises(TerpError, match="'number' is of type int, which has no form parquet"):
         await emitted(kernel, Emission("number", "parquet"))
 
 

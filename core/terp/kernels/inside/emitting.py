@@ -8,6 +8,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from IPython import get_ipython
+
 MIME = "application/vnd.terp.bytes+json"
 
 
@@ -17,8 +19,6 @@ class CannotEmit(Exception):
 
 def emit(names: dict[str, Any], name: str, form: str) -> None:
     """Send the bytes of a variable as display data of a private type."""
-    from IPython.display import display  # noqa: PLC0415 - this is done once, at the end of a session
-
     try:
         answer = {"bytes": base64.b64encode(_bytes(names, name, form)).decode()}
     except CannotEmit as error:
@@ -27,7 +27,8 @@ def emit(names: dict[str, Any], name: str, form: str) -> None:
         answer = {
             "error": f"'{name}' cannot be written as {form or 'bytes'}: {type(error).__name__}: {error}"
         }
-    display({MIME: answer}, raw=True)
+    publish: Any = get_ipython().display_pub.publish
+    publish({MIME: answer})
 
 
 def _bytes(names: dict[str, Any], name: str, form: str) -> bytes:
@@ -39,7 +40,7 @@ def _bytes(names: dict[str, Any], name: str, form: str) -> bytes:
     value = names[name]
     written = _WRITERS[form or _usual_form(value)](value)
     if written is None:
-        raise CannotEmit(f"'{name}' is a {type(value).__name__}, which has no form {form}.")
+        raise CannotEmit(f"'{name}' is of type {type(value).__name__}, which has no form {form}.")
     return written if isinstance(written, bytes) else written.encode()
 
 
