@@ -22,8 +22,8 @@ from terp.kernels.launch import own_argv
 
 # How often it is asked whether the shell lives, where its end is not told at once.
 _ALIVE_S = 0.5
-# Jupyter's own, which programs that the shell starts have nothing to do with.
-_NOT_PASSED = ("JPY_PARENT_PID", "JPY_SESSION_NAME")
+# Set for the kernel by Jupyter or by ipykernel itself: programs that the shell starts have nothing of it.
+_NOT_PASSED = ("JPY_PARENT_PID", "JPY_SESSION_NAME", "PYDEVD_USE_FRAME_EVAL")
 
 
 class ShellKernel(HostKernel):
@@ -53,6 +53,7 @@ class ShellKernel(HostKernel):
         directory = shell.cwd
         sources = shell.begin(cell.code, cell.printer, from_terminal=from_terminal)
         self._until_ended(cell, from_terminal=from_terminal)
+        shell.let_go()
         self.wires.drain(*sources)
         if shell.verdict is None:
             return self._replaced(cell)
@@ -147,7 +148,8 @@ class ShellKernel(HostKernel):
         cell.moved_to(cwd)
         if self.interrupts:
             return Failure("KeyboardInterrupt", "")
-        return Failure("ExitStatus", str(code)) if code else None
+        status = 128 - code if code < 0 else code
+        return Failure("ExitStatus", str(status)) if status else None
 
 
 def _signal_name(number: int) -> str:

@@ -58,6 +58,7 @@ class ShellProcess:
         self.cwd = ""
         self.verdict: Verdict | None = None
         self.jobs: set[int] = set()
+        self._held: list[int] = []
 
     def start(self, cwd: str, stdin: int, prepare: str) -> None:
         """Bring the shell up in `cwd`. `stdin` is the terminal of its cells, or -1; `prepare` runs first."""
@@ -113,11 +114,12 @@ class ShellProcess:
         assert self.verdict is not None
         self._status, self.cwd = self.verdict.status, self.verdict.cwd or self.cwd
         self.jobs = set(children(self.pid))
-        self.close_pipes()
         return self.verdict
 
-    def close_pipes(self) -> None:
-        """Take the names of a cell's pipes away; who holds them keeps them."""
+    def let_go(self) -> None:
+        """The cell is over: its pipes end when all that it left running has."""
+        while self._held:
+            os.close(self._held.pop())
         for name in ("out", "err"):
             (self._folder / name).unlink(missing_ok=True)
 
@@ -140,7 +142,8 @@ class ShellProcess:
 
     def interrupt(self) -> None:
         """Send SIGINT to the shell and all that it runs in the foreground."""
-        send(signal.SIGINT, [*descendants(self.pid, self.jobs), self.pid])
+        # The shell first: it would go on with the next command when what it waits for ends before.
+        send(signal.SIGINT, [self.pid, *descendants(self.pid, self.jobs)])
 
     def ask_verdict(self) -> None:
         """Ask again for the verdict: a signal may have made the shell forget the line that asks for it."""
@@ -173,7 +176,6 @@ class ShellProcess:
             assert self._process.stdin is not None
             self._process.stdin.close()
         self._process.wait()
-        self.close_pipes()
 
     def _send(self, before: str, line: str) -> None:
         self._number += 1
@@ -213,6 +215,9 @@ class ShellProcess:
         os.mkfifo(path, 0o600)
         stream: StreamName = "stdout" if name == "out" else "stderr"
         source = Source(os.open(path, os.O_RDONLY | os.O_NONBLOCK), stream, printer)
+        # The first writer makes the pipe look readable. If that was the shell, the order of what it then
+        # writes into two pipes could not be told.
+        self._held.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
         self._wires.add_source(source)
         return source
 
