@@ -67,7 +67,8 @@ class ShellProcess:
         self._stdin = _moved_up(stdin, keep=True) if stdin >= 0 else -1
         given = [number for number in (self._told, self._stdin) if number >= 0]
         self._process = subprocess.Popen(
-            [self._program, *_FLAGS[self.kind]],
+            [self.kind, *_FLAGS[self.kind]],
+            executable=self._program,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
