@@ -28,11 +28,15 @@ _SET = {
 
 def runtime() -> Runtime:
     """The row of the shell."""
-    return Runtime(("shell",), find_shell, "Install bash.", _make)
+    remedy = "Install bash, or name a bash or zsh with --shell."
+    return Runtime(("shell",), find_shell, remedy, _make)
 
 
 def find_shell(machine: Machine) -> str:
-    """bash; the person's zsh where there is no bash."""
+    """The shell that was chosen; else bash, or the person's zsh where there is no bash."""
+    if machine.shell:
+        chosen = machine.which(str(Path(machine.shell).expanduser()))
+        return chosen if Path(chosen).name in ("bash", "zsh") else ""
     return machine.which("bash") or _own_zsh(machine.environ)
 
 
@@ -60,7 +64,7 @@ def shell_launch(
 
 def _make(kernels: "LocalKernels") -> "JupyterKernel":
     def launch(_: str) -> Launch:
-        program = find_shell(Machine(kernels.environ))
+        program = find_shell(Machine(kernels.environ, shell=kernels.options.shell))
         return shell_launch(program, kernels.cwd, kernels.environ, kernels.options)
 
     return kernels.jupyter("shell", launch)
