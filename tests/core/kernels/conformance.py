@@ -11,7 +11,7 @@ START_S = 60
 
 
 class Conformance(KernelTests):  # type: ignore[misc]
-    """Set `launch` to how the kernel is started; tests that need samples which a language has not are None."""
+    """Set `launch` to how the kernel is started, and to None the tests for which a language has nothing."""
 
     launch: Launch
     folder: RunDir

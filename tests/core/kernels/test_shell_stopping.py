@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -13,6 +12,7 @@ import pytest
 
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
+from terp.outputs import InputRequest
 from tests.core.kernels.running import PATIENCE_S, interrupted_at, ran, ran_with
 
 ROOT = Path(__file__).parents[3]
@@ -22,6 +22,16 @@ for one in (2, {}):
     signal.signal(one, signal.SIG_IGN)
 print("deaf", flush=True)
 time.sleep(60)
+"""
+
+TERP = """
+import asyncio
+from terp.kernels.local import LocalKernels
+async def main():
+    code = "sleep 600 & echo $!; setsid sleep 600 & echo $! $$; sleep 600"
+    async for item in LocalKernels().get("shell").execute(code):
+        print(getattr(item, "text", ""), end="", flush=True)
+asyncio.run(main())
 """
 
 
@@ -61,11 +71,12 @@ async def test_a_program_that_ignores_signals_is_ended_and_the_state_kept(
 
 async def test_an_interrupt_ends_a_question(shell: Kernel) -> None:
     await ran(shell, "kept=1")
-    stopping = []
+    stopping: asyncio.Task[None] | None = None
     async for item in shell.execute("read -p 'name? ' name; echo not this"):
-        if getattr(item, "prompt", None) is not None:
-            stopping.append(asyncio.create_task(shell.interrupt()))
-    await stopping[0]
+        if isinstance(item, InputRequest):
+            stopping = asyncio.create_task(shell.interrupt())
+    assert stopping is not None
+    await stopping
     assert (await ran_with(shell, "read x; echo $kept $x", "typed")).stdout == "1 typed\n"
 
 
@@ -87,29 +98,17 @@ async def test_jobs_end_with_the_session(tmp_path: Path) -> None:
     assert [pid for pid in map(int, run.stdout.split()) if _lives(pid)] == []
 
 
-async def test_nothing_is_left_when_terp_is_killed(tmp_path: Path) -> None:
-    code = (
-        "import asyncio, sys\n"
-        "from terp.kernels.local import LocalKernels\n"
-        "async def main():\n"
-        "    kernel = LocalKernels().get('shell')\n"
-        "    async for item in kernel.execute('sleep 600 & echo $!; setsid sleep 600 & echo $! $$; sleep 600'):\n"
-        "        print(getattr(item, 'text', ''), end='', flush=True)\n"
-        "asyncio.run(main())\n"
-    )
+def test_nothing_is_left_when_terp_is_killed(tmp_path: Path) -> None:
     environ = {**os.environ, "PYTHONPATH": str(ROOT / "core")}
     with subprocess.Popen(
-        [sys.executable, "-c", code], env=environ, cwd=tmp_path, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", TERP], env=environ, cwd=tmp_path, stdout=subprocess.PIPE, text=True
     ) as terp:
         assert terp.stdout is not None
         pids = [int(word) for _ in range(2) for word in terp.stdout.readline().split()]
-        assert len(pids) == 3
-        assert all(map(_lives, pids))
+        assert (len(pids), all(map(_lives, pids))) == (3, True)
         terp.kill()
-    deadline = time.monotonic() + PATIENCE_S
-    while any(map(_lives, pids)) and time.monotonic() < deadline:
-        await asyncio.sleep(0.02)
-    assert [pid for pid in pids if _lives(pid)] == []
+    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in pids if _lives(pid)], timeout=PATIENCE_S)
+    assert alive == []
 
 
 async def test_a_flood_is_counted_past_the_limit_and_costs_no_memory(shell: Kernel) -> None:

@@ -94,7 +94,7 @@ def _become(argv: list[str]) -> NoReturn:
 def main(questions: str, *argv: str) -> int:
     """Run a command; 2 when there is none."""
     if not argv:
-        sys.stderr.write("pty: name a command to run on a terminal: pty COMMAND...\n")
+        os.write(2, b"pty: name a command to run on a terminal: pty COMMAND...\n")
         return 2
     return OnTerminal(questions, list(argv)).run()
 

@@ -11,7 +11,8 @@ _CALLS = {
     "x86_64": ((0, 19), (7, 271), (23, 270), (232, 281, 441)),
     "aarch64": ((63, 65), (73,), (72,), (22, 441)),
 }
-_POLL_ENTRY = struct.Struct("ihh")
+# An entry of poll: descriptor, what is awaited, what came of it.
+_ENTRY = "ihh"
 _MOST_ENTRIES = 64
 
 
@@ -77,8 +78,8 @@ def _sleeps_for(task: Path, on_terminal: set[int], *, asked: bool) -> bool:
 
 
 def _polled(task: Path, address: int, count: int) -> list[int]:
-    data = _memory(task, address, min(count, _MOST_ENTRIES) * _POLL_ENTRY.size)
-    return [descriptor for descriptor, events, _ in _POLL_ENTRY.iter_unpack(data) if events & 1]
+    data = _memory(task, address, min(count, _MOST_ENTRIES) * struct.calcsize(_ENTRY))
+    return [descriptor for descriptor, events, _ in struct.iter_unpack(_ENTRY, data) if events & 1]
 
 
 def _is_selected(task: Path, highest: int, address: int, descriptor: int) -> bool:
