@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
@@ -94,8 +95,9 @@ async def test_a_cell_that_takes_too_long_is_stopped(shell: Kernel) -> None:
 async def test_jobs_end_with_the_session(tmp_path: Path) -> None:
     kernels = LocalKernels(str(tmp_path))
     run = await ran(kernels.get("shell"), "sleep 600 & echo $!; (setsid sleep 600 & echo $!)")
+    pids = [int(word) for word in run.stdout.split()]
     await kernels.aclose()
-    assert [pid for pid in map(int, run.stdout.split()) if _lives(pid)] == []
+    assert await asyncio.to_thread(_left, pids) == []
 
 
 def test_nothing_is_left_when_terp_is_killed(tmp_path: Path) -> None:
@@ -107,8 +109,7 @@ def test_nothing_is_left_when_terp_is_killed(tmp_path: Path) -> None:
         pids = [int(word) for _ in range(2) for word in terp.stdout.readline().split()]
         assert (len(pids), all(map(_lives, pids))) == (3, True)
         terp.kill()
-    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in pids if _lives(pid)], timeout=PATIENCE_S)
-    assert alive == []
+    assert _left(pids) == []
 
 
 async def test_a_flood_is_counted_past_the_limit_and_costs_no_memory(shell: Kernel) -> None:
@@ -121,6 +122,12 @@ async def test_a_flood_is_counted_past_the_limit_and_costs_no_memory(shell: Kern
     assert received + omitted == 78_888_897
     assert received == 64_000_000
     assert psutil.Process().memory_info().rss - before < 200_000_000
+
+
+def _left(pids: Sequence[int]) -> Sequence[psutil.Process]:
+    """Those that have not ended soon after they were killed."""
+    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in pids if _lives(pid)], timeout=PATIENCE_S)
+    return alive
 
 
 def _lives(pid: int) -> bool:

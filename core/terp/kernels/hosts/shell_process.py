@@ -143,8 +143,10 @@ class ShellProcess:
 
     def interrupt(self) -> None:
         """Send SIGINT to the shell and all that it runs in the foreground."""
-        # The shell first: it would go on with the next command when what it waits for ends before.
-        send(signal.SIGINT, [self.pid, *descendants(self.pid, self.jobs)])
+        # The shell first, and of a pipeline the last: the shell goes on with the next command when what it
+        # waits for has ended in another way.
+        send(signal.SIGINT, [self.pid])
+        send(signal.SIGINT, reversed(descendants(self.pid, self.jobs)))
 
     def ask_verdict(self) -> None:
         """Ask again for the verdict: a signal may have made the shell forget the line that asks for it."""
