@@ -8,8 +8,8 @@ from textwrap import fill
 
 from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
-from terp.person import Consent, Decline, Run
-from terp_cli.choices import Choice, letter_of, numbered
+from terp.person import Choice, Consent, Decline, Option, Run
+from terp_cli.choices import letter_of, lettered, numbered
 from terp_cli.clipboard import copied
 from terp_cli.front import PersonalFront
 from terp_cli.lookalikes import lookalikes
@@ -18,15 +18,15 @@ from terp_cli.sanitise import one_line, readable, visible
 from terp_cli.talk import Typed
 
 CHOICES = (
-    Choice("y", "run it"),
-    Choice("n", "do not run it"),
-    Choice("e", "edit it; it is shown again before it runs"),
-    Choice("a", "run this and everything else in this session without asking"),
-    Choice("x", "let the model explain it"),
-    Choice("c", "copy it"),
-    Choice("v", "show all of it"),
+    Option("y", "run it"),
+    Option("n", "do not run it"),
+    Option("e", "edit it; it is shown again before it runs"),
+    Option("a", "run this and everything else in this session without asking"),
+    Option("x", "let the model explain it"),
+    Option("c", "copy it"),
+    Option("v", "show all of it"),
 )
-CONSENT = (Choice("y", "yes"), Choice("n", "no"))
+CONSENT = (Option("y", "yes"), Option("n", "no"))
 _LONGER = "Anything longer does not run it, and is told to the model."
 _LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [?] or what to do instead ›"
 # Code may ask with a megabyte, which would be painted again at each key.
@@ -100,16 +100,21 @@ class TerminalPerson:
 
     async def allow(self, request: Consent) -> bool:
         """Whether something other than code may be done; only the letter `y` means yes."""
-        why = f"\n{readable(request.why)}" if request.why else ""
-        letters = numbered(CONSENT) if self._spoken else "[y]es · [n]o › "
+        return await self.choose(Choice(request.what, CONSENT, request.why)) == "y"
+
+    async def choose(self, choice: Choice) -> str:
+        """The letter of the answer; any other answer is none of them, and a paste only can be that."""
+        why = f"\n{readable(choice.why)}" if choice.why else ""
+        letters = numbered(choice.options) if self._spoken else f"{lettered(choice.options)} › "
+        known = {option.letter for option in choice.options}
         with self._front.asking():
             while True:
-                typed = await self._line(f"{self._broken(readable(request.what) + why)}\n{letters}")
+                typed = await self._line(f"{self._broken(readable(choice.what) + why)}\n{letters}")
                 if typed is None:
-                    return False
-                answer = self._letter(typed.text, CONSENT)
-                if answer and not (answer == "y" and typed.pasted):
-                    return answer == "y"
+                    return ""
+                answer = self._letter(typed.text, choice.options)
+                if answer and not (answer in known and typed.pasted and answer != "n"):
+                    return answer if answer in known else ""
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """A line for code that waits in `input()`; nothing of a secret is shown.
@@ -153,7 +158,7 @@ class TerminalPerson:
                 self._tell(*(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER)
         return None
 
-    def _letter(self, text: str, choices: Sequence[Choice]) -> str:
+    def _letter(self, text: str, choices: Sequence[Option]) -> str:
         """What was typed, in small letters; the letter of a number where numbers were offered."""
         answer = text.strip().lower()
         return letter_of(answer, choices) if self._spoken else answer

@@ -31,6 +31,7 @@ from terp.events import (
 )
 from terp.kernels.protocol import Kernel
 from terp.messages import Assistant, Attachment
+from terp.pythons.interpreter import environment_name
 from terp.typed_run import TYPED
 from terp_cli.commands.every import all_commands
 from terp_cli.mentions import described, mentions
@@ -115,6 +116,7 @@ class Repl:
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
             unasked=lambda: talk.auto_run,
             profile=talk.profile,
+            python=lambda: environment_name(talk.session.pythons.current if talk.session.pythons else None),
         )
         talk.replaced = self._watch_anew
 
@@ -124,10 +126,9 @@ class Repl:
         # Not through the front end, which would import rich before there is a prompt.
         for line in self._settings.banner:
             desk.say(fill(readable(line), desk.width))
-        self._settings.hand_over()
         async with desk.talking(self._line()), self._titles.shown():
             self._watch_anew()
-            for thing in (self._import_renderer, *self._settings.background):
+            for thing in (self._import_early, *self._settings.background):
                 self.begin(thing)
             if self._settings.first is not None:
                 await self._guarded(self._busily(self._settings.first()))
@@ -177,6 +178,7 @@ class Repl:
             interrupt=self.interrupt,
             rewind=self._rewind,
             typed=self._titles.typed,
+            begins=self._settings.hand_over,
             sources=Sources(
                 commands=self._commands.words,
                 arguments=lambda name, begun: self._commands.arguments(self._talk, name, begun),
@@ -269,8 +271,10 @@ class Repl:
         return await self._kernel.complete(code, len(code))
 
     @staticmethod
-    async def _import_renderer() -> None:
-        await asyncio.to_thread(import_module, "terp_cli.render.transcript")
+    async def _import_early() -> None:
+        # What draws a turn, and what reads its code.
+        for name in ("terp_cli.render.transcript", "terp.effects.analysis"):
+            await asyncio.to_thread(import_module, name)
 
     def _watch_anew(self) -> None:
         """Watch the session there is now."""

@@ -17,8 +17,13 @@ class Toolbar:
         tier: Callable[[], str],
         unasked: Callable[[], bool],
         profile: str = "",
+        python: Callable[[], str] = lambda: "",
     ) -> None:
-        """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs."""
+        """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs.
+
+        `python` names the environment of the code, where that is not terp's own.
+        """
+        self._python = python
         self._profile = profile
         self._model = model
         self._tier = tier
@@ -47,6 +52,8 @@ class Toolbar:
             parts.append(f"{self._tokens:,} tokens".replace(",", " "))
         if self._cost_usd:
             parts.append(f"${self._cost_usd:.2f}" if self._cost_usd >= 0.01 else "<$0.01")
+        if environment := self._python():
+            parts.append(one_line(environment))
         parts += [f"{one_line(language)} {state}" for language, state in self._kernels.items() if state]
         parts.append("not confined" if self._tier() == "none" else one_line(self._tier()))
         if self._unasked():

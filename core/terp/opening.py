@@ -5,18 +5,20 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from terp.errors import SettingsError
-from terp.kernels.environment import Interpreter, find_python
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.limits import Limits
 from terp.models.building import build_model
+from terp.packages.missing import MissingPackages, Policy
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.profiles import load_settings
 from terp.prompt import Facts, system_prompt
+from terp.pythons.choosing import PythonChoice, wanted_python
+from terp.pythons.interpreter import version_of
 from terp.session import Session
 from terp.settings import Given, Settings, table
 from terp.store.folders import new_folder
@@ -138,14 +140,16 @@ async def build_session(
     kernels = LocalKernels(cwd, kernel_options(settings, prelude), environ=environ)
     kernels.own_files = tuple(path for path in (settings.record, settings.replay) if path)
     model = await build_model(settings, kernels.languages, cwd=kernels.cwd, environ=environ, api_key=api_key)
+    wanted = wanted_python(settings.python, environ, kernels.cwd)
     facts = Facts(
         system="{0.sysname} {0.machine}".format(os.uname()),
         cwd=kernels.cwd,
         languages=kernels.languages,
-        python=_version_of(find_python(settings.python, environ)),
+        python=version_of(wanted.path if wanted else sys.executable),
         max_output_chars=settings.max_output_chars,
+        packages=settings.packages,
     )
-    return Session(
+    session = Session(
         model,
         kernels,
         person,
@@ -159,6 +163,14 @@ async def build_session(
             max_output_chars=settings.max_output_chars,
         ),
     )
+    session.pythons = PythonChoice(wanted, kernels, session.voice, find_places(environ).state, environ)
+    policy = settings.auto_install or ("known" if settings.auto_run else "ask")
+    session.packages = MissingPackages(
+        cast("Policy", policy), settings.packages, lambda: kernels.python, session.voice, environ
+    )
+    session.readiness.add(session.pythons)
+    session.readiness.add(session.packages)
+    return session
 
 
 def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
@@ -170,11 +182,6 @@ def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
         languages=settings.languages,
         prelude=prelude,
     )
-
-
-def _version_of(interpreter: Interpreter) -> str:
-    """The version of a Python as far as it is known without starting it: terp's own."""
-    return "{}.{}".format(*sys.version_info) if interpreter.path == sys.executable else ""
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

@@ -26,6 +26,7 @@ from terp.outputs import Text
 from terp.person import Decline
 from terp.plain import without_escapes
 from terp.proposals import Proposals, digest_of
+from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.tool import Call
 
@@ -78,6 +79,7 @@ class Rerun:
     cells: Sequence[Cell]
     kernels: Kernels
     proposals: Proposals
+    readiness: Readiness
     runner: Runner
     limits: Limits
     log: EventLog
@@ -89,13 +91,14 @@ class Rerun:
 
     async def run(self) -> None:
         """Go through all cells, or until something ends it."""
-        reason: StopReason = "done"
-        error = remedy = ""
+        reason: StopReason = "error"
+        error, remedy = "It broke off.", ""
         try:
             for number, cell in enumerate(self.cells, 1):
                 await self._cell(number, cell)
+            reason, error = "done", ""
         except Interrupted:
-            reason = "interrupted"
+            reason, error = "interrupted", ""
         except TerpError as failed:
             reason, error, remedy = failed.stop_reason, failed.message, failed.remedy
         finally:
@@ -118,6 +121,8 @@ class Rerun:
             parts.append(f"{len(self._differences)} something else")
         if self._left_out:
             parts.append(f"{self._left_out} left out")
+        if not_reached := len(self.cells) - self._same - len(self._differences) - self._left_out:
+            parts.append(f"{not_reached} not reached")
         return ", ".join(parts) + "."
 
     def note(self) -> str:
@@ -145,7 +150,7 @@ class Rerun:
             if decision.stop:
                 raise Interrupted
             return
-        await self.interrupts.guard(kernel.start())
+        await self.interrupts.guard(self.readiness.before(call, kernel))
         after = self.log.last
         self.running = kernel
         try:

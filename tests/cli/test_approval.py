@@ -13,9 +13,10 @@ from prompt_toolkit.input.base import PipeInput
 from terp.effects.found import Effects
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
-from terp.person import Consent, Decline, Run
+from terp.person import Choice, Consent, Decline, Option, Run
 from terp_cli.approval import TerminalPerson
 from terp_cli.desk import Desk
+from terp_cli.editor import run_editor
 from terp_cli.terminal import TerminalFront
 from tests.cli.screens import Watched
 
@@ -140,6 +141,10 @@ async def test_the_editor_of_the_person_is_used(desk: Callable[..., Seat], tmp_p
     assert await desk(environ={"EDITOR": str(editor)}).decide("e\r") == Run("import os\nprint(1)")
 
 
+def test_code_that_no_file_can_hold_is_not_edited() -> None:
+    assert run_editor("true", "half = '\ud83d'", "python", None) is None
+
+
 async def test_an_editor_that_fails_changes_nothing(desk: Callable[..., Seat]) -> None:
     assert await desk(environ={"VISUAL": "false"}).decide("e\r", "n\r") == Decline("")
 
@@ -177,6 +182,21 @@ async def test_consent_is_the_letter_y_alone(desk: Callable[..., Seat], typed: s
     await seat.asked(1)
     seat.keys.send_text(typed)
     assert await asyncio.wait_for(asking, 20) == allowed
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [("o\r", "o"), ("n\r", "n"), ("whatever\r", "")],
+)
+async def test_one_of_several_answers_is_its_letter(
+    desk: Callable[..., Seat], typed: str, answer: str
+) -> None:
+    seat, options = desk(), (Option("i", "install it"), Option("o", "lay it over"), Option("n", "no"))
+    asking = asyncio.create_task(seat.person.choose(Choice("No ipykernel there.", options)))
+    await seat.asked(1)
+    seat.keys.send_text(typed)
+    assert await asyncio.wait_for(asking, 20) == answer
+    assert "[i]nstall it · [o] lay it over · [n]o" in "".join(seat.terminal.shown())
 
 
 async def test_a_line_for_input_is_what_was_typed(desk: Callable[..., Seat]) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from terp import events as on
 from terp import outputs as out
-from terp_cli.choices import Choice, letter_of, numbered
+from terp.person import Option
+from terp_cli.choices import letter_of, numbered
 from terp_cli.spoken import SpokenFront
 from tests.cli.drawing import Clock, printed, proposed
 
@@ -266,7 +267,7 @@ def test_nothing_hostile_is_waited_for(event: on.Event) -> None:
     assert (UNSAFE.findall(stream.getvalue()[:-1]), stream.getvalue() != "") == ([], True)
 
 
-CHOICES = (Choice("y", "run it"), Choice("n", "do not run it"), Choice("e", "edit it"))
+CHOICES = (Option("y", "run it"), Option("n", "do not run it"), Option("e", "edit it"))
 
 
 def test_choices_are_numbered() -> None:

@@ -167,7 +167,7 @@ async def test_a_consent_waits_no_more_for_a_front_end_that_left(tmp_path: Path)
     session = open_session(tmp_path, ScriptedModel("hello"), person=ScriptedPerson(True))
     async with aclosing(session.turn("go")) as events:
         await anext(events)
-        consent = asyncio.create_task(session.allow(Consent("install numpy")))
+        consent = asyncio.create_task(session.voice.allow(Consent("install numpy")))
         while not of(Asked, [record.event for record in session.log.since(0)]):
             await session.log.changed()
         assert not consent.done()

@@ -70,6 +70,18 @@ TABLE = (
         "And how to get those that do not.",
     ),
     Command(
+        "python", "[PATH|own]", "tell which Python runs the code, or take another", "Code",
+        "environment.python",
+        "PATH is a Python or the folder of an environment, own is the Python that terp has itself. The "
+        "kernel starts anew in it, so its variables are gone. Without ipykernel there, terp's is used "
+        "beside it, or you are asked.",
+    ),
+    Command(
+        "install", "PACKAGES", "install packages for the Python code", "Code", "environment.install",
+        "By uv or pip, into the environment of the kernel; names or requirements such as 'pandas>=2'. "
+        "Packages that come without a wheel are not built.",
+    ),
+    Command(
         "out", "[N]", "show the full output of a run", "Code", "code.out",
         "In your pager ($PAGER). Without N the runs are listed with their numbers. Code of the kernel reads "
         "the same with out[N].",

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     # There is a prompt before there is rich.
     from rich.text import Text
 
+    from terp.packages.missing import MissingPackages
+    from terp.pythons.choosing import PythonChoice
+
 
 class Named(Protocol):
     """A model."""
@@ -60,6 +63,14 @@ class Conversation(Protocol):
     @property
     def kernels(self) -> Kernels:
         """Where code runs."""
+
+    @property
+    def pythons(self) -> "PythonChoice | None":
+        """The choice of the Python that runs the code; None where that is not chosen here."""
+
+    @property
+    def packages(self) -> "MissingPackages | None":
+        """What installs packages; None where kernels run elsewhere."""
 
     @property
     def log(self) -> Log:

@@ -92,11 +92,18 @@ class ProseBlocks:
         return rows + self._settle()
 
     def _may_end_block(self, line: str) -> bool:
-        if not _MAY_START_BLOCK.match(line):
+        if not _MAY_START_BLOCK.match(line) or self._begins_or_is_inside(line):
             return False
         # Another item, quoted line or row of a table goes on with the block it follows.
         same = len(self._lines) > 1 and self._lines[-2].strip() != "" and line[:1] == self._lines[0][:1]
         return not (same and line[:1] in "-*+>|" and (line[:1] in ">|" or line[1:2] == " "))
+
+    def _begins_or_is_inside(self, line: str) -> bool:
+        """Whether a line is the first one, or indented as what belongs to the item that is."""
+        if not line.strip():
+            return False
+        item = _LIST_ITEM.match(self._lines[0])
+        return len(self._lines) == 1 or (item is not None and line[: item.end()].isspace())
 
     def interrupt(self, indent: int) -> list[Text]:
         """Finish all blocks before a fence that is indented so far; returns a blank row last."""

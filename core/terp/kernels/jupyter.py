@@ -168,6 +168,10 @@ class JupyterKernel:
         """The person's names with their types."""
         return await self._asides.names()
 
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """The modules that code could not import."""
+        return await self._asides.missing(modules)
+
     async def aclose(self) -> None:
         """End the kernel. Harmless when repeated."""
         self._closed = True

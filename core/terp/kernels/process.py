@@ -4,7 +4,7 @@ import asyncio
 import signal
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import zmq.asyncio
@@ -145,13 +145,19 @@ class KernelProcess:
         finally:
             self.forget(message_id)
 
-    async def ask_bootstrap(self, what: str, timeout_s: float, *, busy: bool = False) -> Message | None:
+    async def ask_bootstrap(
+        self, what: str, timeout_s: float, *, busy: bool = False, about: Sequence[str] = ()
+    ) -> Message | None:
         """What the bootstrap in the kernel answers, or None as for `ask`. Runs no code of a cell."""
         deadline = time.monotonic() + timeout_s
         if busy and not await self._has_subshell(timeout_s):
             return None
         answer = CommAnswer()
-        content = {"comm_id": uuid.uuid4().hex, "target_name": COMM_TARGET, "data": {"ask": what}}
+        content = {
+            "comm_id": uuid.uuid4().hex,
+            "target_name": COMM_TARGET,
+            "data": {"ask": what, "about": list(about)},
+        }
         message_id = self.send("comm_open", content, answer, subshell=self._aside(busy=busy))
         try:
             return await self._first(answer.data, deadline - time.monotonic())

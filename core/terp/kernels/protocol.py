@@ -129,6 +129,9 @@ class Kernel(Protocol):
     async def names(self) -> Mapping[str, str]:
         """The names of `variables` with their types, for completion; none when they come too late."""
 
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """Those of the top-level modules that code could not import, as far as that is known."""
+
     async def aclose(self) -> None:
         """End the kernel and what it started. Harmless when called twice."""
 

@@ -15,8 +15,8 @@ MAGICS = (
 )  # fmt: skip
 COMMANDS = (
     "help", "model", "settings", "auto_run", "vars", "out", "reasoning", "restart", "reset", "undo", "retry",
-    "rewind", "fork", "compact", "tokens", "cost", "languages", "sessions", "resume", "export", "copy", "edit", "profile",
-    "doctor", "quit",
+    "rewind", "fork", "compact", "tokens", "cost", "sessions", "resume", "export", "copy", "edit", "profile",
+    "doctor", "install", "languages", "python", "quit",
 )  # fmt: skip
 
 
@@ -55,6 +55,10 @@ async def test_a_command_gets_what_follows_its_name(tmp_path: Path) -> None:
     talk = Noted(tmp_path)
     assert await talk.does("/model  openai/o3 ") == ["The model is openai/o3."]
     assert await talk.does("%model") == ["The model is openai/o3."]
+
+
+async def test_a_line_end_separates_a_name_from_what_follows_too(tmp_path: Path) -> None:
+    assert await Noted(tmp_path).does("/model\nopenai/o3") == ["The model is openai/o3."]
 
 
 async def test_a_message_is_no_command(tmp_path: Path) -> None:

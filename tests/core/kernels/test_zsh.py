@@ -29,7 +29,7 @@ async def zsh(tmp_path: Path) -> AsyncGenerator[Kernel, None]:
 async def test_zsh_keeps_its_state_and_knows_its_own_words(zsh: Kernel) -> None:
     await ran(zsh, "x=5; cd /; f() { print in f }; list=(a b)")
     run = await ran_with(
-        zsh, "print $x $PWD ${list[1]} ${(U)x:-up}; f; echo 'a!b'; read 'y?y: '; print [$y]", "z"
+        zsh, "print $x $PWD ${list[1]} ${(U)x:-up}; f; echo 'a!b'; read 'y?y: '; print got $y", "z"
     )
     assert (run.stdout, run.questions) == ("5 / a 5\nin f\na!b\ngot z\n", [InputRequest("")])
 
