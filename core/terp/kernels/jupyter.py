@@ -319,7 +319,7 @@ class JupyterKernel:
         if run.lost:
             note = run.lost
             self._generation += 1
-            self._tell.changed(self._language, "restarted", run.lost)
+            self._tell.changed(self._language, "restarted", "")
         recall = f"out[{run.number}]" if run.number and process.has_bootstrap else ""
         return ordinary_end(run, files, note, recall=recall)
 

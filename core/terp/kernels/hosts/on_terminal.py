@@ -66,7 +66,8 @@ class OnTerminal:
 
     def _look(self) -> None:
         asked = bool(self._last_line.strip())
-        reader = reader_of([self._pid, *descendants(self._pid)], self._names, asked=asked)
+        pids = [self._pid, *descendants(self._pid)]
+        reader = reader_of(pids, self._names, asked=asked, secret=hides_lines(self._master))
         if reader is None or reader == self._answered:
             return
         self._answered = reader

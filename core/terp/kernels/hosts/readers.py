@@ -39,13 +39,18 @@ class Reader:
             return ""
 
 
-def reader_of(pids: Iterable[int], terminals: Collection[str], *, asked: bool) -> Reader | None:
+def reader_of(pids: Iterable[int], terminals: Collection[str], *, asked: bool, secret: bool) -> Reader | None:
     """The first of these processes that waits for a line from one of `terminals`, paths of devices.
 
     One that reads waits for sure. One that sleeps until any of several things happens counts if the
-    terminal is among them and something was `asked`: servers look at their terminal all the time.
+    terminal is among them and something was `asked`: servers look at their terminal all the time. One that
+    may not be looked into, as `su`, counts if the terminal is told to keep what is typed `secret`.
     """
-    return next((reader for pid in pids if (reader := _reader(pid, terminals, asked=asked))), None)
+    for pid in pids:
+        reader = _reader(pid, terminals, asked=asked) or (_foreign(pid) if secret else None)
+        if reader is not None:
+            return reader
+    return None
 
 
 def _reader(pid: int, terminals: Collection[str], *, asked: bool) -> Reader | None:
@@ -59,6 +64,18 @@ def _reader(pid: int, terminals: Collection[str], *, asked: bool) -> Reader | No
                 task
             ):
                 return Reader(pid, sleeps)
+    except OSError:
+        pass
+    return None
+
+
+def _foreign(pid: int) -> Reader | None:
+    """A process of another user."""
+    process = Path("/proc", str(pid))
+    try:
+        (process / "syscall").read_text()
+    except PermissionError:
+        return Reader(pid, _sleeps(process))
     except OSError:
         pass
     return None
