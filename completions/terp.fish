@@ -72,6 +72,7 @@ complete -c terp -l session-quota-mb -x -d 'disk space for stored sessions; beyo
 complete -c terp -l auto-run -s y -d 'run code without asking'
 complete -c terp -l no-auto-run -d 'the same as --auto-run=off'
 complete -c terp -l python -r -F -d 'the Python that runs the code'
+complete -c terp -l shell -r -F -d 'the shell that runs shell code: a bash or a zsh'
 complete -c terp -l languages -x -d 'the languages that code may be in, the default first'
 complete -c terp -l packages -x -d 'packages that must be there before the first Python code runs'
 complete -c terp -l auto-install -x -a ' never ask known always' -d 'whether a package that code imports is installed: those that terp knows, or any'

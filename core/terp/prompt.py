@@ -23,6 +23,11 @@ class Facts:
     packages: Sequence[str] = ()
 
 
+_SHELL = """
+- Shell code runs in one bash: what it sets and its directory stay; `exit` ends it. A command that needs a \
+terminal gets one as `pty COMMAND`."""
+
+
 def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = "") -> str:
     """The prompt of terp, or `replacement`, followed by the person's `instructions`."""
     own = replacement or _own(facts)
@@ -33,13 +38,14 @@ def _own(facts: Facts) -> str:
     python = f"python (version {facts.python})" if facts.python else "python"
     packages = f" Python packages that are there: {', '.join(facts.packages)}." if facts.packages else ""
     languages = ", ".join(python if language == "python" else language for language in facts.languages)
+    shell = _SHELL if "shell" in facts.languages else ""
     return f"""\
 You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.
 
 System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}.{packages}
 
 - Your only tool is execute(language, code). It runs code in a kernel that lives as long as the \
-conversation: variables, imports and files stay. Compute and look up with it instead of guessing.
+conversation: variables, imports and files stay. Compute and look up with it instead of guessing.{shell}
 - The user may be shown the code and asked before it runs. If they decline, take what they say into account.
 - You read at most {facts.max_output_chars:,} characters of what a run puts out: its head and its tail. \
 Print what you need rather than everything. The user sees figures and tables as they are displayed.

@@ -26,3 +26,15 @@ def test_instructions_are_added_and_a_replacement_replaces() -> None:
     assert system_prompt(FACTS, instructions=" Purr. ", replacement="Be a cat.") == (
         "Be a cat.\n\nInstructions of the user:\nPurr."
     )
+
+
+def test_the_version_is_that_of_python_also_among_other_languages() -> None:
+    prompt = system_prompt(Facts("Linux", "/home/me", ("shell", "python", "r"), "3.12.1"))
+    assert "Languages: shell, python (version 3.12.1), r." in prompt
+
+
+def test_a_shell_is_told_of_where_there_is_one() -> None:
+    prompts = [
+        system_prompt(Facts("Linux", "/home/me", languages)) for languages in (("python",), ("shell",))
+    ]
+    assert ["pty COMMAND" in prompt for prompt in prompts] == [False, True]

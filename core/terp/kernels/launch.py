@@ -1,10 +1,22 @@
 """How kernels are started."""
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+import terp
 from terp.pythons.interpreter import Interpreter
+
+# `-E` and `-P` keep the person's PYTHONPATH and directory away from the host; what it starts has them.
+_START = """
+import runpy, sys
+home, module = sys.argv.pop(1), sys.argv.pop(1)
+if home not in sys.path:
+    sys.path.insert(0, home)
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +61,19 @@ def python_argv(python: Interpreter) -> Sequence[str]:
         # The bootstrap has pipes of its own behind file descriptors 1 and 2.
         "--IPKernelApp.capture_fd_output=False",
     )
+
+
+def host_argv(language: str, *arguments: str) -> Sequence[str]:
+    """The command line of one of terp's own kernels: the module of that name in `hosts`.
+
+    `arguments` are for the kernel itself, as `--ShellKernel.program=/bin/bash`.
+    """
+    module = f"terp.kernels.hosts.{language}"
+    plain = "--IPKernelApp.capture_fd_output=False"
+    return own_argv(module, "-f", "{connection_file}", plain, *arguments)
+
+
+def own_argv(module: str, *arguments: str) -> Sequence[str]:
+    """The command line of a module of terp's, in terp's Python, whatever the environment says."""
+    home = str(Path(terp.__file__).parent.parent)
+    return (sys.executable, "-E", "-P", "-c", _START, home, module, *arguments)

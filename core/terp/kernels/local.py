@@ -115,7 +115,7 @@ class LocalKernels:
         return self._kernels[runtime.language]
 
     def _machine(self) -> Machine:
-        return Machine(self.environ, self.python.path)
+        return Machine(self.environ, self.python.path, self.options.shell)
 
     @cached_property
     def _here(self) -> Mapping[str, Runtime]:
