@@ -54,13 +54,16 @@ class LineCompleter(Completer):
             return
         elif before[:1] in ("/", "%") and "\n" not in before:
             name, gap, argument = before[1:].partition(" ")
-            words = _ranked(argument, self._sources.arguments(name, argument)) if gap else []
-            words = words or ([] if gap else _ranked(name, self._sources.commands()))
+            words = await self._arguments(name, argument) if gap else _ranked(name, self._sources.commands())
             typed = len(argument) if gap else len(name)
         else:
             return
         for word, about in words[:_MOST]:
             yield Completion(word, -typed, display=one_line(word), display_meta=one_line(about))
+
+    async def _arguments(self, name: str, typed: str) -> list[Word]:
+        # What can follow may be read from files, while the next key is pressed.
+        return await asyncio.to_thread(lambda: _ranked(typed, self._sources.arguments(name, typed)))
 
     async def _mentioned(self, typed: str) -> list[Word]:
         names, files = await asyncio.gather(

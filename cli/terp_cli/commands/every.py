@@ -53,7 +53,9 @@ TABLE = (
     Command("cost", "", "tell what the session has cost", "Conversation", "telling.cost"),
     Command(
         "model", "[NAME]", "tell which model answers, or change it", "Conversation", "telling.model",
-        "NAME is provider/model, as for terp --model. The conversation stays.",
+        "NAME is provider/model, as for terp --model. The conversation stays. Offered are the models that "
+        "were used before, those of your profiles, and those of providers whose key is set.",
+        completes="telling.known_models",
     ),
     Command(
         "auto_run", "[on|off]", "run code without asking, or ask again", "Code", "switches.auto_run",
@@ -117,7 +119,11 @@ TABLE = (
         "settings", "[NAME]", "show settings, and where they came from", "terp", "telling.settings",
         completes="telling.setting_names",
     ),
-    Command("profile", "", "tell which profile is in use, and which there are", "terp", "telling.profile"),
+    Command(
+        "profile", "[NAME]", "tell which profile is in use, and which there are", "terp", "telling.profile",
+        "With NAME it tells what that profile sets.",
+        completes="telling.profile_names",
+    ),
     Command(
         "verbose", "[on|off]", "show tracebacks whole", "terp", "switches.verbose", completes="switches.words"
     ),

@@ -1,5 +1,6 @@
 """All stored sessions: found, listed, searched, removed."""
 
+import os
 import re
 import shutil
 import time
@@ -77,6 +78,16 @@ class Catalogue:
             f"There is no session of {cwd} to go on with.",
             "terp sessions --all lists all.",
         )
+
+    def models(self, most: int = 100) -> list[str]:
+        """The models that the last `most` sessions, of all directories, began with; the newest first."""
+        try:
+            # They begin with the day. Nothing but the headers is read, as this is for a line being typed.
+            newest = sorted(os.listdir(self._sessions), reverse=True)[:most]  # noqa: PTH208  (no Path for each)
+        except OSError:
+            return []
+        headers = (read_header(self._sessions / name) for name in newest)
+        return list(dict.fromkeys(header.model for header in headers if header and header.model))
 
     def find(self, name: str, cwd: str = "") -> Path:
         """The session with this id, or the only one whose id begins so, with or without its date.
