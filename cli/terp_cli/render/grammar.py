@@ -25,6 +25,8 @@ _BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
 _TAG = re.compile(rf"</?(?:{'|'.join(block_names)})(?=[\s/>]|\Z)|<!--", re.IGNORECASE)
 # Each bracket may make the parser look through all that follows.
 _MOST_LINKS = 200
+# By closing mark, indentation and end: from which line up to which none of them closes a formula.
+_NO_FORMULAS = "no formulas"
 # A block that begins in the middle of a paragraph must be known to end it.
 _INTERRUPTS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
 
@@ -36,7 +38,8 @@ def parse(lines: Sequence[str], references: dict[str, Any]) -> list[SyntaxTreeNo
         return []
     source = "\n".join(lines) + "\n"
     parser = _parser(links=source.count("[") <= _MOST_LINKS)
-    return SyntaxTreeNode(parser.parse(source, references)).children
+    known = {"references": references.setdefault("references", {}), _NO_FORMULAS: {}}
+    return SyntaxTreeNode(parser.parse(source, known)).children
 
 
 @lru_cache(maxsize=2)
@@ -70,16 +73,21 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     first = _line(state, start)
     if state.is_code_block(start) or not (opening := formulas.block_opening(first)):
         return False
+    indent = min(state.blkIndent, state.sCount[start])
+    none_until = state.env[_NO_FORMULAS].get((opening.closing, indent, end), (end, 0))
+    if none_until[0] <= start < none_until[1]:
+        return False
     lines = [first[len(opening.mark) :]]
     at = start + 1
     while (closed := formulas.closes(lines[-1], opening.closing)) is None and _goes_on(state, start, at, end):
         if opening.closing in lines[-1]:
             # It ends in the middle of a line. Looking on would be done again for every such line.
-            return False
+            break
         lines.append(_line(state, at))
         at += 1
     if closed is None and (at < end or opening.closing in lines[-1]):
-        # Something follows that cannot be part of it.
+        # Something follows that cannot be part of it, nor of a formula that begins in between.
+        state.env[_NO_FORMULAS][opening.closing, indent, end] = (start, at)
         return False
     if silent:
         # What ends a formula looks like what begins one.

@@ -229,7 +229,10 @@ class ProseBlocks:
             self._keep(self._lines[_start(last) :] if done else self._lines)
             if self._too_tall():
                 rows += self._early(last)
-        self._parse_at = self._size * 5 // 4 if self._size > _LARGE else 0
+        # What is too tall and could not be cut is no shorter with the next line.
+        self._parse_at = (
+            self._size * 5 // 4 if self._size > _LARGE or (rows == [] and self._too_tall()) else 0
+        )
         return rows
 
     def _surrender(self) -> list[Text]:
@@ -261,8 +264,11 @@ class ProseBlocks:
         cut = cut_paragraph(source)
         if cut is None:
             return []
-        (head,) = self._parse(source[: cut.end].split("\n"))
-        *rows, last = self._paragraph(head)
+        nodes = self._parse(source[: cut.end].split("\n"))
+        if [node.type for node in nodes] != ["paragraph"]:
+            # Alone, what is to be cut off reads otherwise.
+            return []
+        *rows, last = self._paragraph(nodes[0])
         rows = [*([] if self._carry else self._gap()), *self._indented(rows, self._margins)]
         self._carry = (last, cut.join)
         self._keep(source[cut.end :].lstrip().split("\n"))
