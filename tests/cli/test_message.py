@@ -197,3 +197,19 @@ async def test_the_cursor_is_behind_an_emoji_that_is_joined_to_another() -> None
         await here.screen.wrote("x")
         screen = here.screen.pyte()
         assert screen.buffer[screen.cursor.y][screen.cursor.x - 1].data == "x"
+
+
+@pytest.mark.parametrize("text", ["👩\u200d👧", "👩🏽\u200d💻", "क्\u200dष"])
+async def test_what_is_joined_is_shown_while_it_is_typed(text: str) -> None:
+    async with seat() as here:
+        here.keys.send_text(f"{text} and more")
+        await here.screen.wrote("more")
+        assert f"{text} and more" in here.screen.getvalue()
+        assert "\ufffd" not in here.screen.getvalue()
+
+
+async def test_a_joiner_that_joins_nothing_is_not_shown_as_it_is() -> None:
+    async with seat() as here:
+        here.keys.send_text("a\u200db and more")
+        await here.screen.wrote("more")
+        assert "\u200d" not in here.screen.getvalue()
