@@ -33,6 +33,7 @@ from terp.kernels.protocol import Kernel
 from terp.messages import Assistant, Attachment
 from terp.typed_run import TYPED
 from terp_cli.commands.every import all_commands
+from terp_cli.commands.table import UnknownCommand
 from terp_cli.mentions import described, mentions
 from terp_cli.sanitise import readable
 from terp_cli.talk import LineSettings, Sources, Word, typed_code
@@ -214,9 +215,18 @@ class Repl:
         session = self._talk.session
         if code := typed_code(line, session.kernels.languages):
             await self._busily(self._drawn(session.run(*code)))
-        elif not await self._busily(self._commands.run(self._talk, line)):
+        elif not await self._commanded(line):
+            line = self._commands.as_text(line)
             attached = await self._attached(line)
             await self._busily(self._drawn(session.turn(line, attached)))
+
+    async def _commanded(self, line: str) -> bool | object:
+        """Whether a line was a command; one that is not known comes back, to be corrected."""
+        try:
+            return await self._busily(self._commands.run(self._talk, line))
+        except UnknownCommand:
+            self._talk.prefill(line)
+            raise
 
     async def _busily(self, doing: Awaitable[bool | object]) -> bool | object:
         self._in_turn = True

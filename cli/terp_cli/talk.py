@@ -83,7 +83,9 @@ def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None
 
 def unmarked(text: str) -> str:
     '''A message without the backslashes at its line ends and the """ around it.'''
-    text = text.strip()
+    # A blank before it makes a message of what would be a command.
+    escaped = text[:1] == " " and text.strip()[:1] in ("/", "%")
+    text = f"{' ' * escaped}{text.strip()}"
     if len(text) >= 6 and text.startswith('"""') and text.endswith('"""'):
         return text[3:-3].strip("\n")
     return _CONTINUED.sub("\n", text)

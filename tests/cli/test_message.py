@@ -184,6 +184,7 @@ def test_a_message_goes_on_when_it_says_so(text: str, more: bool) -> None:
         ('"""\n  a\n"""', "  a"),
         ("a\\\nb", "a\nb"),
         ("a\\\\\nb", "a\\\\\nb"),
+        (" /usr is full ", " /usr is full"),
         ('say """x""" !', 'say """x""" !'),
     ],
 )

@@ -93,6 +93,16 @@ async def test_code_that_is_typed_runs_without_the_model(seat: Callable[..., Sea
     assert here.model.requests == []
 
 
+async def test_a_command_that_there_is_not_comes_back_to_the_line(seat: Callable[..., Seat]) -> None:
+    here = seat()
+    await here.types("/usr is full\r")
+    await here.screen.wrote("before it.")
+    await here.types("\x01/\r", "\x04")
+    assert (await here.left(), here.said) == (0, ["/usr is full"])
+    told = "There is no command '/usr'. /help lists all commands. As a message it is sent with a blank"
+    assert told in " ".join(" ".join(here.screen.shown()).split())
+
+
 async def test_a_file_that_is_named_goes_with_the_message(seat: Callable[..., Seat], tmp_path: Path) -> None:
     (tmp_path / "iris.csv").write_text("a,b\n1,2\n")
     here = seat()

@@ -1,5 +1,6 @@
 """Commands: how one is declared, how a line is told to be one, and how it is found by its name."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -67,6 +68,10 @@ def misused(command: str, why: str) -> Misused:
     return Misused(f"/{command}: {why}", f"/help {command} tells more.")
 
 
+class UnknownCommand(Misused):
+    """A line looks like a command that there is not; nothing was done with it."""
+
+
 class Commands:
     """Looks commands up by what was typed."""
 
@@ -76,9 +81,19 @@ class Commands:
 
     @staticmethod
     def are_in(line: str) -> bool:
-        """Whether a line is a command: `/name`, or `%name` as in Open Interpreter; not a path."""
-        name = line[1:].split(maxsplit=1)[0] if line[:1] in ("/", "%") and line[1:].strip() else ""
+        """Whether a line is a command: `/name`, or `%name` as in Open Interpreter; not a path or `% of`."""
+        if line[:1] not in ("/", "%"):
+            return False
+        name = re.split(r"\s", line[1:], maxsplit=1)[0]
         return name.replace("_", "").isalnum() or line.strip() in ("/", "%")
+
+    @classmethod
+    def as_text(cls, line: str) -> str:
+        """A message without what kept it from being a command: a blank or another `/` before it."""
+        bare = line.lstrip()
+        if line[:1].isspace() and cls.are_in(bare):
+            return bare
+        return line[1:] if line.startswith("//") and cls.are_in(line[1:]) else line
 
     def named(self, name: str) -> Command:
         """The command of this name, with or without its slash.
@@ -99,12 +114,18 @@ class Commands:
         """Do what a line says, if it is a command; whether it was.
 
         Raises:
+            UnknownCommand: there is no such command.
             TerpError: it cannot be done.
         """
         if not self.are_in(line):
             return False
         name, argument, *_ = [*line[1:].strip().split(maxsplit=1), "", ""]
-        await self.named(name or "help").run(talk, argument)
+        try:
+            command = self.named(name or "help")
+        except Misused as error:
+            as_text = " As a message it is sent with a blank or another / before it." if argument else ""
+            raise UnknownCommand(error.message, error.remedy + as_text) from error
+        await command.run(talk, argument)
         return True
 
     def words(self) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ import pytest
 
 from terp_cli.commands.every import TABLE, all_commands
 from terp_cli.commands.help import about, overview, page, place
-from terp_cli.commands.table import GROUPS, Command, Misused, function
+from terp_cli.commands.table import GROUPS, Command, Commands, Misused, function
 from terp_cli.talk import typed_code
 from tests.cli.commands.talking import Noted
 
@@ -62,7 +62,18 @@ async def test_a_line_end_separates_a_name_from_what_follows_too(tmp_path: Path)
 
 
 async def test_a_message_is_no_command(tmp_path: Path) -> None:
-    for line in ("what is /help?", "/usr/bin/env", "!ls", ">>> x", "%% ls", ""):
+    for line in (
+        "% of people",
+        "/ or not",
+        "// a note",
+        " /usr is full",
+        "what is /help?",
+        "/usr/bin/env",
+        "!ls",
+        ">>> x",
+        "%% ls",
+        "",
+    ):
         assert not await all_commands().run(Noted(tmp_path), line)
 
 
@@ -80,6 +91,22 @@ async def test_an_unknown_command_suggests_the_nearest(line: str, said: object, 
     with pytest.raises(Misused) as refused:
         await all_commands().named(line[1:].split(maxsplit=1)[0]).run(Noted(tmp_path), line.partition(" ")[2])
     assert (refused.value.message, refused.value.remedy) == said
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("//usr is full", "/usr is full"),
+        (" /usr is full", "/usr is full"),
+        (" %matplotlib inline", "%matplotlib inline"),
+        ("// a note", "// a note"),
+        ("//share/folder", "//share/folder"),
+        (" words", " words"),
+    ],
+)
+def test_what_keeps_a_message_from_being_a_command_is_no_part_of_it(line: str, message: str) -> None:
+    assert not Commands.are_in(line)
+    assert Commands.as_text(line) == message
 
 
 async def test_a_slash_alone_asks_for_help(tmp_path: Path) -> None:
