@@ -5,7 +5,6 @@ For a terminal that cannot move its cursor, and for a screen reader, which reads
 
 import asyncio
 import os
-import termios
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -31,6 +30,7 @@ class LineDesk:
         self._lines: deque[str] = deque()
         self._more = asyncio.Event()
         self._ended = False
+        self._paused = False
         self._leaving = False
         self._asking = asyncio.Lock()
         self._talk: LineSettings | None = None
@@ -132,7 +132,11 @@ class LineDesk:
     async def _next(self) -> str:
         while not self._lines:
             if self._ended:
+                self._ended = False
                 raise EOFError
+            if self._paused:
+                self._paused = False
+                asyncio.get_running_loop().add_reader(self._descriptor, self._read)
             self._more.clear()
             await self._more.wait()
         return self._lines.popleft()
@@ -155,7 +159,10 @@ class LineDesk:
         except OSError:
             got = b""
         # In its line mode a terminal gives whole lines; the end of file is a read of nothing.
-        self._ended = not got
+        self._ended = self._paused = not got
+        if self._paused:
+            # A terminal that is gone would say so again and again: it is read when a line is wanted.
+            asyncio.get_running_loop().remove_reader(self._descriptor)
         *lines, self._unread = (self._unread + got).split(b"\n")
         self._leaving = False
         self._lines += [line.decode(errors="replace") for line in lines]
@@ -166,14 +173,10 @@ class LineDesk:
         if not secret:
             yield
             return
-        before = termios.tcgetattr(self._descriptor)
-        hidden = termios.tcgetattr(self._descriptor)
-        hidden[3] &= ~termios.ECHO
-        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, hidden)
         try:
-            yield
+            with tty.unseen(self._descriptor):
+                yield
         finally:
-            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, before)
             self._write("\n")
 
     def _write(self, text: str) -> None:

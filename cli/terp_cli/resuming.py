@@ -92,7 +92,8 @@ def _typed(call: Call) -> Callable[[str], str]:
     def ask(prompt: str) -> str:
         call.notes.write(prompt)
         call.notes.flush()
-        line = sys.stdin.readline()
+        # Whatever the keys send: a byte that is no character matches no session.
+        line = sys.stdin.buffer.readline().decode(sys.stdin.encoding, "replace")
         if not line:
             raise EOFError
         return line

@@ -91,3 +91,36 @@ async def test_a_question_in_the_middle_of_a_talk_leaves_the_next_line_to_it() -
     async with seat() as here, here.desk.talking(here.talk):
         assert await here.answer("n\n") == Typed("n", pasted=False)
         assert await here.message("hello\n") == "hello"
+
+
+async def test_a_terminal_that_is_gone_is_not_read_again_and_again() -> None:
+    hand, line = pty.openpty()
+    here = Seat(hand, line)
+    loop = asyncio.get_running_loop()
+    try:
+        async with here.desk.talking(here.talk):
+            os.close(hand)
+            with pytest.raises(EOFError):
+                await asyncio.wait_for(here.desk.message(), 20)
+            assert not loop.remove_reader(line)
+            with pytest.raises(EOFError):
+                await asyncio.wait_for(here.desk.message(), 20)
+    finally:
+        os.close(line)
+
+
+async def test_the_end_of_a_question_is_not_the_end_of_the_talk() -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        with pytest.raises(EOFError):
+            await here.answer("\x04")
+        assert await here.message("hello\n") == "hello"
+
+
+async def test_a_secret_of_a_terminal_that_is_gone_is_no_error_of_terp() -> None:
+    hand, line = pty.openpty()
+    os.close(hand)
+    try:
+        with pytest.raises(EOFError):
+            await asyncio.wait_for(Seat(hand, line).desk.line("Key? ", secret=True), 20)
+    finally:
+        os.close(line)
