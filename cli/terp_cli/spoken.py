@@ -6,7 +6,6 @@ A screen reader reads what is written, once. So a block is written when it is wh
 says what it is; waiting is told at most every ten seconds; no line depends on a colour or a column.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from terp.events import Event
 from terp_cli import tty
 from terp_cli.sanitise import one_line, readable
+from terp_cli.ticking import ticking
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -64,12 +64,11 @@ class SpokenFront:
         """Say events as they come, until they end. Whoever made `events` closes it."""
         self._showing = True
         self._hush()
-        ticker = asyncio.create_task(self._tick())
         try:
-            async for event in events:
-                self.draw(event)
+            with ticking(self.tick, _TICK_S):
+                async for event in events:
+                    self.draw(event)
         finally:
-            ticker.cancel()
             self._showing = False
             self._say(self._turn.rest())
             self._quiet.close()
@@ -146,8 +145,3 @@ class SpokenFront:
     def _hush(self) -> None:
         self._quiet.close()
         self._quiet.enter_context(tty.unechoed(self._keyboard))
-
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(_TICK_S)
-            self.tick()

@@ -24,6 +24,7 @@ from terp.events import CodeProposed, Event, TurnFinished
 from terp_cli import tty
 from terp_cli.painter import Painter
 from terp_cli.sanitise import one_line, readable
+from terp_cli.ticking import ticking
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -107,16 +108,15 @@ class TerminalFront:
         """Draw events as they come, until they end. Whoever made `events` closes it."""
         self._showing = True
         self._hush()
-        ticker = asyncio.create_task(self._tick())
         if self._keyboard is not None:
             asyncio.get_running_loop().add_signal_handler(signal.SIGTSTP, self._suspend)
         try:
-            async for event in events:
-                self.draw(event)
+            with ticking(self.tick, _FRAME_S):
+                async for event in events:
+                    self.draw(event)
         finally:
             if self._keyboard is not None:
                 asyncio.get_running_loop().remove_signal_handler(signal.SIGTSTP)
-            ticker.cancel()
             self._showing = False
             self._waiting += self._transcript.rest()
             self._paint(final=True)
@@ -248,8 +248,3 @@ class TerminalFront:
         loop.add_signal_handler(signal.SIGTSTP, self._suspend)
         if not self._questions:
             self._hush()
-
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(_FRAME_S)
-            self.tick()
