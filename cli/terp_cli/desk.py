@@ -124,7 +124,7 @@ class Desk:
     ) -> "Desk":
         """The keyboard of the terminal behind `descriptor`, whatever stdin is."""
         reads = open(os.ttyname(descriptor), encoding="utf-8", errors="replace")  # noqa: PTH123, SIM115
-        keys = Keys(reads, painter.learn)
+        keys = Keys(reads, painter.asked.learn)
         return cls(
             FocusInput(keys, hold.focused) if hold else keys,
             painter,
@@ -154,8 +154,9 @@ class Desk:
         self._app.editing_mode = EditingMode.VI if talk.vi_mode else EditingMode.EMACS
         try:
             async with self._running():
-                if self._query is not None:
-                    self._painter.send(self._query())
+                if self._query is not None and (questions := self._query()):
+                    self._painter.send(questions)
+                    self._painter.asked.begin()
                 yield
         finally:
             self._talk = self._message = None

@@ -12,6 +12,7 @@ stands costs nothing, and the bottom moves down by inserting lines above it.
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
+from terp_cli.asked import Asked
 from terp_cli.pictures.graphic import Graphic
 from terp_cli.render.rows import Row, cells, certain, common, difference, encode
 from terp_cli.terminal_facts import TerminalFacts
@@ -33,7 +34,7 @@ class Painter:
 
     def __init__(self, out: TextIO, size: Size, *, live: bool = True) -> None:
         self.live = live
-        self.facts = TerminalFacts()
+        self.asked = Asked()
         self.out = out
         self._size = size
         self._tail: Sequence[Row] = ()
@@ -45,9 +46,10 @@ class Painter:
         self._shown_width = 0
         self._held: list[Row | Graphic] | None = None
 
-    def learn(self, facts: TerminalFacts) -> None:
-        """The terminal has told what it can do."""
-        self.facts = facts
+    @property
+    def facts(self) -> TerminalFacts:
+        """What the terminal has told of itself so far."""
+        return self.asked.facts
 
     @property
     def width(self) -> int:
