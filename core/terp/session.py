@@ -84,7 +84,6 @@ class Session:
         artifacts, runs = Artifacts(folder / "outputs", folder), stored.last_run if stored else 0
         self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
         self._closed = False
-        self._untold: list[str] = []
         self._between = BetweenRuns(self.log)
         self._stop_listening = kernels.listen(self._between)
         if keeper is not None:
@@ -134,9 +133,9 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(prompt, tuple(attachment.name for attachment in attachments)))
-        resumed = self._resumption.note() if self._resumption else ""
-        self._history.begin(prompt, attachments, *([resumed] if resumed else []), *self._untold)
-        self._untold.clear()
+        notes = self._history.notes
+        told = self._resumption.note_among(notes) if self._resumption else tuple(notes)
+        self._history.begin(prompt, attachments, *told)
         self._forget_left_over()
         async with aclosing(self._playing.play(self._new_turn(), after)) as events:
             async for event in events:
@@ -175,7 +174,7 @@ class Session:
         after = self.log.last
         kernel = self.kernels.get(language)
         call = Call(f"{TYPED}{after + 1}", kernel.language, code)
-        typed = TypedRun(call, kernel, self._runner, self.limits, self.log, Interrupts(), self._untold.append)
+        typed = TypedRun(call, kernel, self._runner, self.limits, self.log, Interrupts(), self._history.note)
         async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
                 yield event
