@@ -41,8 +41,9 @@ class Session:
     """A conversation with a model that runs code in kernels, with a person in charge.
 
     `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
-    down what happens, and knows what was stored before, with which the session then goes on. All parts are
-    closed by `aclose`.
+    down what happens, and knows what was stored before, with which the session then goes on: in a folder
+    (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
+    implements `Keeping`. All parts are closed by `aclose`.
     """
 
     def __init__(

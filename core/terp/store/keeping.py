@@ -25,6 +25,7 @@ from terp.log import Record
 from terp.messages import Assistant
 from terp.store.forms import Header, change_to_json, event_to_json, header_to_json, title_of
 from terp.store.journal import NAME, Journal
+from terp.store.protocol import Lines
 from terp.store.redacting import redacted
 
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ class Keeper:
         scrubber: "Callable[[], Scrubber]",
         *,
         stored: "Stored | None" = None,
-        journal: Journal | None = None,
+        journal: Lines | None = None,
     ) -> None:
-        """Keep a new session in `folder`; `resumed` is for one that is stored.
+        """Keep a new session in `folder`, or in `journal`; `resumed` is for one that is stored.
 
         `scrubber` is made when the first line is written.
         """
@@ -135,7 +136,7 @@ class Keeper:
         header = {**header_to_json(self._header), "title": title}
         self._waiting.insert(0, _encoded(header))
         try:
-            self._journal = Journal(self.folder)
+            self._journal = self._journal or Journal(self.folder)
         except OSError as error:
             self._fail(error)
 
@@ -168,7 +169,7 @@ class Keeper:
             loop.run_in_executor(None, self._sync, self._journal).add_done_callback(self._synced)
 
     @staticmethod
-    def _sync(journal: Journal) -> OSError | None:
+    def _sync(journal: Lines) -> OSError | None:
         try:
             journal.sync()
         except OSError as error:

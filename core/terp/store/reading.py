@@ -83,6 +83,15 @@ def read(folder: Path) -> Stored:
         content = (folder / NAME).read_bytes()
     except OSError as error:
         raise SessionError(f"The session {folder.name} cannot be read: {error.strerror}.") from error
+    return stored_of(content, folder)
+
+
+def stored_of(content: bytes, folder: Path) -> Stored:
+    """The session whose log is `content`; `folder` is named after it, and nothing is read there.
+
+    Raises:
+        SessionError: nothing of it can be read.
+    """
     lines = content.split(b"\n")
     # What follows the last end of a line was not finished.
     lines.pop()
