@@ -35,7 +35,10 @@ _HUGE = 8_000
 class ProseBlocks:
     """Blocks waiting for their end, at most one of them unfinished."""
 
-    def __init__(self, width: Callable[[], int], tail_rows: Callable[[], int]) -> None:
+    def __init__(
+        self, width: Callable[[], int], tail_rows: Callable[[], int], *, ascii_only: bool = False
+    ) -> None:
+        self._ascii_only = ascii_only
         self._full_width = width
         self._tail_rows = tail_rows
         self._lines: list[str] = []
@@ -159,7 +162,7 @@ class ProseBlocks:
         # A link defined by half a line must not be remembered.
         references = {"references": dict(self._references.get("references", {}))}
         before = self._before
-        for at, node in enumerate(parse(lines, references)):
+        for at, node in enumerate(parse(lines, references, ascii_only=self._ascii_only)):
             first = not at and (self._joined or self._carry or not self._started)
             if not (first or blocks.follows(before, node.type)):
                 rows.append(Text())
@@ -202,7 +205,7 @@ class ProseBlocks:
         return (self._size + len(partial)) // self._width()
 
     def _parse(self, lines: Sequence[str]) -> list[SyntaxTreeNode]:
-        return parse(lines, self._references)
+        return parse(lines, self._references, ascii_only=self._ascii_only)
 
     def _settle(self) -> list[Text]:
         """Finish all blocks but the last, and of that what can be finished early."""
@@ -289,7 +292,7 @@ class ProseBlocks:
     def _begin_table(self) -> list[Text]:
         """The rows so far, in the widths they have; those that follow are finished one by one."""
         (node,) = self._parse(self._lines)
-        self._table = GrowingTable(node, self._lines[:2], self._width(), self._references)
+        self._table = GrowingTable(node, self._lines[:2], self._width(), self._parse)
         self._keep([])
         return [*self._gap(), *self._indented(self._table.first_rows, self._margins)]
 
