@@ -22,6 +22,7 @@ from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
 from terp.models.chat_format import chat_messages
 from terp.models.failures import classify, unreachable, unusable_key
+from terp.models.litellm_opening import opened
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
 from terp.models.protocol import Chunk
@@ -121,8 +122,7 @@ class LiteLLM:
         begun = False
         limit_s = self._options.timeout_s or None
         try:
-            async with asyncio.timeout(limit_s):
-                stream = await litellm.acompletion(**request)
+            stream = await opened(litellm, request, limit_s)
             try:
                 # litellm hands the timeout on to most providers; Gemini's it lets hang.
                 while (chunk := await _next(stream, limit_s)) is not None:
