@@ -8,7 +8,7 @@ from pathlib import Path
 from terp.errors import SettingsError, TerpError
 from terp.events import TurnFinished
 from terp.places import find_places
-from terp.profiles import load_settings
+from terp.profiles import load_settings, profile_in_effect
 from terp.settings import Given, Settings
 from terp_cli import streams, tty
 from terp_cli.command_line import CommandLine
@@ -89,6 +89,11 @@ class Call:
         """The settings of this call, with `given` before all others."""
         flags = {**self.line.given, **{name: Given(value, "terp") for name, value in given.items()}}
         return load_settings(flags, profile=self.options.profile, environ=self.environ, places=self.places)
+
+    @property
+    def profile(self) -> str:
+        """The profile in effect, "default" when no other is asked for."""
+        return profile_in_effect(self.options.profile, self.environ, self.places)
 
     @property
     def cwd(self) -> Path:
