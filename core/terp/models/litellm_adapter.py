@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from weakref import WeakSet
 
 from terp.errors import ModelError, ToolsRejected
-from terp.importing import import_slow
+from terp.importing import import_slow, in_daemon
 from terp.messages import Message
 from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
@@ -74,7 +74,7 @@ class LiteLLM:
         if problem := unusable_key(self._route.target, needed=self._route.lacks_key):
             raise problem
         # In a thread, so that the screen lives and Ctrl-C works during the import.
-        litellm = await asyncio.to_thread(_litellm)
+        litellm = await in_daemon(_litellm)
         self._enter(litellm, asyncio.get_running_loop())
         self._check_tools(litellm, tools)
         reply = Accumulator(self._abilities.cost_usd)
