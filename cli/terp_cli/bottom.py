@@ -104,7 +104,7 @@ class Bottom(Renderer):
             cell = cells[at]
             at += cell.width or 1
             sgr = self._sgr(cell.style)
-            shown = _shown(cell.char)
+            shown = _shown(cell.char, cell.width)
             if runs and runs[-1][1] == sgr:
                 runs[-1] = (runs[-1][0] + shown, sgr)
             else:
@@ -150,6 +150,6 @@ def _seen_on_spaces(sgr: str) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def _shown(character: str) -> str:
-    """A cell's text; what could do something to the terminal is replaced within its cell."""
-    return character if readable(character) == character else "\ufffd"
+def _shown(text: str, width: int) -> str:
+    """The text of a cell, or of a wide one; what could do something to the terminal is replaced within it."""
+    return text if readable(text) == text else "\ufffd".ljust(width)

@@ -87,7 +87,7 @@ class Files:
     def like(self, typed: str) -> list[str]:
         """Paths that fit what was typed, the best first; below another folder when it names one."""
         if typed.startswith(("/", "~", "..")):
-            return list(islice(_beside(typed), _MOST))
+            return list(islice(_beside(self._folder, typed), _MOST))
         if time.monotonic() - self._found_at > _FRESH_S:
             self._found, self._found_at = self._list(), time.monotonic()
         return [path for path, _ in _ranked(typed, ((path, "") for path in self._found))]
@@ -106,11 +106,10 @@ class Files:
             yield from (os.path.relpath(os.path.join(folder, name), self._folder) for name in sorted(files))  # noqa: PTH118
 
 
-def _beside(typed: str) -> Iterator[str]:
+def _beside(folder: Path, typed: str) -> Iterator[str]:
     head, slash, start = typed.rpartition("/")
-    folder = Path(head + slash).expanduser() if slash else Path(typed).expanduser()
     with suppress(OSError, RuntimeError):
-        for entry in sorted(folder.iterdir()):
+        for entry in sorted((folder / Path(head + slash).expanduser()).iterdir()):
             if entry.name.startswith(start):
                 yield f"{head}{slash}{entry.name}{'/' if entry.is_dir() else ''}"
 
@@ -119,7 +118,9 @@ def _ranked(typed: str, words: Iterable[Word]) -> list[Word]:
     """The words whose letters come in the order typed: what begins so first, then the closest together."""
     if not typed:
         return list(words)
-    pattern = re.compile(".*?".join(map(re.escape, typed.lower())))
+    letters = [re.escape(letter) for letter in typed.lower()]
+    # Nothing to go back to: a name of many equal letters would take the pattern for ever.
+    pattern = re.compile(letters[0] + "".join(f"[^{letter}]*+{letter}" for letter in letters[1:]))
     ranked: list[tuple[tuple[bool, int, int, int], Word]] = []
     for word in words:
         lowered = word[0].lower()

@@ -137,8 +137,16 @@ class Desk:
 
     @asynccontextmanager
     async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
-        """Read messages until the block is left, also while turns go on."""
+        """Read messages until the block is left, also while turns go on.
+
+        A talk within another takes it over, with what is typed by then.
+        """
         self._talk = talk
+        if self._message is not None:
+            self._message.is_for(talk)
+            self.refresh()
+            yield
+            return
         self._message = MessageLine(
             talk, entered=self._entered, take_back=self._taken_back, leave=self._leave, mark=_MARK
         )
@@ -219,11 +227,6 @@ class Desk:
         if self._message is not None and self._queued:
             self._message.put("\n".join([*self._taken_back(), self._message.buffer.text]).rstrip("\n"))
 
-    def send(self, line: str) -> None:
-        """Queue a message as if it had been typed."""
-        self._queued.append(line)
-        self._more.set()
-
     def close(self) -> None:
         """Give the terminal back."""
         for file in self._opened:
@@ -262,8 +265,15 @@ class Desk:
             return
         begun = asyncio.Event()
         self._focus()
+
+        def begin() -> None:
+            # The next thing is that the application takes the keyboard.
+            if self._talk is not None:
+                self._talk.begins()
+            begun.set()
+
         task = asyncio.create_task(
-            self._app.run_async(begun.set, handle_sigint=False, set_exception_handler=False)
+            self._app.run_async(begin, handle_sigint=False, set_exception_handler=False)
         )
         task.add_done_callback(self._ended)
         begins = asyncio.create_task(begun.wait())
@@ -331,7 +341,8 @@ class Desk:
         return [("class:quiet", LEAVING if leaving else self._talk.toolbar())]
 
     def _entered(self, line: str) -> None:
-        self.send(line)
+        self._queued.append(line)
+        self._more.set()
 
     def _taken_back(self) -> Sequence[str]:
         taken = list(self._queued)

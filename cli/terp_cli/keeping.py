@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 def resumed_by(call: Call) -> "Resuming | None":
     """The stored session that this call goes on with; None for a new one."""
-    options = call.options
-    if not (options.continue_ or options.rerun or options.resume is not None):
+    if not call.resumes:
         return None
     from terp_cli.resuming import chosen  # noqa: PLC0415  (most sessions are new)
 

@@ -29,7 +29,6 @@ class LineDesk:
         self._mark = mark
         self._unread = b""
         self._lines: deque[str] = deque()
-        self._sent: deque[str] = deque()
         self._more = asyncio.Event()
         self._ended = False
         self._leaving = False
@@ -45,6 +44,7 @@ class LineDesk:
     async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
         """Read messages until the block is left, also while turns go on."""
         self._talk = talk
+        talk.begins()
         try:
             with self._reading():
                 yield
@@ -57,8 +57,6 @@ class LineDesk:
         Raises:
             EOFError: the person leaves, or the terminal is gone.
         """
-        if self._sent:
-            return unmarked(self._sent.popleft())
         self._write(f"\n{self._mark}")
         text = await self._next()
         while goes_on(text):
@@ -76,6 +74,7 @@ class LineDesk:
                 if fresh:
                     tty.drop_typed(self._descriptor)
                     self._lines.clear()
+                    self._unread = b""
                 self._write(question)
                 # A terminal without marked pastes cannot tell; several lines at once are taken for one.
                 return Typed(await self._next(), pasted=len(self._lines) > 0)
@@ -126,11 +125,6 @@ class LineDesk:
         for line in self._lines:
             self.say(f"Not sent: {readable(line)}")
         self._lines.clear()
-
-    def send(self, line: str) -> None:
-        """Queue a message as if it had been typed."""
-        self._sent.append(line)
-        self._more.set()
 
     def close(self) -> None:
         """Nothing is held."""

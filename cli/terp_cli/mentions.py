@@ -8,10 +8,11 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from terp.changes import shape_text
-from terp.kernels.protocol import Variable
-from terp.messages import Attachment
+if TYPE_CHECKING:
+    from terp.kernels.protocol import Variable
+    from terp.messages import Attachment
 
 _MENTION = re.compile(r"""(?:^|(?<=\s))@(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'@]\S*))""")
 _PUNCTUATION = ".,;:!?)]}"
@@ -39,8 +40,11 @@ def mentions(message: str, cwd: Path) -> Mentions:
     return Mentions(tuple(dict.fromkeys(files)), tuple(dict.fromkeys(names)))
 
 
-def described(variable: Variable) -> Attachment:
+def described(variable: "Variable") -> "Attachment":
     """A variable of the kernel, for the model."""
+    from terp.changes import shape_text  # noqa: PLC0415  (the line is there before any variable)
+    from terp.messages import Attachment  # noqa: PLC0415
+
     shape = f", {shape_text(variable.shape)}" if variable.shape else ""
     value = f": {variable.head}" if variable.head else ""
     note = f"[Variable {variable.name} in the Python kernel: {variable.type}{shape}{value}]"

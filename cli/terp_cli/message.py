@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import DummyCompleter
 from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import (
@@ -42,7 +43,6 @@ class MessageLine:
         self.buffer = Buffer(
             history=LockedHistory(talk.history),
             auto_suggest=AutoSuggestFromHistory(),
-            completer=LineCompleter(talk.sources) if talk.sources else None,
             complete_while_typing=Condition(self._names_something),
             multiline=True,
             accept_handler=self._accept,
@@ -50,7 +50,7 @@ class MessageLine:
             enable_history_search=False,
         )
         self.leaving = False
-        self._talk = talk
+        self.is_for(talk)
         self._entered = entered
         self._take_back = take_back
         self._leave = leave
@@ -81,6 +81,11 @@ class MessageLine:
             ]
         )
 
+    def is_for(self, talk: LineSettings) -> None:
+        """Let the line, with what is on it, be for this conversation from now on."""
+        self._talk = talk
+        self.buffer.completer = LineCompleter(talk.sources) if talk.sources else DummyCompleter()
+
     def put(self, text: str) -> None:
         """Let the person go on from `text`."""
         self.buffer.text = text
@@ -97,6 +102,9 @@ class MessageLine:
     def _accept(self, buffer: Buffer) -> bool:
         self._entered(buffer.text)
         return False
+
+    def _busy(self) -> bool:
+        return self._talk.busy()
 
     def _typed(self, _: Buffer) -> None:
         self.leaving = False
@@ -142,7 +150,7 @@ class MessageLine:
         bindings = KeyBindings()
         typing = has_focus(self.buffer)
         empty = typing & Condition(lambda: not self.buffer.text)
-        busy = Condition(self._talk.busy)
+        busy = Condition(self._busy)
 
         @bindings.add("c-c", filter=typing & busy)
         @bindings.add("escape", filter=empty & busy)

@@ -11,10 +11,7 @@ from terp.messages import Attachment
 from terp.session import Session
 from terp_cli.collect import collect
 from terp_cli.exit_codes import EXIT_CODES
-from terp_cli.stopping import Stopping
-
-TIME_IS_OVER = "the time given with --timeout is over."
-
+from terp_cli.stopping import TIME_IS_OVER, Stopping
 
 First = Literal["", "go_on", "rerun"]
 

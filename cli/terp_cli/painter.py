@@ -106,7 +106,8 @@ class Painter:
             return
         self._note_end(finished)
         bottom = self._bottom[self._spared() :]
-        live = [*self._tail, *bottom]
+        # The bottom may have grown since the tail came; what leaves the screen cannot be painted over.
+        live = [*self._tail[max(0, len(self._tail) + len(bottom) - self.rows) :], *bottom]
         painted = self._erased() if self._shown and self.width != self._shown_width else ""
         pen = _Pen(self._at, fresh=not self._shown)
         rows = [*finished, *live]

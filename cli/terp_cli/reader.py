@@ -61,8 +61,5 @@ class Reader(Protocol):
     def take_back(self) -> None:
         """Forget to send what was queued: the person wants to think again."""
 
-    def send(self, line: str) -> None:
-        """Queue a message as if it had been typed."""
-
     def close(self) -> None:
         """Give the terminal back."""

@@ -124,10 +124,9 @@ class Repl:
         # Not through the front end, which would import rich before there is a prompt.
         for line in self._settings.banner:
             desk.say(fill(readable(line), desk.width))
-        self._settings.hand_over()
         async with desk.talking(self._line()), self._titles.shown():
             self._watch_anew()
-            for thing in (self._import_renderer, *self._settings.background):
+            for thing in (self._import_early, *self._settings.background):
                 self.begin(thing)
             if self._settings.first is not None:
                 await self._guarded(self._busily(self._settings.first()))
@@ -177,6 +176,7 @@ class Repl:
             interrupt=self.interrupt,
             rewind=self._rewind,
             typed=self._titles.typed,
+            begins=self._settings.hand_over,
             sources=Sources(
                 commands=self._commands.words,
                 arguments=lambda name, begun: self._commands.arguments(self._talk, name, begun),
@@ -269,8 +269,10 @@ class Repl:
         return await self._kernel.complete(code, len(code))
 
     @staticmethod
-    async def _import_renderer() -> None:
-        await asyncio.to_thread(import_module, "terp_cli.render.transcript")
+    async def _import_early() -> None:
+        # What draws a turn, and what reads its code.
+        for name in ("terp_cli.render.transcript", "terp.effects.analysis"):
+            await asyncio.to_thread(import_module, name)
 
     def _watch_anew(self) -> None:
         """Watch the session there is now."""

@@ -81,7 +81,8 @@ def _picked(call: Call, catalogue: Catalogue) -> Path:
     if not entries:
         raise SettingsError(["there are no sessions to go on with."])
     say = lambda line: call.notes.write(f"{line}\n")  # noqa: E731
-    entry = pick(entries, _typed(call), say, all_directories=everywhere)
+    with call.typed_ahead.lent():
+        entry = pick(entries, _typed(call), say, all_directories=everywhere)
     if entry is None:
         raise SettingsError(["no session was chosen."])
     return entry.folder

@@ -46,7 +46,8 @@ class LineSettings:
     """A conversation, as far as the input line has to do with it.
 
     `busy` tells whether a turn is going on, which `interrupt` then stops; `rewind` is what Esc Esc does
-    on an empty line, and `typed` hears of keys. `history` is the file of what was typed.
+    on an empty line, and `typed` hears of keys. `history` is the file of what was typed. `begins` is called
+    right before the keys are read.
     """
 
     history: Path
@@ -55,6 +56,7 @@ class LineSettings:
     interrupt: Callable[[], None]
     rewind: Callable[[], None] = _no_one
     typed: Callable[[], None] = _no_one
+    begins: Callable[[], None] = _no_one
     sources: Sources | None = None
     vi_mode: bool = False
 

@@ -124,7 +124,7 @@ class TerminalTalk:
 
     async def page(self, lines: Iterable[str]) -> None:
         """Show lines of any number in the person's pager, made safe; returns when it is closed."""
-        pager = shlex.split(self.environ.get("PAGER") or _PAGER)
+        pager = _words(self.environ.get("PAGER") or _PAGER)
         if not (pager and shutil.which(pager[0])):
             self.say(*lines)
             return
@@ -183,6 +183,14 @@ class TerminalTalk:
     def leave(self) -> None:
         """Let this be the last line."""
         self.left = True
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        # A quote that nothing closes.
+        return []
 
 
 def _paged(command: Sequence[str], environ: Mapping[str, str]) -> None:

@@ -89,13 +89,14 @@ class Rerun:
 
     async def run(self) -> None:
         """Go through all cells, or until something ends it."""
-        reason: StopReason = "done"
-        error = remedy = ""
+        reason: StopReason = "error"
+        error, remedy = "It broke off.", ""
         try:
             for number, cell in enumerate(self.cells, 1):
                 await self._cell(number, cell)
+            reason, error = "done", ""
         except Interrupted:
-            reason = "interrupted"
+            reason, error = "interrupted", ""
         except TerpError as failed:
             reason, error, remedy = failed.stop_reason, failed.message, failed.remedy
         finally:
@@ -118,6 +119,8 @@ class Rerun:
             parts.append(f"{len(self._differences)} something else")
         if self._left_out:
             parts.append(f"{self._left_out} left out")
+        if not_reached := len(self.cells) - self._same - len(self._differences) - self._left_out:
+            parts.append(f"{not_reached} not reached")
         return ", ".join(parts) + "."
 
     def note(self) -> str:

@@ -69,7 +69,7 @@ class Runner:
         """
         watched = _Watched(call, kernel, Observation(max_chars, kernel.cwd), self._artifacts.spool(call.id))
         number = self._runs + 1
-        ended, started, began = RunEnded("died"), False, time.monotonic()
+        started, began = False, time.monotonic()
         running = kernel.execute(call.code, run_id=call.id, number=number, timeout_s=timeout_s)
         try:
             async with aclosing(running) as items, aclosing(watched.beside):

@@ -1,11 +1,11 @@
 """`Session`: a conversation, its kernels and the person behind them."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from terp.artifacts import Artifacts
+from terp.artifacts import OUTPUTS, Artifacts
 from terp.between_runs import BetweenRuns
 from terp.conversation import Conversation
 from terp.errors import SessionError
@@ -82,7 +82,7 @@ class Session:
         self._proposals = Proposals(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
         self._services.offer(RUN_OUTPUT, recalling(self.log))
-        artifacts, runs = Artifacts(folder / "outputs", folder), stored.last_run if stored else 0
+        artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
         self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
         self._closed = False
         self._between = BetweenRuns(self.log)
@@ -103,11 +103,12 @@ class Session:
 
     @property
     def history(self) -> Sequence[Message]:
-        """The messages so far, without the system prompt."""
+        """The messages so far, without the system prompt. They can be replaced between turns."""
         return tuple(self._history)
 
     @history.setter
     def history(self, messages: Sequence[Message]) -> None:
+        self._playing.check_free()
         self._forget_left_over()
         self._history.restart(messages)
 
@@ -183,8 +184,8 @@ class Session:
     async def rerun(self, cells: "Sequence[Cell]") -> AsyncGenerator[Event, None]:
         """Run code of a stored session again, in order, and compare: `terp.rerun.cells` are all of it.
 
-        The person is asked about each; a refusal leaves one out. It is no part of the conversation: the
-        model is told with the next message what came of it.
+        The person is asked about each; a refusal leaves one out. It is no part of the conversation: in a
+        session that was resumed the model is told with the next message what came of it.
         """
         from terp.rerun import RERUN, Rerun  # noqa: PLC0415  (few sessions are ever run again)
 
@@ -192,11 +193,13 @@ class Session:
         after = self.log.last
         self.log.append(TurnStarted(RERUN))
         rerun = Rerun(cells, self.kernels, self._proposals, self._runner, self.limits, self.log, Interrupts())
-        async with aclosing(self._playing.play(rerun, after)) as events:
-            async for event in events:
-                yield event
-        if self._resumption is not None:
-            self._resumption.note_again(rerun.note())
+        try:
+            async with aclosing(self._playing.play(rerun, after)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            if self._resumption is not None:
+                self._resumption.note_again(rerun.note())
 
     @property
     def turns(self) -> Sequence[PastTurn]:
@@ -319,17 +322,17 @@ class Session:
         if self._closed:
             return
         self._closed = True
-        await self.interrupt()
-        self._warming.cancel()
-        self._stop_listening()
-        try:
-            await self.kernels.aclose()
-        finally:
-            await self._playing.last_words()
-            await self._conversation.model.aclose()
-            self.log.close()
+        # Ended from the last one up, each whatever ending another has raised.
+        async with AsyncExitStack() as ending:
             if self._keeper is not None:
-                self._keeper.close()
+                ending.callback(self._keeper.close)
+            ending.callback(self.log.close)
+            ending.push_async_callback(self._conversation.model.aclose)
+            ending.push_async_callback(self._playing.last_words)
+            ending.push_async_callback(self.kernels.aclose)
+            ending.callback(self._stop_listening)
+            ending.callback(self._warming.cancel)
+            await self.interrupt()
 
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import Resumption  # noqa: PLC0415  (a new session has nothing to go on with)

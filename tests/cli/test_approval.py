@@ -16,6 +16,7 @@ from terp.events import CodeProposed
 from terp.person import Consent, Decline, Run
 from terp_cli.approval import TerminalPerson
 from terp_cli.desk import Desk
+from terp_cli.editor import run_editor
 from terp_cli.terminal import TerminalFront
 from tests.cli.screens import Watched
 
@@ -153,6 +154,10 @@ async def test_the_editor_of_the_person_is_used(desk: Callable[..., Seat], tmp_p
     editor.write_text('#!/bin/sh\nprintf "import os\\n%s" "$(cat "$1")" > "$1.new" && mv "$1.new" "$1"\n')
     editor.chmod(0o700)
     assert await desk(environ={"EDITOR": str(editor)}).decide("e\r") == Run("import os\nprint(1)")
+
+
+def test_code_that_no_file_can_hold_is_not_edited() -> None:
+    assert run_editor("true", "half = '\ud83d'", "python", None) is None
 
 
 async def test_an_editor_that_fails_changes_nothing(desk: Callable[..., Seat]) -> None:

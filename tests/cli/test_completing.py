@@ -82,3 +82,15 @@ def test_what_begins_as_typed_comes_before_what_merely_holds_it(tmp_path: Path) 
 def test_a_name_with_spaces_is_quoted_in_the_message(tmp_path: Path) -> None:
     (tmp_path / "two words.png").touch()
     assert asyncio.run(completed("@two", sources(tmp_path))) == ['@"two words.png"']
+
+
+def test_a_name_of_equal_letters_takes_no_longer_than_another(tmp_path: Path) -> None:
+    (tmp_path / ("a" * 200)).touch()
+    (tmp_path / ("a" * 200 + "b")).touch()
+    assert Files(tmp_path).like("a" * 20 + "b") == ["a" * 200 + "b"]
+
+
+def test_a_folder_above_is_that_above_the_working_directory_of_the_session(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "beside.csv").touch()
+    assert Files(tmp_path / "work").like("../be") == ["../beside.csv"]

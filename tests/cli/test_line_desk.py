@@ -59,6 +59,12 @@ async def test_what_was_typed_before_a_question_does_not_answer_it() -> None:
         assert await here.answer("n\n") == Typed("n", pasted=False)
 
 
+async def test_half_a_line_typed_before_a_question_is_no_part_of_its_answer() -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        await here.message("first\ny\x04")
+        assert await here.answer("\n") == Typed("", pasted=False)
+
+
 @pytest.mark.parametrize(
     ("typed", "message"), [("hello\n", "hello"), ("one\\\ntwo\n", "one\ntwo"), ('"""\na\nb\n"""\n', "a\nb")]
 )

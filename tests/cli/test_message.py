@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -92,6 +93,16 @@ async def test_lines_entered_before_anybody_waits_come_in_order() -> None:
         assert [await here.read("one\rtwo\r"), await here.read()] == ["one", "two"]
 
 
+async def test_a_talk_within_another_goes_on_with_what_is_typed() -> None:
+    async with seat() as here:
+        here.keys.send_text("one\rtw")
+        await here.screen.wrote("tw")
+        inner = replace(here.talk, toolbar=lambda: "inner")
+        async with here.desk.talking(inner):
+            await here.screen.wrote("inner")
+            assert [await here.read(), await here.read("o\r")] == ["one", "two"]
+
+
 async def test_what_is_queued_is_shown_above_the_line() -> None:
     async with seat() as here:
         here.keys.send_text("later\rnow")
@@ -178,3 +189,11 @@ def test_a_message_goes_on_when_it_says_so(text: str, more: bool) -> None:
 )
 def test_marks_of_continuation_are_no_part_of_a_message(typed: str, message: str) -> None:
     assert unmarked(typed) == message
+
+
+async def test_the_cursor_is_behind_an_emoji_that_is_joined_to_another() -> None:
+    async with seat() as here:
+        here.keys.send_text("👩\u200d👧x")
+        await here.screen.wrote("x")
+        screen = here.screen.pyte()
+        assert screen.buffer[screen.cursor.y][screen.cursor.x - 1].data == "x"

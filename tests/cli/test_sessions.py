@@ -181,7 +181,7 @@ def test_pruning_keeps_to_the_quota(terp: Terp) -> None:
         terp.asked(["x" * 400_000], prompt)
     result = terp("sessions", "prune", "--session-quota-mb", "1")
     assert (result.code, [session["title"] for session in listed(terp)]) == (0, ["second"])
-    assert result.out.splitlines()[1].startswith("1 sessions removed; those left take 0.8 MB of 1 MB")
+    assert result.out.splitlines()[1].startswith("1 session removed; those left take 0.8 MB of 1 MB")
 
 
 def test_old_sessions_make_room_once_a_day_by_themselves(terp: Terp) -> None:

@@ -103,8 +103,8 @@ class Commands:
         """
         if not self.are_in(line):
             return False
-        name, _, argument = line[1:].strip().partition(" ")
-        await self.named(name or "help").run(talk, argument.strip())
+        name, argument, *_ = [*line[1:].strip().split(maxsplit=1), "", ""]
+        await self.named(name or "help").run(talk, argument)
         return True
 
     def words(self) -> Iterator[tuple[str, str]]:

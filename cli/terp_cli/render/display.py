@@ -26,7 +26,7 @@ MOST_ROWS = 52
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 _RESOURCE = "application/vnd.dataresource+json"
 _FORMULA = re.compile(r"\s*\$\$?([^$]+)\$\$?\s*")
-_SERIES_END = re.compile(r"(?:Freq: [^,]+, )?(?:Name: .*?, )?(?:Length: (\d+), )?dtype: .+")
+_SERIES_END = re.compile(r"(?:Freq: [^,]+, )?(?:Name: .*?, )?(?:Length: (\d{1,18}), )?dtype: .+")
 _SERIES_GAP = re.compile(r"\s*\.\.\.?\s*")
 
 

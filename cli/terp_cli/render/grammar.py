@@ -84,9 +84,12 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     lines = [first[len(opening.mark) :]]
     at = start + 1
     while (closed := formulas.closes(lines[-1], opening.closing)) is None and _goes_on(state, start, at, end):
+        if opening.closing in lines[-1]:
+            # It ends in the middle of a line. Looking on would be done again for every such line.
+            return False
         lines.append(_line(state, at))
         at += 1
-    if closed is None and (at < end or opening.closing in "".join(lines)):
+    if closed is None and (at < end or opening.closing in lines[-1]):
         # Something follows that cannot be part of it.
         return False
     if silent:

@@ -225,4 +225,6 @@ class _Reader(HTMLParser):
 
 
 def _span(number: str | None) -> int:
-    return max(1, min(int(number), _MOST_ROWS)) if number and number.isascii() and number.isdigit() else 1
+    # Of more digits than these Python makes no number.
+    digits = (number or "")[:9]
+    return max(1, min(int(digits), _MOST_ROWS)) if digits.isascii() and digits.isdigit() else 1

@@ -51,11 +51,18 @@ class WaitingLines:
 
     def may_end_block(self, line: str) -> bool:
         """Whether `line`, which is the last one, may have ended the block before it."""
-        if not _MAY_START_BLOCK.match(line):
+        if not _MAY_START_BLOCK.match(line) or self._begins_or_is_inside(line):
             return False
         # Another item, quoted line or row of a table goes on with the block it follows.
         same = len(self.lines) > 1 and self.lines[-2].strip() != "" and line[:1] == self.lines[0][:1]
         return not (same and line[:1] in "-*+>|" and (line[:1] in ">|" or line[1:2] == " "))
+
+    def _begins_or_is_inside(self, line: str) -> bool:
+        """Whether a line is the first one, or indented as what belongs to the item that is."""
+        if not line.strip():
+            return False
+        item = _LIST_ITEM.match(self.lines[0])
+        return len(self.lines) == 1 or (item is not None and line[: item.end()].isspace())
 
     def rows_at_least(self, partial: str, width: int) -> int:
         """How many rows these lines and the beginning of another one will at least have."""

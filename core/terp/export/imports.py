@@ -2,11 +2,14 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from terp.kernels.environment import kernel_environment
 
 # Modules whose distribution has another name. What the kernel's own environment says comes first.
 _KNOWN = {
@@ -38,11 +41,20 @@ _ASK_S = 20.0
 Distributions = Mapping[str, Sequence[str]]
 
 
-def distributions_of(python: str) -> Distributions:
-    """Which distributions of the environment of `python` hold which module; {} when it does not say."""
+def distributions_of(python: str, environ: Mapping[str, str] = os.environ) -> Distributions:
+    """Which distributions of the environment of `python` hold which module; {} when it does not say.
+
+    Of `environ` it gets what a kernel gets: packages can run code of their own at every start of a Python.
+    """
     try:
         # -I: a module that lies in the working directory must not run because of a question.
-        asked = subprocess.run([python, "-I", "-c", _ASK], capture_output=True, timeout=_ASK_S, check=True)
+        asked = subprocess.run(
+            [python, "-I", "-c", _ASK],
+            env=kernel_environment(environ),
+            capture_output=True,
+            timeout=_ASK_S,
+            check=True,
+        )
         told = json.loads(asked.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
         return {}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from terp.artifacts import OUTPUTS
 from terp.events import (
     Answered,
     Asked,
@@ -206,7 +207,7 @@ class _Teller:
         if not mime:
             return display
         # The session may have been moved since; a path of elsewhere is not followed.
-        here = self.folder / Path(display.path).name
+        here = self.folder / OUTPUTS / Path(display.path).name
         self.pictures[display.path] = here
         if mime in display.data:
             return display

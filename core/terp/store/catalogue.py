@@ -100,7 +100,9 @@ class Catalogue:
 
     def search(self, words: Sequence[str], cwd: str = "") -> Iterator[Found]:
         """Sessions of which what was said holds all words, whatever their case."""
-        wanted = [word.lower() for word in words]
+        wanted = [word.lower() for word in words if word]
+        if not wanted:
+            return
         for folder, header, used in self._newest(cwd):
             if line := _line_with(folder, wanted):
                 yield Found(_entry(folder, header, used), line)

@@ -1,6 +1,7 @@
 """What happens in a session, written to its folder as it happens."""
 
 import asyncio
+import errno
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -8,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from terp.errors import SessionError
+from terp.errors import SessionError, SessionInUse
 from terp.events import (
     CodeDelta,
     CodeStarted,
@@ -16,6 +17,7 @@ from terp.events import (
     ModelRetrying,
     Noticed,
     ReasoningDelta,
+    SessionResumed,
     TextDelta,
     TurnFinished,
     TurnStarted,
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 class Keeper:
     """Keeps one session in a folder, from its first turn on: one without any turn leaves nothing behind.
+
+    One that was resumed is kept from its first turn or the first change of its conversation on.
 
     A line is written before anyone sees what it tells. When the disk takes no more, the session goes
     on in memory, with a notice.
@@ -60,6 +64,8 @@ class Keeper:
         self._scrubber: Scrubber | None = None
         self._journal = journal
         self._begun = False
+        # What is changed before that is what resuming changes.
+        self._resumed = False
         self._failed = stored is not None and journal is None
         self._waiting: list[bytes] = []
         self._notice: Callable[[Event], object] = lambda _: None
@@ -89,12 +95,16 @@ class Keeper:
                 self._begin(prompt)
             case CodeStarted():
                 self._begin("")
+            case SessionResumed():
+                self._resumed = True
         self._write(event_to_json(record))
         if isinstance(record.event, TurnFinished):
             self._sync_soon()
 
     def change(self, change: Change) -> None:
         """Keep a change of the session's messages."""
+        if self._resumed:
+            self._begin("")
         line = change_to_json(change)
         if isinstance(change, Said) and isinstance(change.message, Assistant):
             line |= {"time": round(time.time(), 6), "numbers": self._pieces}
@@ -136,7 +146,9 @@ class Keeper:
         header = {**header_to_json(self._header), "title": title}
         self._waiting.insert(0, _encoded(header))
         try:
-            self._journal = self._journal or Journal(self.folder)
+            self._journal = self._journal or Journal(self.folder, new=True)
+        except SessionInUse:
+            self._fail(OSError(errno.EBUSY, "another terp keeps a session there"))
         except OSError as error:
             self._fail(error)
 
@@ -144,7 +156,12 @@ class Keeper:
         if self._failed:
             return
         self._scrubber = self._scrubber or self._make_scrubber()
-        self._waiting.append(_encoded(redacted(line, self._scrubber)))
+        try:
+            written = _encoded(redacted(line, self._scrubber))
+        except RecursionError:
+            self._notice(Noticed("An output of this session is not kept: it is nested too deeply."))
+            return
+        self._waiting.append(written)
         if self._begun:
             self._flush()
 

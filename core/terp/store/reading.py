@@ -1,7 +1,8 @@
 """A stored session, made a conversation of again."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -105,10 +106,10 @@ def stored_of(content: bytes, folder: Path) -> Stored:
         history=reading.history,
         events=StoredRecords(reading.records, reading.last()),
         end=reading.end,
-        model=reading.model(),
+        model=reading.model or reading.header.model,
         spent_usd=reading.spent_usd,
         runs=reading.counts.get("code_started", 0),
-        last_run=reading.last_run(),
+        last_run=reading.last_run,
         calls=reading.calls,
         questions=reading.counts.get("asked", 0),
         gone=tuple(reading.names),
@@ -139,11 +140,11 @@ class _Reading:
     spent_usd: float | None = 0.0
     end: int = 0
     calls: int = 0
+    model: str = ""
+    last_run: int = 0
     _lines: int = 0
     _turn: list[tuple[str, bytes]] = field(default_factory=list)
     _call_ids: tuple[str, ...] = ()
-    _model_called: bytes = b""
-    _code_started: bytes = b""
     _newer: dict[str, int] = field(default_factory=dict)
 
     def read(self, lines: Sequence[bytes]) -> None:
@@ -191,9 +192,9 @@ class _Reading:
             case "usage_reported":
                 self._usage(_parsed(line).get("cost_usd"))
             case "model_called":
-                self._model_called = line
+                self.model = str(_parsed(line)["model"])
             case "code_started":
-                self._code_started = line
+                self.last_run = int(_parsed(line).get("execution_count", 0))
             case "session_resumed":
                 self.names = {}
             case "kernel_changed":
@@ -231,19 +232,8 @@ class _Reading:
 
     def last(self) -> int:
         """The number of the last event."""
-        for line in reversed(self.records):
-            if line.startswith(_EVENT):
-                return int(_parsed(line)["number"])
-        return 0
-
-    def model(self) -> str:
-        """The model that was asked last."""
-        assert self.header is not None
-        return str(_parsed(self._model_called)["model"]) if self._model_called else self.header.model
-
-    def last_run(self) -> int:
-        """The number of the last run."""
-        return int(_parsed(self._code_started).get("execution_count", 0)) if self._code_started else 0
+        events = (line for line in reversed(self.records) if line.startswith(_EVENT))
+        return next((int(event["number"]) for event in _whole(events)), 0)
 
     def turn_count(self, name: str) -> int:
         """How many events of this name the last turn has."""
@@ -264,7 +254,7 @@ class _Reading:
             yield LeftOver(call_id, call, call_id in started, call_id in finished)
 
     def _called(self, name: str) -> set[str]:
-        return {_parsed(line)["call_id"] for one, line in self._turn if one == name}
+        return {event["call_id"] for event in _whole(line for one, line in self._turn if one == name)}
 
     def notices(self, lines: int) -> Iterator[str]:
         """What of the log is not in what was read."""
@@ -294,6 +284,13 @@ def _parsed(line: bytes) -> dict[str, Any]:
     if not isinstance(parsed, dict):
         raise ValueError("no object")
     return parsed
+
+
+def _whole(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """The objects that lines are, without those that are damaged inside."""
+    for line in lines:
+        with suppress(ValueError):
+            yield _parsed(line)
 
 
 def _number(call_id: str) -> int:

@@ -57,6 +57,10 @@ async def test_a_command_gets_what_follows_its_name(tmp_path: Path) -> None:
     assert await talk.does("%model") == ["The model is openai/o3."]
 
 
+async def test_a_line_end_separates_a_name_from_what_follows_too(tmp_path: Path) -> None:
+    assert await Noted(tmp_path).does("/model\nopenai/o3") == ["The model is openai/o3."]
+
+
 async def test_a_message_is_no_command(tmp_path: Path) -> None:
     for line in ("what is /help?", "/usr/bin/env", "!ls", ">>> x", "%% ls", ""):
         assert not await all_commands().run(Noted(tmp_path), line)

@@ -143,7 +143,7 @@ def test_lists_nest_code_and_paragraphs() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["[", "![", "[a](", "**a*b", "$a ", "- a\n", "> - > 1. a\n", "|a" * 60 + "\n"]
+    "piece", ["[", "![", "[a](", "**a*b", "$a ", "$$a\n", "- a\n", "> - > 1. a\n", "|a" * 60 + "\n"]
 )
 def test_a_long_text_that_is_hard_to_parse_is_shown(piece: str) -> None:
     markdown = MarkdownStream(lambda: 80, lambda: 12)

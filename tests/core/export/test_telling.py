@@ -1,6 +1,6 @@
-import base64
 from pathlib import Path
 
+from terp.artifacts import OUTPUTS, Artifacts
 from terp.events import (
     CodeDelta,
     CodeRejected,
@@ -123,7 +123,9 @@ def test_a_turn_that_failed_says_why() -> None:
 
 
 def test_a_picture_that_the_log_only_names_is_read_from_the_folder(tmp_path: Path) -> None:
-    (tmp_path / "c1-1.png").write_bytes(base64.b64decode(png()))
+    # Where a session puts it.
+    saved = Artifacts(tmp_path / OUTPUTS).save("c1", Display({"image/png": png()}))
+    assert Path(saved.path).is_file()
     shown = Display({"text/plain": "<Figure>"}, path="/where/it/once/was/c1-1.png")
     (run,) = story_of(records(ran("c1", "x", shown)), tmp_path).parts
     assert isinstance(run, Run)
