@@ -28,6 +28,7 @@ from terp.messages import Assistant
 from terp.store.forms import Header, change_to_json, event_to_json, header_to_json, title_of
 from terp.store.journal import NAME, Journal
 from terp.store.redacting import redacted
+from terp.store.seams import Seams
 
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
@@ -39,8 +40,9 @@ class Keeper:
 
     One that was resumed is kept from its first turn or the first change of its conversation on.
 
-    A line is written before anyone sees what it tells. When the disk takes no more, the session goes
-    on in memory, with a notice.
+    A line is written before anyone sees what it tells, but for the end of a text in which a secret may
+    have begun (`Seams`): it comes with what follows, or at the end of the run. When the disk takes no
+    more, the session goes on in memory, with a notice.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Keeper:
         self._header = header
         self._make_scrubber = scrubber
         self._scrubber: Scrubber | None = None
+        self._seams: Seams | None = None
         self._journal = journal
         self._begun = False
         # What is changed before that is what resuming changes.
@@ -96,7 +99,8 @@ class Keeper:
                 self._begin("")
             case SessionResumed():
                 self._resumed = True
-        self._write(event_to_json(record))
+        for one in self._seam().passed(record):
+            self._write(event_to_json(one))
         if isinstance(record.event, TurnFinished):
             self._sync_soon()
 
@@ -124,6 +128,7 @@ class Keeper:
             )
         # A session that was resumed may have changed without a turn since.
         self._begin("")
+        self._release()
         self._flush()
         from terp.store.copying import fork  # noqa: PLC0415  (few sessions are)
 
@@ -131,6 +136,7 @@ class Keeper:
 
     def close(self) -> None:
         """Put everything on the disk and let others open the session. Harmless when called twice."""
+        self._release()
         if error := self._end():
             self._tell(error)
 
@@ -150,6 +156,16 @@ class Keeper:
             self._fail(OSError(errno.EBUSY, "another terp keeps a session there"))
         except OSError as error:
             self._fail(error)
+
+    def _seam(self) -> Seams:
+        self._scrubber = self._scrubber or self._make_scrubber()
+        self._seams = self._seams or Seams(self._scrubber)
+        return self._seams
+
+    def _release(self) -> None:
+        if self._seams is not None:
+            for record in self._seams.released():
+                self._write(event_to_json(record))
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._failed:
