@@ -20,6 +20,8 @@ from terp.store.forms import VERSION, Header, change_from_json, header_from_json
 from terp.store.journal import NAME
 
 _EVENT, _HISTORY, _ASSISTANT = b'{"event":"', b'{"history":"', b'{"history":"assistant"'
+# More pieces than one reply has.
+_MOST_PIECES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def read(folder: Path) -> Stored:
         folder=folder,
         header=reading.header,
         history=reading.history,
-        events=StoredRecords(reading.records, reading.last()),
+        events=StoredRecords(reading.records, reading.last(len(lines))),
         end=reading.end,
         model=reading.model or reading.header.model,
         spent_usd=reading.spent_usd,
@@ -221,10 +223,16 @@ class _Reading:
     def _skip(self, kind: str) -> None:
         self._newer[kind] = self._newer.get(kind, 0) + 1
 
-    def last(self) -> int:
-        """The number of the last event."""
+    def last(self, lines: int) -> int:
+        """The number behind which those of new events come: that of the last event, or a higher one.
+
+        Pieces of a reply that broke off were seen, and not written: their numbers are not given out again.
+        """
         events = (line for line in reversed(self.records) if line.startswith(_EVENT))
-        return next((int(event["number"]) for event in _whole(events)), 0)
+        last = next((int(event["number"]) for event in _whole(events)), 0)
+        over = self.turn_count("turn_finished") or self.turn_count("session_resumed")
+        broken_off = self.turn_count("turn_started") and not over
+        return last + _MOST_PIECES if broken_off or self._lines < lines else last
 
     def turn_count(self, name: str) -> int:
         """How many events of this name the last turn has."""
