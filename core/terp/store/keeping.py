@@ -114,6 +114,10 @@ class Keeper:
             self._pieces = {"text": 0, "reasoning": 0}
         self._write(line)
 
+    def as_kept(self, text: str) -> str:
+        """A text as it is kept: without secrets."""
+        return self._redacting().redacted(text)
+
     def copy(self) -> str:
         """Make another session of all that is kept until now; its id.
 
@@ -146,8 +150,7 @@ class Keeper:
         self._begun = True
         if self.stored:
             return
-        self._scrubber = self._make_scrubber()
-        title = title_of(self._scrubber.redacted(prompt))
+        title = title_of(self.as_kept(prompt))
         header = {**header_to_json(self._header), "title": title}
         self._waiting.insert(0, _encoded(header))
         try:
@@ -158,9 +161,12 @@ class Keeper:
             self._fail(error)
 
     def _seam(self) -> Seams:
-        self._scrubber = self._scrubber or self._make_scrubber()
-        self._seams = self._seams or Seams(self._scrubber)
+        self._seams = self._seams or Seams(self._redacting())
         return self._seams
+
+    def _redacting(self) -> "Scrubber":
+        self._scrubber = self._scrubber or self._make_scrubber()
+        return self._scrubber
 
     def _release(self) -> None:
         if self._seams is not None:
@@ -170,9 +176,8 @@ class Keeper:
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._failed:
             return
-        self._scrubber = self._scrubber or self._make_scrubber()
         try:
-            written = _encoded(redacted(line, self._scrubber))
+            written = _encoded(redacted(line, self._redacting()))
         except RecursionError:
             self._notice(Noticed("An output of this session is not kept: it is nested too deeply."))
             return
