@@ -54,7 +54,7 @@ class Stored:
 
     `end` is the number of its good bytes. `spent_usd` is None when a price was not known; `runs`, `calls`
     and `questions` are counts from which the numbers go on, `last_run` is the number of the last run; `gone`
-    are the names that the last kernel held, as far as they were noted. `left_over` are the calls without a
+    are the names that the last kernels held, as far as they were noted. `left_over` are the calls without a
     result of a turn that broke off in its reply `step`. `notices` are what a person should know of the
     reading.
     """
@@ -105,7 +105,7 @@ def read(folder: Path) -> Stored:
         last_run=reading.last_run,
         calls=reading.calls,
         questions=reading.counts.get("asked", 0),
-        gone=tuple(reading.names),
+        gone=tuple(dict.fromkeys(name for _, name in reading.names)),
         left_over=tuple(reading.left_over()),
         step=reading.turn_count("model_called"),
         notices=tuple(reading.notices(len(lines))),
@@ -129,7 +129,7 @@ class _Reading:
     history: History = field(default_factory=History)
     records: list[bytes] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    names: dict[str, None] = field(default_factory=dict)
+    names: dict[tuple[str, str], None] = field(default_factory=dict)
     spent_usd: float | None = 0.0
     end: int = 0
     calls: int = 0
@@ -191,21 +191,28 @@ class _Reading:
             case "session_resumed":
                 self.names = {}
             case "kernel_changed":
-                if _parsed(line).get("state") in ("died", "restarted", "stopped"):
-                    self.names = {}
+                event = _parsed(line)
+                if event.get("state") in ("died", "restarted", "stopped"):
+                    self.names = {key: None for key in self.names if key[0] != event["language"]}
             case "code_finished" if b'"changes":[{' in line:
-                self._changes(_parsed(line)["changes"])
+                event = _parsed(line)
+                self._changes(self._language(event["call_id"]), event["changes"])
 
     def _usage(self, cost: float | None) -> None:
         known = self.spent_usd is not None and cost is not None
         self.spent_usd = (self.spent_usd or 0.0) + (cost or 0.0) if known else None
 
-    def _changes(self, changes: Sequence[Mapping[str, Any]]) -> None:
+    def _changes(self, language: str, changes: Sequence[Mapping[str, Any]]) -> None:
         for change in changes:
             if change.get("action") == "removed":
-                self.names.pop(change["name"], None)
+                self.names.pop((language, change["name"]), None)
             else:
-                self.names[change["name"]] = None
+                self.names[language, change["name"]] = None
+
+    def _language(self, call_id: str) -> str:
+        """The language of a call of the last turn, or of code that was typed since."""
+        asked = (line for name, line in reversed(self._turn) if name in ("code_proposed", "code_typed"))
+        return next((str(one["language"]) for one in _whole(asked) if one["call_id"] == call_id), "python")
 
     def _change(self, line: bytes) -> None:
         parsed = _parsed(line)
