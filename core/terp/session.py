@@ -192,7 +192,8 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(RERUN))
-        rerun = Rerun(cells, self.kernels, self._proposals, self._runner, self.limits, self.log, Interrupts())
+        parts = (self.kernels, self._proposals, self._runner, self.limits, self.log)
+        rerun = Rerun(cells, *parts, Interrupts(), self._keeper.as_kept if self._keeper else str)
         try:
             async with aclosing(self._playing.play(rerun, after)) as events:
                 async for event in events:

@@ -30,6 +30,9 @@ class Keeping(Protocol):
     def change(self, change: Change) -> None:
         """Keep a change of the messages, after it was made."""
 
+    def as_kept(self, text: str) -> str:
+        """A text as it is kept: without secrets."""
+
     def copy(self) -> str:
         """Make another session of all that is kept until now; its id.
 
