@@ -31,6 +31,8 @@ _LONGER = "Anything longer does not run it, and is told to the model."
 _LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [?] or what to do instead ›"
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
+_UNASKED = "Code runs unasked from now on. /auto_run off: you are asked again."
+_UNASKED_ONCE = "Code runs unasked until this call ends. Ctrl-C stops it."
 _PASTED = "A paste cannot approve. Type the letter."
 
 
@@ -137,8 +139,7 @@ class TerminalPerson:
             return None
         match answer:
             case "y" | "a":
-                self.always = answer == "a"
-                return Run(proposed.code)
+                return self._agreed(proposed, always=answer == "a")
             case "n":
                 return Decline("", stop=self._once)
             case "e":
@@ -152,6 +153,12 @@ class TerminalPerson:
             case _ if answer:
                 self._tell(*(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER)
         return None
+
+    def _agreed(self, proposed: CodeProposed, *, always: bool) -> Run:
+        self.always = always
+        if always:
+            self._tell(_UNASKED_ONCE if self._once else _UNASKED)
+        return Run(proposed.code)
 
     def _letter(self, text: str, choices: Sequence[Choice]) -> str:
         """What was typed, in small letters; the letter of a number where numbers were offered."""

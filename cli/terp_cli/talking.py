@@ -39,7 +39,7 @@ async def talk(
         settings,
         call.places,
         call.environ,
-        profile=call.options.profile,
+        profile=call.profile,
         model=partial(_use_model, call, settings),
         saved=lambda: saved(call, at_terminal.session.folder.name),
         reopen=reopen,

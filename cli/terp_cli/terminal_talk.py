@@ -49,7 +49,7 @@ class Around:
     settings: Settings
     places: Places
     environ: Mapping[str, str]
-    profile: str = ""
+    profile: str = "default"
     model: Callable[[Session, str], Awaitable[None]] | None = None
     saved: Callable[[], Sequence[SavedSession]] = _none
     reopen: Callable[[str], Awaitable[Session]] | None = None
@@ -106,7 +106,7 @@ class TerminalTalk:
 
     @property
     def profile(self) -> str:
-        """The profile that was named for this call; "" when none was."""
+        """The profile in effect; "default" when no other was asked for."""
         return self._around.profile
 
     @property

@@ -111,6 +111,21 @@ async def test_always_does_not_ask_again(desk: Callable[..., Seat]) -> None:
     assert await seat.person.approve(CODE) == Run("print(1)", by="auto_run")
 
 
+@pytest.mark.parametrize(
+    ("once", "said"),
+    [
+        (False, "Code runs unasked from now on. /auto_run off: you are asked again."),
+        (True, "Code runs unasked until this call ends. Ctrl-C stops it."),
+    ],
+)
+async def test_always_says_what_it_means_and_how_it_ends(
+    desk: Callable[..., Seat], once: bool, said: str
+) -> None:
+    seat = desk(once=once)
+    await seat.decide("a\r")
+    assert said in seat.terminal.shown()
+
+
 async def test_code_that_nobody_else_draws_is_drawn_before_it_is_asked_about(
     desk: Callable[..., Seat],
 ) -> None:

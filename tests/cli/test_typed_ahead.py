@@ -24,21 +24,6 @@ def test_what_is_typed_before_the_prompt_is_there_reaches_it_unseen(tmp_path: Pa
     assert (asked, "hello" in before_the_banner) == ("hello", False)
 
 
-def test_what_is_typed_between_the_banner_and_the_prompt_reaches_it_unseen(tmp_path: Path) -> None:
-    terp = Terp(tmp_path)
-    with Loopback(["You said so."]) as server:
-        command = [sys.executable, "-m", "terp_cli", *to(server)]
-        with Teletype(command, terp.cwd, terp.environ) as teletype:
-            teletype.until("/help")
-            teletype.types("hello\r")
-            before_the_prompt = teletype.until("\x1b[?2004h")
-            teletype.until("You said so.")
-            teletype.types("\x04")
-            _, code = teletype.over()
-            assert (code, teletype.modes) == (0, teletype.before)
-    assert "hello" not in before_the_prompt
-
-
 def test_ctrl_d_before_the_prompt_leaves_it(tmp_path: Path) -> None:
     terp = Terp(tmp_path)
     command = [sys.executable, "-m", "terp_cli", "-m", "openai/gpt-4o", "--api-key", "none"]

@@ -139,7 +139,7 @@ class Talk(Protocol):
 
     @property
     def profile(self) -> str:
-        """The profile that was named for this call; "" when none was."""
+        """The profile in effect; "default" when no other was asked for."""
 
     @property
     def width(self) -> int:

@@ -73,7 +73,8 @@ class Transcript:
     begins, it is finished, and a blank row goes between them. `verbose` folds no traceback, and no
     reasoning unless `reasoning` says so. `draw` draws pictures; without it there is no `Graphic` among
     the rows. `rows` are those of the screen: longer code of a call is folded (0: never). While
-    `asks` is set a person is about to be asked about the code that was proposed.
+    `asks` is set a person is about to be asked about the code that was proposed. With `ascii_only`
+    formulas are written in ASCII.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class Transcript:
         self._detail: Detail = reasoning or ("whole" if verbose else "folded")
         self._drawing = draw
         self._screen_rows = rows
+        self.ascii_only = False
         self.asks = True
         self._proposed: CodeProposed | None = None
         self._cwd = ""
@@ -239,7 +241,7 @@ class Transcript:
         return FoldedReasoning(self._width, self._clock, shown=self._detail == "folded")
 
     def _markdown(self) -> AnswerStream:
-        markdown = MarkdownStream(self._width, self._tail_rows)
+        markdown = MarkdownStream(self._width, self._tail_rows, ascii_only=self.ascii_only)
         return AnswerStream(
             markdown, lambda address: bool(path := same_file(address, self._cwd)) and path in self._named
         )
@@ -251,6 +253,7 @@ class Transcript:
             whole=self.verbose,
             draw=self._drawing,
             tail_rows=self._tail_rows,
+            ascii_only=self.ascii_only,
         )
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:

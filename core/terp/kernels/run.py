@@ -1,13 +1,13 @@
 """One run of code in a kernel: what has come of it so far, and whether it is over."""
 
 import asyncio
-import json
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
+from terp.kernels.reports import back_call_in
 from terp.kernels.translation import Translator, error_of, omitted, pages, report_of
 from terp.outputs import BackCall, Error, InputRequest, Output, RunStarted, RunStatus
 
@@ -145,10 +145,9 @@ class Run:
             self.backlog.put(RunStarted(execution_count))
 
     def _on_stdin(self, content: Message) -> None:
-        prompt = content.get("prompt") or ""
+        prompt = str(content.get("prompt") or "")
         if prompt.startswith(self._back_prompt):
-            call = json.loads(prompt[len(self._back_prompt) :])
-            self._held = BackCall(call["service"], call["arguments"])
+            self._held = back_call_in(prompt[len(self._back_prompt) :])
         else:
             self._held = InputRequest(prompt, bool(content.get("password")))
         if self._markers:
