@@ -182,7 +182,7 @@ class Repl:
                 arguments=lambda name, begun: self._commands.arguments(self._talk, name, begun),
                 names=self._names,
                 code=self._completed,
-                cwd=Path(self._kernel.cwd),
+                cwd=lambda: Path(self._kernel.cwd),
             ),
             vi_mode=self._settings.vi_mode,
         )

@@ -19,14 +19,14 @@ class Sources:
     """Where completions come from.
 
     `commands` lists them by name; `arguments` those of a command line so far. `names` are the variables
-    of the kernel with their types, `code` completes Python at its end.
+    of the kernel with their types, `code` completes Python at its end. `cwd` is where the kernel is now.
     """
 
     commands: Callable[[], Iterable[Word]]
     arguments: Callable[[str, str], Iterable[Word]]
     names: Callable[[], Awaitable[Sequence[Word]]]
     code: Callable[[str], Awaitable[Sequence[str]]]
-    cwd: Path
+    cwd: Callable[[], Path]
 
 
 @dataclass(frozen=True, slots=True)
