@@ -159,6 +159,8 @@ class MessageLine:
 
         @bindings.add("c-c", filter=typing & ~busy)
         def _clear(_: KeyPressEvent) -> None:
+            if self._talk.one_more():
+                return
             if self.leaving and not self.buffer.text:
                 self._leave()
                 return

@@ -8,6 +8,7 @@ A line is a command, the person's own code (`!ls`, `>>> x`), or a message to the
 
 import asyncio
 import signal
+import time
 import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
@@ -34,6 +35,7 @@ from terp.messages import Assistant, Attachment
 from terp.typed_run import TYPED
 from terp_cli.commands.every import all_commands
 from terp_cli.mentions import described, mentions
+from terp_cli.presses import Presses
 from terp_cli.sanitise import readable
 from terp_cli.talk import LineSettings, Sources, Word, typed_code
 from terp_cli.terminal_talk import TerminalTalk
@@ -110,6 +112,7 @@ class Repl:
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
         self._in_turn = False
+        self._presses = Presses(time.monotonic)
         self._toolbar = Toolbar(
             model=lambda: talk.session.model.name,
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
@@ -145,9 +148,10 @@ class Repl:
     def interrupt(self) -> None:
         """Stop the turn that is going on, and let the person think again about what was to follow it."""
         if self._in_turn:
+            self._presses.stop()
             self._talk.desk.take_back()
             self.begin(self._talk.session.interrupt)
-        else:
+        elif not self._presses.one_more():
             self._talk.desk.interrupted()
 
     def stop(self) -> None:
@@ -174,6 +178,7 @@ class Repl:
             toolbar=self._toolbar.text,
             busy=lambda: self._in_turn,
             interrupt=self.interrupt,
+            one_more=self._presses.one_more,
             rewind=self._rewind,
             typed=self._titles.typed,
             begins=self._settings.hand_over,
@@ -224,6 +229,7 @@ class Repl:
             return await doing
         finally:
             self._in_turn = False
+            self._presses.over()
 
     async def _attached(self, line: str) -> Sequence[Attachment]:
         """What a message names with an @; the message comes back to the line when that cannot be read."""

@@ -37,6 +37,11 @@ class Typed:
     pasted: bool
 
 
+def _never() -> bool:
+    """Nothing was stopped."""
+    return False
+
+
 def _no_one() -> None:
     """Nobody wants to know."""
 
@@ -45,8 +50,9 @@ def _no_one() -> None:
 class LineSettings:
     """A conversation, as far as the input line has to do with it.
 
-    `busy` tells whether a turn is going on, which `interrupt` then stops; `rewind` is what Esc Esc does
-    on an empty line, and `typed` hears of keys. `history` is the file of what was typed. `begins` is called
+    `busy` tells whether a turn is going on, which `interrupt` then stops; `one_more` tells whether a Ctrl-C
+    of this moment is still for the turn that was stopped. `rewind` is what Esc Esc does on an empty line,
+    and `typed` hears of keys. `history` is the file of what was typed. `begins` is called
     right before the keys are read.
     """
 
@@ -54,6 +60,7 @@ class LineSettings:
     toolbar: Callable[[], str]
     busy: Callable[[], bool]
     interrupt: Callable[[], None]
+    one_more: Callable[[], bool] = _never
     rewind: Callable[[], None] = _no_one
     typed: Callable[[], None] = _no_one
     begins: Callable[[], None] = _no_one

@@ -11,7 +11,7 @@ from terp.settings import Settings
 from terp.store.places import Place
 from terp_cli.ahead import preload_adapters
 from terp_cli.call import Call
-from terp_cli.keeping import saved, stored
+from terp_cli.keeping import saved, stored, way_back
 from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.seat import Seat
@@ -57,7 +57,11 @@ async def talk(
         vi_mode=settings.vi_mode,
     )
     try:
-        return await run_repl(at_terminal, given)
+        code = await run_repl(at_terminal, given)
+        command = "" if code or call.options.quiet else way_back(call, at_terminal.session.folder)
+        if command:
+            at_terminal.desk.say(f"\n{command} goes on with this conversation.")
+        return code
     finally:
         await at_terminal.session.aclose()
 

@@ -25,7 +25,9 @@ class Seat:
         self.busy = False
         self.interrupts = 0
         self.rewinds = 0
-        self.talk = LineSettings(history, lambda: "toolbar", lambda: self.busy, self._interrupt, self._rewind)
+        self.talk = LineSettings(
+            history, lambda: "toolbar", lambda: self.busy, self._interrupt, rewind=self._rewind
+        )
 
     def _interrupt(self) -> None:
         self.interrupts += 1

@@ -118,6 +118,19 @@ async def test_ctrl_c_during_a_turn_interrupts_it_and_nothing_else(seat: Callabl
     assert (await here.left(), here.said) == (0, ["wait", "hello"])
 
 
+async def test_pressing_ctrl_c_again_and_again_to_interrupt_does_not_leave(seat: Callable[..., Seat]) -> None:
+    here = seat(call(EchoKernel.ENDLESS))
+    await here.types("wait\r")
+    await here.kernel.busy()
+    here.keys.send_text("\x03\x03")
+    await here.screen.wrote("Interrupted.")
+    await here.session.idle()
+    here.keys.send_text("\x03\x03")
+    await asyncio.wait({here.running}, timeout=0.2)
+    await here.types("hello\r", "\x04")
+    assert (await here.left(), here.said) == (0, ["wait", "hello"])
+
+
 async def test_an_interrupt_at_the_prompt_does_nothing(seat: Callable[..., Seat]) -> None:
     here = seat()
     await here.types("")
