@@ -11,6 +11,7 @@ from terp.events import CodeProposed
 from terp.person import Consent, Decline, Run
 from terp_cli.choices import Choice, letter_of, numbered
 from terp_cli.clipboard import copied
+from terp_cli.commands.table import Commands
 from terp_cli.front import PersonalFront
 from terp_cli.lookalikes import lookalikes
 from terp_cli.reader import Reader
@@ -32,6 +33,10 @@ _LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [?] or what to d
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
 _PASTED = "A paste cannot approve. Type the letter."
+_YES = ("yes", "ok", "okay", "sure", "run", "yep", "yeah")
+_Y_RUNS = "y runs it, with Enter."
+_BESIDE = "/vars, /help and other commands that only show something can be entered here, too."
+_NO_COMMANDS = "No command and no code of your own can be entered here. y runs it, n does not."
 
 
 def _send_interrupt() -> None:
@@ -48,7 +53,8 @@ class TerminalPerson:
     is drawn before it is asked about, because nobody else draws the turn on this terminal. With `spoken`
     the choices are numbered and read out.
 
-    While `always` is set nobody is asked. `explain`, where it is set, is what the model says about code.
+    While `always` is set nobody is asked. `explain`, where it is set, is what the model says about code,
+    and `beside` does what a line says that is a command or code and no answer.
     """
 
     def __init__(
@@ -72,6 +78,7 @@ class TerminalPerson:
         self._spoken = spoken
         self._always = False
         self.explain: Callable[[str, str], Awaitable[str]] | None = None
+        self.beside: Callable[[str], Awaitable[None]] | None = None
 
     @property
     def always(self) -> bool:
@@ -130,14 +137,22 @@ class TerminalPerson:
 
     async def _decided(self, proposed: CodeProposed, typed: Typed) -> Run | Decline | None:
         answer = self._letter(typed.text, CHOICES)
-        if len(answer) > 1:
+        if answer in _YES:
+            self._tell(_Y_RUNS)
+        elif _means_terp(answer):
+            await self._do_beside(typed.text.strip())
+        elif len(answer) > 1:
             return Decline(typed.text.strip())
-        if typed.pasted:
+        elif typed.pasted:
             self._tell(_PASTED)
-            return None
-        match answer:
+        else:
+            return await self._decided_by_letter(proposed, answer)
+        return None
+
+    async def _decided_by_letter(self, proposed: CodeProposed, letter: str) -> Run | Decline | None:
+        match letter:
             case "y" | "a":
-                self.always = answer == "a"
+                self.always = letter == "a"
                 return Run(proposed.code)
             case "n":
                 return Decline("", stop=self._once)
@@ -149,8 +164,9 @@ class TerminalPerson:
                 self._tell(f"Copied {await copied(proposed.code, self._environ, self._typing.emit)}.")
             case "v":
                 self._front.whole_code()
-            case _ if answer:
-                self._tell(*(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER)
+            case _ if letter:
+                known = [_BESIDE] if self.beside else []
+                self._tell(*(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER, *known)
         return None
 
     def _letter(self, text: str, choices: Sequence[Choice]) -> str:
@@ -166,6 +182,15 @@ class TerminalPerson:
             self._front.say(await self.explain(proposed.language, proposed.code))
         except TerpError as error:
             self._front.say(error.message)
+
+    async def _do_beside(self, line: str) -> None:
+        if self.beside is None:
+            self._tell(_NO_COMMANDS)
+            return
+        try:
+            await self.beside(line)
+        except TerpError as error:
+            self._front.say(error.message, *([error.remedy] if error.remedy else []))
 
     async def _edited(self, proposed: CodeProposed) -> Run | None:
         """The edited code, which is proposed again; None when it is as it was."""
@@ -216,3 +241,8 @@ class TerminalPerson:
         if self._desk is None:
             self._desk = self._make_desk()
         return self._desk
+
+
+def _means_terp(answer: str) -> bool:
+    """Whether an answer is what is typed at the prompt for terp itself: a command, or code of one's own."""
+    return answer.startswith((">>>", "!", "%%")) or ("\n" not in answer and Commands.are_in(answer))

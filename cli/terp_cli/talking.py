@@ -46,6 +46,7 @@ async def talk(
     )
     at_terminal = TerminalTalk(session, seat.front, seat.desk(), seat.person, around)
     seat.person.explain = at_terminal.explain
+    seat.person.beside = at_terminal.beside
     kernel = session.kernels.get(session.kernels.languages[0])
     given = ReplSettings(
         history=call.places.history,

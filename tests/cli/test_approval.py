@@ -11,7 +11,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
 from terp.effects.found import Effects
-from terp.errors import NobodyThere
+from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
 from terp.person import Consent, Decline, Run
 from terp_cli.approval import TerminalPerson
@@ -77,9 +77,41 @@ async def test_n_ends_the_turn_of_a_one_shot(desk: Callable[..., Seat]) -> None:
     assert await desk(once=True).decide("n\r") == Decline("", stop=True)
 
 
-@pytest.mark.parametrize("text", ["yes, but slower", "yes", "no", "use pandas", "yy"])
+@pytest.mark.parametrize("text", ["yes, but slower", "no", "yy", "run it slower", "/tmp/a is wrong"])
 async def test_anything_longer_declines_and_is_feedback(desk: Callable[..., Seat], text: str) -> None:
     assert await desk().decide(text + "\r") == Decline(text)
+
+
+@pytest.mark.parametrize("word", ["yes", "ok", "OK", " sure ", "run"])
+async def test_a_word_of_consent_tells_the_letter_and_asks_again(
+    desk: Callable[..., Seat], word: str
+) -> None:
+    seat = desk()
+    assert await seat.decide(f"{word}\r", "y\r") == Run("print(1)")
+    assert "y runs it, with Enter." in seat.terminal.shown()
+
+
+@pytest.mark.parametrize("line", ["/help", "/vars df", "%tokens", ">>> 1+1", "!ls", "%% ls", "/undo"])
+async def test_a_line_for_terp_is_no_feedback_and_the_question_comes_back(
+    desk: Callable[..., Seat], line: str
+) -> None:
+    seat = desk()
+    done: list[str] = []
+
+    async def beside(line: str) -> None:
+        done.append(line)
+        raise TerpError("Not now.")
+
+    seat.person.beside = beside
+    assert await seat.decide(f"{line}\r", "y\r") == Run("print(1)")
+    assert (done, "Not now." in seat.terminal.shown()) == ([line], True)
+
+
+async def test_a_one_shot_says_that_it_takes_no_commands(desk: Callable[..., Seat]) -> None:
+    seat = desk(once=True)
+    assert await seat.decide("/help\r", "y\r") == Run("print(1)")
+    shown = " ".join(seat.terminal.shown())
+    assert "No command and no code of your own can be entered here. y runs it, n does not." in shown
 
 
 async def test_an_empty_line_asks_again(desk: Callable[..., Seat]) -> None:

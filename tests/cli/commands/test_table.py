@@ -82,6 +82,20 @@ async def test_an_unknown_command_suggests_the_nearest(line: str, said: object, 
     assert (refused.value.message, refused.value.remedy) == said
 
 
+async def test_a_command_that_changes_something_waits_for_the_end_of_a_question(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=["hello"])
+    with pytest.raises(Misused) as refused:
+        await all_commands().run(talk, "/undo", asked=True)
+    assert refused.value.message == "/undo has to wait until the question is answered."
+    assert len(talk.session.turns) == 1
+
+
+async def test_a_command_that_only_shows_something_runs_during_a_question(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    assert await all_commands().run(talk, "/cost", asked=True)
+    assert talk.did == ["Nothing was asked of a model yet."]
+
+
 async def test_a_slash_alone_asks_for_help(tmp_path: Path) -> None:
     assert await Noted(tmp_path).does("/") == list(overview(all_commands()))
 
