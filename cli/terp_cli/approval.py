@@ -28,6 +28,7 @@ CHOICES = (
     Choice("v", "show all of it"),
 )
 CONSENT = (Choice("y", "yes"), Choice("n", "no"))
+_ESCAPE = "Esc does not run it either; Ctrl-C ends the turn."
 _LONGER = "Anything longer does not run it, and is told to the model."
 _LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [?] or what to do instead ›"
 # Code may ask with a megabyte, which would be painted again at each key.
@@ -166,7 +167,9 @@ class TerminalPerson:
                 self._front.whole_code()
             case _ if letter:
                 known = [_BESIDE] if self.beside else []
-                self._tell(*(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER, *known)
+                self._tell(
+                    *(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER, _ESCAPE, *known
+                )
         return None
 
     def _letter(self, text: str, choices: Sequence[Choice]) -> str:
@@ -221,7 +224,7 @@ class TerminalPerson:
     async def _line(self, question: str) -> Typed | None:
         """What is typed; None when there is no answer: Ctrl-C, Ctrl-D, or no terminal any more."""
         try:
-            return await self._typing.line(question)
+            return await self._typing.line(question, escape="n")
         except EOFError:
             return None
         except KeyboardInterrupt:

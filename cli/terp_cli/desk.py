@@ -175,14 +175,18 @@ class Desk:
         self._commit(line)
         return unmarked(line)
 
-    async def line(self, question: str, *, secret: bool = False, fresh: bool = True) -> Typed:
+    async def line(
+        self, question: str, *, secret: bool = False, fresh: bool = True, escape: str = ""
+    ) -> Typed:
         """The line entered after `question`; `fresh` forgets what was typed before it.
+
+        `escape` is what the Esc key answers, on an empty line.
 
         Raises:
             KeyboardInterrupt: Ctrl-C.
             EOFError: Ctrl-D on an empty line, or the terminal is gone.
         """
-        return await self._ask(Question(question, secret=secret), fresh=fresh)
+        return await self._ask(Question(question, secret=secret, escape=escape), fresh=fresh)
 
     async def edited(self, text: str) -> str | None:
         """`text` as the person leaves it, typed here; None when they give up."""

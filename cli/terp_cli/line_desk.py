@@ -63,8 +63,12 @@ class LineDesk:
             text += "\n" + await self._next()
         return unmarked(text)
 
-    async def line(self, question: str, *, secret: bool = False, fresh: bool = True) -> Typed:
+    async def line(
+        self, question: str, *, secret: bool = False, fresh: bool = True, escape: str = ""
+    ) -> Typed:
         """The line entered after `question`; `fresh` forgets what was typed before it.
+
+        `escape` is what the Esc key answers, on an empty line.
 
         Raises:
             EOFError: Ctrl-D on an empty line, or the terminal is gone.
@@ -77,7 +81,8 @@ class LineDesk:
                     self._unread = b""
                 self._write(question)
                 # A terminal without marked pastes cannot tell; several lines at once are taken for one.
-                return Typed(await self._next(), pasted=len(self._lines) > 0)
+                text = await self._next()
+                return Typed(escape if text == "\x1b" else text, pasted=len(self._lines) > 0)
 
     async def edited(self, text: str) -> str | None:
         """None: a text of several lines cannot be edited here without an editor."""

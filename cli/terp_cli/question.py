@@ -17,14 +17,18 @@ from terp_cli.talk import Typed
 class Question:
     """One line from the person, or with `text` a text of several lines for them to edit.
 
-    `answered` gets what was typed, or `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D.
+    `answered` gets what was typed, or `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D. `escape` is
+    what Esc answers on an empty line; without it the key does nothing.
     """
 
-    def __init__(self, words: str, *, secret: bool = False, text: str | None = None) -> None:
+    def __init__(
+        self, words: str, *, secret: bool = False, text: str | None = None, escape: str = ""
+    ) -> None:
         self.words = words
         self.secret = secret
         self.edits = text is not None
         self.answered: asyncio.Future[Typed] = asyncio.get_running_loop().create_future()
+        self._escape = escape
         self._pasted = False
         self._answer = ""
         self._buffer = Buffer(multiline=self.edits, document=Document(text or ""))
@@ -64,6 +68,7 @@ class Question:
         bindings = KeyBindings()
         here = has_focus(self._buffer)
         one_line = here & Condition(lambda: not self.edits)
+        escapes = here & Condition(lambda: bool(self._escape) and not self._buffer.text)
 
         @bindings.add(Keys.BracketedPaste, filter=here)
         def _paste(event: KeyPressEvent) -> None:
@@ -74,6 +79,11 @@ class Question:
         def _enter(event: KeyPressEvent) -> None:
             # More keys in the same read: a paste of several lines into a terminal that does not mark them.
             self._pasted |= bool(event.app.key_processor.input_queue)
+            self._accept()
+
+        @bindings.add("escape", filter=escapes)
+        def _give_up(_: KeyPressEvent) -> None:
+            self._buffer.text = self._escape
             self._accept()
 
         @bindings.add("escape", "enter", filter=here)

@@ -73,6 +73,23 @@ async def test_n_declines_and_the_turn_goes_on(desk: Callable[..., Seat]) -> Non
     assert await desk().decide("n\r") == Decline("")
 
 
+async def test_esc_declines_without_feedback(desk: Callable[..., Seat]) -> None:
+    seat = desk()
+    assert await seat.decide("\x1b") == Decline("")
+    assert seat.terminal.shown()[-1].endswith("› n")
+
+
+async def test_esc_in_the_middle_of_words_does_not_answer(desk: Callable[..., Seat]) -> None:
+    seat = desk()
+    asking = asyncio.create_task(seat.person.approve(CODE))
+    await seat.asked(1)
+    seat.keys.send_text("use \x1b")
+    # Esc alone is told from the beginning of another key by a pause after it.
+    await asyncio.wait({asking}, timeout=0.6)
+    seat.keys.send_text("pandas\r")
+    assert await asyncio.wait_for(asking, 20) == Decline("use pandas")
+
+
 async def test_n_ends_the_turn_of_a_one_shot(desk: Callable[..., Seat]) -> None:
     assert await desk(once=True).decide("n\r") == Decline("", stop=True)
 

@@ -18,6 +18,7 @@ KEYS = (
     ("Ctrl+X Ctrl+E", "write in your editor"),
     ("Up", "while a turn runs, on an empty line: take back what was to be sent next"),
     ("Ctrl+C, Esc", "interrupt, keeping everything; at the prompt Ctrl+C clears the line, twice leaves"),
+    ("Esc", "at a question: no"),
     ("Ctrl+D", "leave"),
 )
 
