@@ -36,7 +36,7 @@ _LONGEST_PROMPT = 2_000
 _PASTED = "A paste cannot approve. Type the letter."
 _YES = ("yes", "ok", "okay", "sure", "run", "yep", "yeah")
 _Y_RUNS = "y runs it, with Enter."
-_BESIDE = "/vars, /help and other commands that only show something can be entered here, too."
+_BESIDE = "Commands that only show something, as /vars does, can be used here, too."
 _NO_COMMANDS = "No command and no code of your own can be entered here. y runs it, n does not."
 
 

@@ -44,7 +44,7 @@ from terp_cli.painter import Painter
 from terp_cli.question import Question
 from terp_cli.render.rows import Row
 from terp_cli.sanitise import one_line, readable
-from terp_cli.talk import LEAVING, LineSettings, Typed, unmarked
+from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, unmarked
 
 T = TypeVar("T")
 
@@ -227,9 +227,17 @@ class Desk:
         self._painter.send(sequence)
 
     def take_back(self) -> None:
-        """Put what was queued back on the input line: the person wants to think again."""
-        if self._message is not None and self._queued:
-            self._message.put("\n".join([*self._taken_back(), self._message.buffer.text]).rstrip("\n"))
+        """Send nothing of what was queued: the person wants to think again.
+
+        The first line is on the input line again, if there is nothing else; the others are listed, and
+        are in the history as all that was entered.
+        """
+        queued = list(self._queued)
+        self._queued.clear()
+        if queued and self._message is not None and not self._message.buffer.text:
+            self._message.put(queued.pop(0))
+        for line in queued:
+            self.say(f"{NOT_SENT}{one_line(line)}")
 
     def close(self) -> None:
         """Give the terminal back."""
@@ -348,10 +356,8 @@ class Desk:
         self._queued.append(line)
         self._more.set()
 
-    def _taken_back(self) -> Sequence[str]:
-        taken = list(self._queued)
-        self._queued.clear()
-        return taken
+    def _taken_back(self) -> str:
+        return self._queued.pop() if self._queued else ""
 
     def _leave(self) -> None:
         self._left = True

@@ -14,7 +14,7 @@ from typing import TextIO, TypeVar
 from terp_cli import tty
 from terp_cli.editor import run_editor
 from terp_cli.sanitise import readable
-from terp_cli.talk import LEAVING, LineSettings, Typed, goes_on, unmarked
+from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, goes_on, unmarked
 
 T = TypeVar("T")
 _READ_BYTES = 65_536
@@ -128,7 +128,7 @@ class LineDesk:
     def take_back(self) -> None:
         """Forget the lines that were typed ahead."""
         for line in self._lines:
-            self.say(f"Not sent: {readable(line)}")
+            self.say(f"{NOT_SENT}{readable(line)}")
         self._lines.clear()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """The line a person types their next message on: several lines where they are wanted, history, search."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
@@ -36,7 +36,7 @@ class MessageLine:
         talk: LineSettings,
         *,
         entered: Callable[[str], None],
-        take_back: Callable[[], Sequence[str]],
+        take_back: Callable[[], str],
         leave: Callable[[], None],
         mark: str,
     ) -> None:
@@ -174,7 +174,7 @@ class MessageLine:
         @bindings.add("up", filter=empty & busy)
         def _take_back(event: KeyPressEvent) -> None:
             if taken := self._take_back():
-                self.put("\n".join(taken))
+                self.put(taken)
             else:
                 event.current_buffer.auto_up()
 

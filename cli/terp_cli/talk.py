@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
+NOT_SENT = "Not sent: "
 _CONTINUED = re.compile(r"(?<!\\)\\\n")
 _PROMPTED = re.compile(r"^(>>>|\.\.\.) ?")
 

@@ -118,6 +118,32 @@ async def test_up_takes_back_what_was_queued_while_a_turn_goes_on() -> None:
         assert await here.read("later\r\x1b[A now\r") == "later now"
 
 
+async def test_up_takes_back_the_last_of_several_lines() -> None:
+    async with seat() as here:
+        here.busy = True
+        assert [await here.read("one\rtwo\r\x1b[A more\r"), await here.read()] == ["one", "two more"]
+
+
+async def test_an_interrupt_lists_what_does_not_fit_on_the_line() -> None:
+    async with seat() as here:
+        here.busy = True
+        here.keys.send_text("/vars\r!ls\rtwo\n lines\r\x03")
+        await here.screen.wrote("two^J lines")
+        assert await here.read(" df\r") == "/vars df"
+    assert [row for row in here.screen.shown() if "ot sent" in row] == [
+        "Not sent: !ls",
+        "Not sent: two^J lines",
+    ]
+
+
+async def test_an_interrupt_keeps_the_draft_on_the_line() -> None:
+    async with seat() as here:
+        here.busy = True
+        here.keys.send_text("one\rdraft\x03")
+        await here.screen.wrote("Not sent: one")
+        assert await here.read("\r") == "draft"
+
+
 async def test_an_interrupt_puts_what_was_queued_back_on_the_line() -> None:
     async with seat() as here:
         here.busy = True
