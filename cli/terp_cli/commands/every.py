@@ -12,7 +12,7 @@ TABLE = (
     Command(
         "undo", "", "forget the last turn", "Conversation", "conversation.undo",
         "The whole turn leaves the model's memory: your message, its replies, and the results of its code. "
-        "What the code did to variables and files is not undone.",
+        "What the code did to variables and files is not undone. /rewind N forgets more than one turn.",
     ),
     Command(
         "retry", "", "send the last message again", "Conversation", "conversation.retry",

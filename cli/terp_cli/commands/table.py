@@ -46,6 +46,8 @@ class Command:
         Raises:
             TerpError: it cannot be done.
         """
+        if argument and not self.argument:
+            raise misused(self.name, f"nothing can follow it, and '{one_line(argument)}' did.")
         await function(self.calls)(talk, argument)
 
     def complete(self, talk: "Talk", begun: str) -> Iterable[str]:

@@ -82,6 +82,15 @@ async def test_an_unknown_command_suggests_the_nearest(line: str, said: object, 
     assert (refused.value.message, refused.value.remedy) == said
 
 
+@pytest.mark.parametrize("row", [row for row in TABLE if not row.argument], ids=lambda row: row.name)
+async def test_a_command_that_takes_nothing_refuses_what_follows_it(row: Command, tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=["one", "two"])
+    with pytest.raises(Misused) as refused:
+        await talk.does(f"/{row.name} 3")
+    assert refused.value.message == f"/{row.name}: nothing can follow it, and '3' did."
+    assert (talk.did, len(talk.session.turns)) == ([], 2)
+
+
 async def test_a_command_that_changes_something_waits_for_the_end_of_a_question(tmp_path: Path) -> None:
     talk = Noted(tmp_path, prompts=["hello"])
     with pytest.raises(Misused) as refused:
