@@ -78,7 +78,12 @@ async def _use_model(call: Call, settings: Settings, session: Session, name: str
 
 
 def settings_for(name: str, present: str, settings: Settings, api_key: str) -> tuple[Settings, str]:
-    """The settings and the key for another model; those of one provider never go to the next."""
+    """The settings and the key for another model; those of one provider never go to the next.
+
+    A name without a provider is one of the server at `api_base`, if there is one.
+    """
+    if settings.api_base and "/" not in name:
+        return replace(settings, model=name), api_key
     if name.partition("/")[0] == present.partition("/")[0]:
         return replace(settings, model=name), api_key
     return replace(settings, model=name, api_base="", api_key_env="", api_version=""), ""
