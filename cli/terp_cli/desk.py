@@ -219,6 +219,11 @@ class Desk:
         """Show the toolbar as it is now."""
         self._app.invalidate()
 
+    def clear(self) -> None:
+        """Clear the screen; what has scrolled away stays."""
+        self._painter.clear()
+        self.refresh()
+
     def interrupted(self) -> None:
         """Nothing: here Ctrl-C is a key, and who sends the signal means a turn."""
 

@@ -117,6 +117,10 @@ class LineDesk:
     def emit(self, sequence: str) -> None:
         """Nothing: such a terminal would show it."""
 
+    def clear(self) -> None:
+        """Say that this cannot be done here."""
+        self.say("What is written here stays.")
+
     def interrupted(self) -> None:
         """The terminal has cleared the line; the second time in a row the person leaves."""
         self._ended = self._leaving

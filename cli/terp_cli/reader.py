@@ -59,6 +59,9 @@ class Reader(Protocol):
     def emit(self, sequence: str) -> None:
         """Write a sequence that leaves no trace on the screen."""
 
+    def clear(self) -> None:
+        """Clear the screen; what has scrolled away stays."""
+
     def interrupted(self) -> None:
         """Ctrl-C came as a signal, while no turn was going on."""
 

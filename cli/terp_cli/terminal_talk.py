@@ -146,6 +146,10 @@ class TerminalTalk:
         """Write an escape sequence of terp's own that leaves no trace on the screen."""
         self.desk.emit(sequence)
 
+    def clear(self) -> None:
+        """Clear the screen."""
+        self.desk.clear()
+
     async def ask(self, question: str) -> bool:
         """Whether the person says yes."""
         return await self._person.allow(Consent(question))

@@ -184,6 +184,18 @@ async def test_a_question_and_its_answer_stay_on_the_screen() -> None:
     assert here.screen.shown() == ["Two", "lines? y"]
 
 
+async def test_a_cleared_screen_shows_the_line_alone() -> None:
+    async with seat() as here:
+        here.desk.say("before")
+        here.keys.send_text("dra")
+        await here.screen.wrote("dra")
+        here.desk.clear()
+        here.keys.send_text("ft")
+        await here.screen.wrote("ft")
+        rows = [row.rstrip() for row in here.screen.pyte().display if row.strip()]
+        assert rows == ["› draft", "toolbar"]
+
+
 async def test_two_escapes_rewind() -> None:
     async with seat() as here:
         here.keys.send_text("\x1b\x1b")

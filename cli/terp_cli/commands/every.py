@@ -123,6 +123,11 @@ TABLE = (
         "telling.profile", shows=True,
     ),
     Command(
+        "clear", "", "clear the screen", "terp", "switches.clear",
+        "Ctrl+L does the same. The conversation and the variables stay; /reset begins a new conversation.",
+        shows=True,
+    ),
+    Command(
         "verbose", "[on|off]", "show tracebacks whole", "terp", "switches.verbose", completes="switches.words"
     ),
     Command(

@@ -1,4 +1,4 @@
-"""Commands that switch something on or off."""
+"""Commands that change how things are shown or asked about: most switch something on or off."""
 
 from terp.settings import Settings, table
 from terp_cli.commands.table import misused
@@ -31,6 +31,11 @@ async def debug(talk: Talk, word: str) -> None:
     """Whether errors of terp's own show their traceback."""
     talk.debug = _on("debug", word or "on")
     talk.say("Errors are shown with their traceback." if talk.debug else "Errors are shown as one line.")
+
+
+async def clear(talk: Talk, _: str) -> None:
+    """An empty screen."""
+    talk.clear()
 
 
 def words(_: Talk, begun: str) -> list[str]:

@@ -95,7 +95,7 @@ class Commands:
             return command
         from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
 
-        near = get_close_matches(name, self._names, n=1, cutoff=0.5)
+        near = get_close_matches(name, self._names, n=1, cutoff=0.6)
         hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
         raise Misused(f"There is no command '/{one_line(name)}'.", hint)
 

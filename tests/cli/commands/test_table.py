@@ -16,7 +16,7 @@ MAGICS = (
 COMMANDS = (
     "help", "model", "settings", "auto_run", "vars", "out", "reasoning", "restart", "reset", "undo", "retry",
     "rewind", "fork", "compact", "tokens", "cost", "sessions", "resume", "export", "copy", "edit", "profile",
-    "doctor", "quit",
+    "doctor", "quit", "clear",
 )  # fmt: skip
 
 
@@ -71,6 +71,7 @@ async def test_a_message_is_no_command(tmp_path: Path) -> None:
     [
         ("/modle", ("There is no command '/modle'.", "Did you mean /model?")),
         ("%vras", ("There is no command '/vras'.", "Did you mean /vars?")),
+        ("/purge", ("There is no command '/purge'.", "/help lists all commands.")),
         ("/xyz", ("There is no command '/xyz'.", "/help lists all commands.")),
         ("/\u202ex", ("There is no command '/<U+202E>x'.", "/help lists all commands.")),
         ("/help modle", ("There is no command '/modle'.", "Did you mean /model?")),
