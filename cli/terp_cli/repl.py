@@ -205,7 +205,8 @@ class Repl:
         try:
             await doing
         except TerpError as error:
-            if self._talk.debug:
+            if self._talk.debug and error.__cause__ is not None and error.stop_reason != "usage":
+                # A mistake of the person's own has no more to tell than its message.
                 self._talk.say("".join(traceback.format_exception(error)).rstrip())
             self._talk.say(error.message, *([error.remedy] if error.remedy else []))
         except Exception as error:  # noqa: BLE001  # a bug of terp must not end the conversation

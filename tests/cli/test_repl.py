@@ -157,6 +157,19 @@ async def test_an_error_of_a_turn_is_said_and_the_talk_goes_on(seat: Callable[..
     assert "Nobody answers. Start a server." in " ".join(here.screen.shown())
 
 
+async def test_debug_shows_what_failed_behind_an_error_and_nothing_for_a_mistake(
+    seat: Callable[..., Seat],
+) -> None:
+    async def use(_: Session, name: str) -> None:
+        raise Unavailable("Nobody answers.") from ConnectionError(name)
+
+    here = seat(model=use)
+    await here.types("/debug\r", "/nosuch\r", "/model other/one\r", "/quit\r")
+    await here.left()
+    shown = "\n".join(here.screen.shown())
+    assert (shown.count("Traceback (most recent"), "ConnectionError: other/one" in shown) == (1, True)
+
+
 async def test_a_bug_is_told_and_the_talk_goes_on(seat: Callable[..., Seat]) -> None:
     here = seat(LookupError("no such thing"))
     await here.types("bug\r", "hello\r", "/quit\r")

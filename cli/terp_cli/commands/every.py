@@ -128,10 +128,13 @@ TABLE = (
         shows=True,
     ),
     Command(
-        "verbose", "[on|off]", "show tracebacks whole", "terp", "switches.verbose", completes="switches.words"
+        "verbose", "[on|off]", "show tracebacks whole, or short again", "terp", "switches.verbose",
+        "Without an argument it is the other way than now.",
+        completes="switches.words",
     ),
     Command(
-        "debug", "[on|off]", "show tracebacks of terp's own errors", "terp", "switches.debug",
+        "debug", "[on|off]", "show what failed behind an error, or not", "terp", "switches.debug",
+        "Without an argument it is the other way than now.",
         completes="switches.words",
     ),
     Command(

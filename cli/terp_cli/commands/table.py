@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from terp.errors import TerpError
+from terp.errors import StopReason, TerpError
 from terp_cli.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def function(name: str) -> Callable[..., Any]:
 
 class Misused(TerpError):
     """A command got what it cannot take; the remedy is how it is used."""
+
+    stop_reason: StopReason = "usage"
 
 
 def misused(command: str, why: str) -> Misused:
