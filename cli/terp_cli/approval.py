@@ -30,7 +30,9 @@ CHOICES = (
 CONSENT = (Choice("y", "yes"), Choice("n", "no"))
 _ESCAPE = "Esc does not run it either; Ctrl-C ends the turn."
 _LONGER = "Anything longer does not run it, and is told to the model."
-_LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [?] or what to do instead ›"
+_LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [?] or what to do instead"
+# Fewer cells than this beside the letters are too few to write in.
+_ROOM = 30
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
 _PASTED = "A paste cannot approve. Type the letter."
@@ -214,8 +216,13 @@ class TerminalPerson:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
         asked = f"{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}."
-        letters = numbered(CHOICES, free=_LONGER) if self._spoken else f"{self._broken(_LETTERS)} "
+        letters = numbered(CHOICES, free=_LONGER) if self._spoken else self._letters()
         return f"\n{self._broken(asked)}\n{letters}"
+
+    def _letters(self) -> str:
+        letters = self._broken(_LETTERS)
+        left = self._typing.width - len(letters.rpartition("\n")[2]) - len(" › ")
+        return f"{letters}{' ' if left >= _ROOM else chr(10)}› "
 
     def _broken(self, text: str) -> str:
         """Lines of terp's own, broken between words."""

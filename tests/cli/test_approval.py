@@ -76,7 +76,7 @@ async def test_n_declines_and_the_turn_goes_on(desk: Callable[..., Seat]) -> Non
 async def test_esc_declines_without_feedback(desk: Callable[..., Seat]) -> None:
     seat = desk()
     assert await seat.decide("\x1b") == Decline("")
-    assert seat.terminal.shown()[-1].endswith("› n")
+    assert seat.terminal.shown()[-1] == "› n"
 
 
 async def test_esc_in_the_middle_of_words_does_not_answer(desk: Callable[..., Seat]) -> None:
@@ -213,6 +213,16 @@ async def test_the_question_names_the_folder_and_what_confines_it(desk: Callable
     seat = desk()
     await seat.decide("n\r")
     assert "Run this in /tmp? Nothing confines it." in seat.terminal.shown()
+
+
+@pytest.mark.parametrize(("columns", "room"), [(40, 38), (80, 78), (120, 45)])
+async def test_there_is_room_to_write_what_to_do_instead(
+    desk: Callable[..., Seat], columns: int, room: int
+) -> None:
+    seat = desk()
+    seat.terminal.columns = columns
+    await seat.decide("n\r")
+    assert columns - seat.terminal.shown()[-1].rindex("n") == room
 
 
 async def test_a_name_that_deceives_is_told_with_the_question(desk: Callable[..., Seat]) -> None:
