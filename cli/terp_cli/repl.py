@@ -195,6 +195,7 @@ class Repl:
     async def _next(self) -> None:
         if self._talk.next:
             prompt, attached = self._talk.next.popleft()
+            self._show_prompt(prompt)
             await self._guarded(self._busily(self._drawn(self._talk.session.turn(prompt, attached))))
             return
         line = await self._talk.desk.message()
@@ -253,8 +254,13 @@ class Repl:
         session = self._talk.session
         answers = (message.text for message in reversed(session.history) if isinstance(message, Assistant))
         if session.turns:
-            self._talk.desk.say(f"\n› {readable(session.turns[-1].prompt)}")
+            self._show_prompt(session.turns[-1].prompt)
             self._talk.front.aside(TextDelta(next(answers, "")))
+
+    def _show_prompt(self, prompt: str) -> None:
+        """Show a message that nobody has typed just now."""
+        first, *more = readable(prompt).split("\n")
+        self._talk.desk.say("\n".join(["", f"› {first}", *(f"  {line}" for line in more)]))
 
     def _rewind(self) -> None:
         async def listed() -> None:
