@@ -49,6 +49,7 @@ from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, unmarked
 T = TypeVar("T")
 
 _MARK = "› "
+_TAB = 4
 _ENDING = "Leaving when this turn is over; Ctrl-C ends it now."
 _EDITING = "Alt+Enter or Esc, Enter: done · Ctrl-C: leave it as it was"
 # Whoever is in the middle of a message has not read the question yet.
@@ -190,8 +191,10 @@ class Desk:
 
     async def edited(self, text: str) -> str | None:
         """`text` as the person leaves it, typed here; None when they give up."""
+        # The cursor is at the end: of the last line that holds something.
+        lines = text.rstrip("\n")
         try:
-            return (await self._ask(Question("", text=text), fresh=True)).text
+            return (await self._ask(Question("", text=lines), fresh=True)).text + text[len(lines) :]
         except (KeyboardInterrupt, EOFError):
             return None
 
@@ -265,7 +268,7 @@ class Desk:
                 self._question = None
                 self._focus()
                 if not question.edits:
-                    self.say(readable(question.said))
+                    self.say(readable(question.said).expandtabs(_TAB))
 
     async def _hands_off(self) -> None:
         """Return when nobody is in the middle of typing a message."""
@@ -376,7 +379,8 @@ class Desk:
     def _commit(self, line: str) -> None:
         rows: list[Row] = [()]
         for number, part in enumerate(readable(line).split("\n")):
-            rows.append(((_MARK if number == 0 else " " * len(_MARK), self._bold), (part, "")))
+            shown = part.expandtabs(_TAB)
+            rows.append(((_MARK if number == 0 else " " * len(_MARK), self._bold), (shown, "")))
         self._painter.update(rows)
 
 

@@ -17,7 +17,11 @@ from prompt_toolkit.key_binding import (
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, ConditionalContainer, Dimension, HSplit, Window
 from prompt_toolkit.layout.menus import CompletionsMenuControl
-from prompt_toolkit.layout.processors import AppendAutoSuggestion, HighlightIncrementalSearchProcessor
+from prompt_toolkit.layout.processors import (
+    AppendAutoSuggestion,
+    HighlightIncrementalSearchProcessor,
+    TabsProcessor,
+)
 from prompt_toolkit.widgets import SearchToolbar
 
 from terp_cli.completing import LineCompleter
@@ -60,7 +64,11 @@ class MessageLine:
         self.window = Window(
             BufferControl(
                 self.buffer,
-                input_processors=[HighlightIncrementalSearchProcessor(), AppendAutoSuggestion()],
+                input_processors=[
+                    HighlightIncrementalSearchProcessor(),
+                    TabsProcessor(char1=" ", char2=" "),
+                    AppendAutoSuggestion(),
+                ],
                 search_buffer_control=search.control,
                 key_bindings=self._bindings(),
                 preview_search=True,

@@ -9,7 +9,12 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Window
-from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
+from prompt_toolkit.layout.processors import (
+    Processor,
+    TabsProcessor,
+    Transformation,
+    TransformationInput,
+)
 
 from terp_cli.talk import Typed
 
@@ -36,7 +41,7 @@ class Question:
         *above, self._label = words.removeprefix("\n").split("\n")
         control = BufferControl(
             self._buffer,
-            input_processors=[_Unseen()] if secret else [],
+            input_processors=[_Unseen() if secret else TabsProcessor(char1=" ", char2=" ")],
             key_bindings=self._bindings(),
             include_default_input_processors=not secret,
         )

@@ -8,6 +8,13 @@ from pathlib import Path
 LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
 NOT_SENT = "Not sent: "
 _CONTINUED = re.compile(r"(?<!\\)\\\n")
+_SHELL_LINE = re.compile(r"%% *([^\s]+)")
+_CELL_MAGICS = frozenset(
+    """
+    bash cache capture debug file html HTML javascript js latex markdown perl prun pypy python python2 python3
+    ruby script sh svg SVG sx system time timeit writefile
+    """.split()  # noqa: SIM905 - a table of names, to be read
+)
 _PROMPTED = re.compile(r"^(>>>|\.\.\.) ?")
 
 
@@ -77,10 +84,11 @@ def goes_on(text: str) -> bool:
 def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None:
     """The language and the code of a message that is code: `!command` or `>>> code`; else None.
 
-    `%% command` is what Open Interpreter calls `!command`.
+    `%% command` is what Open Interpreter calls `!command`, with or without the space; `%%time` and its like
+    are IPython's.
     """
-    if message.startswith("%% "):
-        message = f"!{message[3:].lstrip()}"
+    if (found := _SHELL_LINE.match(message)) and found[1] not in _CELL_MAGICS:
+        message = f"!{message[2:].lstrip()}"
     if message.startswith(">>>"):
         return "python", "\n".join(_PROMPTED.sub("", line) for line in message.split("\n"))
     if message.startswith("!") and message[1:].strip():

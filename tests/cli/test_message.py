@@ -184,6 +184,23 @@ async def test_a_question_and_its_answer_stay_on_the_screen() -> None:
     assert here.screen.shown() == ["Two", "lines? y"]
 
 
+async def test_a_pasted_tab_is_as_wide_as_one_and_is_sent_as_one() -> None:
+    async with seat() as here:
+        here.keys.send_text("\x1b[200~a\tb\x1b[201~")
+        await here.screen.wrote("a   b")
+        row = next(row for row in here.screen.shown() if row.startswith("›"))
+        assert (row, await here.read("\r")) == ("› a   b", "a\tb")
+    assert "› a   b" in here.screen.shown()
+
+
+async def test_the_cursor_is_on_the_last_line_of_what_is_edited() -> None:
+    async with seat() as here:
+        editing = asyncio.create_task(here.desk.edited("x = 1\ny = 2\n"))
+        await here.screen.wrote("y = 2")
+        here.keys.send_text("3\x1b\r")
+        assert await asyncio.wait_for(editing, 20) == "x = 1\ny = 23\n"
+
+
 async def test_a_cleared_screen_shows_the_line_alone() -> None:
     async with seat() as here:
         here.desk.say("before")

@@ -123,6 +123,15 @@ def test_names_and_arguments_are_completed(tmp_path: Path) -> None:
     assert list(commands.arguments(talk, "nothing", "")) == []
 
 
-@pytest.mark.parametrize(("line", "code"), [("%% ls -l", ("shell", "ls -l")), ("%%time", None)])
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("%% ls -l", ("shell", "ls -l")),
+        ("%%ls -l", ("shell", "ls -l")),
+        ("%%time", None),
+        ("%%writefile a.py\nx = 1", None),
+        ("%%", None),
+    ],
+)
 def test_open_interpreters_shell_lines_are_code(line: str, code: object) -> None:
     assert typed_code(line, ("python", "shell")) == code
