@@ -141,8 +141,11 @@ class _Reader:
     def _unknown(self, word: str) -> SettingsError:
         from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
 
-        near = get_close_matches(_name(word), self._flags, n=1)
-        hint = f"Did you mean {near[0]}?" if near else "terp --help lists them."
+        # What all begin with would make a short one look like any other.
+        dashes, cutoff = ("--", 0.7) if word.startswith("--") else ("-", 0.5)
+        names = [flag.removeprefix(dashes) for flag in self._flags if flag.startswith(dashes)]
+        near = get_close_matches(_name(word).removeprefix(dashes), names, n=1, cutoff=cutoff)
+        hint = f"Did you mean {dashes}{near[0]}?" if near else "terp --help lists them."
         return SettingsError([f"unknown flag {word.partition('=')[0]}. {hint}"])
 
 

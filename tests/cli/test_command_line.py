@@ -124,6 +124,7 @@ def test_run_is_a_command_when_a_file_follows(tmp_path: Path) -> None:
     ("arguments", "problem"),
     [
         (("--modle", "x"), "unknown flag --modle. Did you mean --model?"),
+        (("--nosuch",), "unknown flag --nosuch. terp --help lists them."),
         (("--zzzzzz",), "unknown flag --zzzzzz. terp --help lists them."),
         (("--max-steps", "x"), '--max-steps is "x", must be a whole number, 0 or more.'),
         (("--model",), "--model needs a value: NAME."),

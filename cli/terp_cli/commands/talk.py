@@ -163,6 +163,9 @@ class Talk(Protocol):
     def write(self, sequence: str) -> None:
         """Write an escape sequence of terp's own that leaves no trace on the screen."""
 
+    def clear(self) -> None:
+        """Clear the screen."""
+
     async def ask(self, question: str) -> bool:
         """Whether the person says yes."""
 

@@ -41,6 +41,7 @@ from terp_cli.render.answer import AnswerStream, same_file
 from terp_cli.render.call_code import CallCode
 from terp_cli.render.display import Draw, Drawn, saved_to
 from terp_cli.render.fold import wrapped
+from terp_cli.render.interruption import Interruption
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
 from terp_cli.render.pieces import Pieces
@@ -100,6 +101,7 @@ class Transcript:
         self._proposed: CodeProposed | None = None
         self._cwd = ""
         self._obituary = ""
+        self._interruption = Interruption()
         # The files that this turn has told of.
         self._named: set[str] = set()
         self._status = Status()
@@ -195,6 +197,8 @@ class Transcript:
                 self._status.wait("running", self._clock(), after_s=0.5)
                 self._begin("output " + call_id, self._output())
             case Printed(call_id=call_id, output=output):
+                if not self.verbose and self._interruption.keeps(call_id, output):
+                    return
                 if isinstance(output, Display | DisplayUpdate) and output.path:
                     self._named |= {output.path, saved_to(output)}
                 self._keep(self._growing("output " + call_id, self._output).add(output))
@@ -316,6 +320,8 @@ class Transcript:
         return CallCode(language, self._width, max(_FEWEST_ROWS, rows - _ROWS_BELOW) if rows else 0)
 
     def _finish_run(self, finished: CodeFinished) -> None:
+        for error in self._interruption.released(finished):
+            self._keep(self._growing("output " + finished.call_id, self._output).add(error))
         if self._name != "output " + finished.call_id:
             self._begin("", None)
         output = self._part

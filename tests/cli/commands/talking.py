@@ -127,6 +127,9 @@ class Noted:
     def write(self, sequence: str) -> None:
         self.did.append(("write", sequence))
 
+    def clear(self) -> None:
+        self.did.append(("clear",))
+
     async def ask(self, question: str) -> bool:
         self.did.append(("ask", question))
         return self.yes
