@@ -14,7 +14,7 @@ from typing import Any
 from terp.errors import SettingsError
 from terp.settings import Given, Setting
 from terp_cli.flags import GONE, Flag, Options, all_flags
-from terp_cli.subcommands import called_by
+from terp_cli.subcommands import called_by, mistaken
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,9 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
     command, argument = "", ""
     if not reader.after_dashes:
         command, argument = called_by(reader.words, in_language="language" in reader.options)
+        asks_about = reader.options.get("help") or reader.options.get("version")
+        if not (command or asks_about) and (problem := mistaken(reader.words)):
+            raise SettingsError([problem])
     return CommandLine(
         command,
         argument,
