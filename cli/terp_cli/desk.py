@@ -44,7 +44,7 @@ from terp_cli.painter import Painter
 from terp_cli.question import Question
 from terp_cli.render.rows import Row
 from terp_cli.sanitise import one_line, readable
-from terp_cli.talk import LEAVING, LineSettings, Typed, unmarked
+from terp_cli.talk import LEAVING, LineSettings, Typed, margin, unmarked
 
 T = TypeVar("T")
 
@@ -361,7 +361,7 @@ class Desk:
     def _commit(self, line: str) -> None:
         rows: list[Row] = [()]
         for number, part in enumerate(readable(line).split("\n")):
-            rows.append(((_MARK if number == 0 else " " * len(_MARK), self._bold), (part, "")))
+            rows.append(((_MARK if number == 0 else margin(line, _MARK), self._bold), (part, "")))
         self._painter.update(rows)
 
 

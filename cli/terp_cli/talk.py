@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from terp_cli.console_code import GOES_ON, code_goes_on, code_of, is_code
+
 LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
 _CONTINUED = re.compile(r"(?<!\\)\\\n")
-_PROMPTED = re.compile(r"^(>>>|\.\.\.) ?")
-
 
 Word = tuple[str, str]
 """What can be inserted, and a word about it."""
@@ -62,8 +62,15 @@ class LineSettings:
 
 
 def goes_on(text: str) -> bool:
-    '''Whether a message is not complete: an open """ block, or a backslash at its end.'''
+    '''Whether a message is not complete: an open """ block, a backslash at its end, or code that goes on.'''
+    if is_code(text):
+        return code_goes_on(text)
     return text.count('"""') % 2 == 1 or _CONTINUED.search(text + "\n", len(text) - 1) is not None
+
+
+def margin(text: str, mark: str) -> str:
+    """What stands before the lines of a message after its first, where `mark` stands before that one."""
+    return " " * len(mark) + (f"{GOES_ON} " if is_code(text) else "")
 
 
 def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None:
@@ -73,8 +80,8 @@ def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None
     """
     if message.startswith("%% "):
         message = f"!{message[3:].lstrip()}"
-    if message.startswith(">>>"):
-        return "python", "\n".join(_PROMPTED.sub("", line) for line in message.split("\n"))
+    if is_code(message):
+        return "python", code_of(message)
     if message.startswith("!") and message[1:].strip():
         # Without a shell, IPython starts one for the line.
         return ("shell", message[1:].strip()) if "shell" in languages else ("python", message)
@@ -84,6 +91,8 @@ def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None
 def unmarked(text: str) -> str:
     '''A message without the backslashes at its line ends and the """ around it.'''
     text = text.strip()
+    if is_code(text):
+        return text
     if len(text) >= 6 and text.startswith('"""') and text.endswith('"""'):
         return text[3:-3].strip("\n")
     return _CONTINUED.sub("\n", text)

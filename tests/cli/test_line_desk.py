@@ -91,3 +91,9 @@ async def test_a_question_in_the_middle_of_a_talk_leaves_the_next_line_to_it() -
     async with seat() as here, here.desk.talking(here.talk):
         assert await here.answer("n\n") == Typed("n", pasted=False)
         assert await here.message("hello\n") == "hello"
+
+
+async def test_code_goes_on_until_its_block_ends() -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        assert await here.message(">>> if x:\n    y\n\n") == ">>> if x:\n    y"
+        assert "... " in here.screen.getvalue()

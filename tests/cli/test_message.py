@@ -64,11 +64,23 @@ async def seat(*history: str) -> AsyncIterator[Seat]:
         ("\x1b[200~one\r\ntwo\x1b[201~\r", "one\ntwo"),
         ("wrong\x03right\r", "right"),
         ("  \r\rhello\r", "hello"),
+        (">>> for i in x:\rprint(i)\r\r", ">>> for i in x:\n    print(i)"),
+        (">>> if x:\ry\r\x7felse:\rz\r\r", ">>> if x:\n    y\nelse:\n    z"),
+        (">>> if x:\r\x7f\ty\r\r", ">>> if x:\n    y"),
+        (">>> 1 + \\\r2\r", ">>> 1 + \\\n2"),
+        ("\x1b[200~>>> a\n>>> b\x1b[201~\r", ">>> a\nb"),
     ],
 )
 async def test_a_message_is_what_was_meant(keys: str, message: str) -> None:
     async with seat() as here:
         assert (await here.read(keys)).strip() == message
+
+
+async def test_the_lines_of_code_stand_below_each_other() -> None:
+    async with seat() as here:
+        here.keys.send_text(">>> for i in x:\rprint(i)")
+        await here.screen.wrote("print")
+        assert here.screen.shown() == ["", "› >>> for i in x:", "  ...     print(i)", "toolbar"]
 
 
 @pytest.mark.parametrize("keys", ["\x04", "\x03\x03", "some words\x03\x03"])
