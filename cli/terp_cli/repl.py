@@ -34,6 +34,7 @@ from terp.messages import Assistant, Attachment
 from terp.typed_run import TYPED
 from terp_cli.commands.every import all_commands
 from terp_cli.mentions import described, mentions
+from terp_cli.missed_mentions import missed
 from terp_cli.sanitise import readable
 from terp_cli.talk import LineSettings, Sources, Word, typed_code
 from terp_cli.terminal_talk import TerminalTalk
@@ -235,6 +236,10 @@ class Repl:
             self._talk.prefill(line)
             raise
         variables = await self._kernel.variables() if named.names else ()
+        known = [variable.name for variable in variables]
+        for word in (word for word in (*named.others, *named.names) if word not in known):
+            if told := missed(word, cwd, known, opens_line=word in named.openers):
+                self._talk.say(told)
         return (*files, *(described(variable) for variable in variables if variable.name in named.names))
 
     async def _drawn(self, turn: AsyncGenerator[Event, None]) -> None:
