@@ -50,7 +50,7 @@ def _is_directory(word: str, cwd: Path) -> bool:
 
 
 def _near(word: str, cwd: Path, variables: Sequence[str]) -> str:
-    if word in _DECORATORS or len(word) < 2:  # noqa: PLR2004 - everything is near to one letter
+    if word in _DECORATORS or len(word) < 2:
         return ""
     head, slash, name = word.rpartition("/")
     files: list[str] = []
