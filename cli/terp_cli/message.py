@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
-from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import DummyCompleter
+from prompt_toolkit.buffer import Buffer, CompletionState
+from prompt_toolkit.completion import CompleteEvent, DummyCompleter
 from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import (
@@ -113,8 +113,23 @@ class MessageLine:
     def _typed(self, _: Buffer) -> None:
         self.leaving = False
 
+    async def _completed(self) -> None:
+        """Complete at once what only one word fits; else open the menu at its first word."""
+        buffer, before = self.buffer, self.buffer.document
+        asked = CompleteEvent(completion_requested=True)
+        found = [word async for word in buffer.completer.get_completions_async(before, asked)]
+        if not found or buffer.document != before:
+            return
+        # A menu that opens by itself may be on its way; it is given up for this one.
+        buffer.complete_state = None
+        if len(found) == 1:
+            buffer.apply_completion(found[0])
+        else:
+            buffer.complete_state = CompletionState(before, found)
+            buffer.go_to_completion(0)
+
     def _bindings(self) -> KeyBindingsBase:
-        return merge_key_bindings([self._writing_keys(), self._indenting_keys(), self._leaving_keys()])
+        return merge_key_bindings([self._writing_keys(), self._tab_keys(), self._leaving_keys()])
 
     def _writing_keys(self) -> KeyBindings:
         bindings = KeyBindings()
@@ -154,7 +169,7 @@ class MessageLine:
 
         return bindings
 
-    def _indenting_keys(self) -> KeyBindings:
+    def _tab_keys(self) -> KeyBindings:
         bindings = KeyBindings()
         indenting = has_focus(self.buffer) & Condition(
             lambda: at_indent(self.buffer.document.text_before_cursor)
@@ -162,6 +177,14 @@ class MessageLine:
         indented = indenting & Condition(
             lambda: self.buffer.document.current_line_before_cursor.endswith(INDENT)
         )
+
+        @bindings.add("tab", filter=has_focus(self.buffer))
+        def _complete(event: KeyPressEvent) -> None:
+            state = event.current_buffer.complete_state
+            if state and state.current_completion:
+                event.current_buffer.complete_next()
+            else:
+                event.app.create_background_task(self._completed())
 
         @bindings.add("tab", filter=indenting)
         def _indent(event: KeyPressEvent) -> None:

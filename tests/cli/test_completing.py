@@ -29,7 +29,9 @@ def arguments(name: str, typed: str) -> Iterable[Word]:
 
 
 def sources(folder: Path) -> Sources:
-    return Sources(lambda: [("model", "which"), ("export", "write")], arguments, names, code, folder)
+    return Sources(
+        lambda: [("model", "which"), ("export", "write"), ("exit", "leave")], arguments, names, code, folder
+    )
 
 
 async def completed(line: str, given: Sources) -> list[str]:
@@ -43,7 +45,8 @@ async def completed(line: str, given: Sources) -> list[str]:
     ("line", "after"),
     [
         ("/mo", ["/model"]),
-        ("/", ["/model", "/export"]),
+        ("/", ["/model", "/export", "/exit"]),
+        ("/ex", ["/export", "/exit"]),
         ("%exp", ["%export"]),
         ("/export ht", ["/export html"]),
         ("plot @mo", ["plot @model"]),
