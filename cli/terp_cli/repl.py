@@ -252,7 +252,8 @@ class Repl:
         answers = (message.text for message in reversed(session.history) if isinstance(message, Assistant))
         if session.turns:
             self._talk.desk.say(f"\n› {readable(session.turns[-1].prompt)}")
-            self._talk.front.aside(TextDelta(next(answers, "")))
+            if answer := next(answers, ""):
+                self._talk.front.aside(TextDelta(answer))
 
     def _rewind(self) -> None:
         async def listed() -> None:
