@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, StopReason, TerpError
 from terp.places import find_places
-from terp.profiles import load_settings
+from terp.profiles import load_settings, profile_in_effect
 from terp.settings import Given, Settings
 from terp_cli import streams, tty
 from terp_cli.command_line import CommandLine
@@ -47,6 +47,9 @@ class Call:
         """What writes a line above a prompt, while there is one."""
         for notice in line.notices:
             self.tell(notice)
+        if line.missed and self.source == "terminal":
+            # Sent all the same: a prompt may be any word.
+            self.tell(f"'{line.words[0]}' is sent as a prompt; the command is: {line.missed}")
         if self.options.api_key:
             self.tell(_KEY_IN_ARGUMENTS)
 
@@ -101,6 +104,11 @@ class Call:
         """The settings of this call, with `given` before all others."""
         flags = {**self.line.given, **{name: Given(value, "terp") for name, value in given.items()}}
         return load_settings(flags, profile=self.options.profile, environ=self.environ, places=self.places)
+
+    @property
+    def profile(self) -> str:
+        """The profile in effect, "default" when no other is asked for."""
+        return profile_in_effect(self.options.profile, self.environ, self.places)
 
     @property
     def cwd(self) -> Path:

@@ -33,7 +33,7 @@ class LineCompleter(Completer):
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._files = Files(sources.cwd)
+        self._files = Files(sources.cwd())
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Nothing: everything here may have to wait."""
@@ -64,10 +64,16 @@ class LineCompleter(Completer):
 
     async def _mentioned(self, typed: str) -> list[Word]:
         names, files = await asyncio.gather(
-            self._patiently(self._sources.names()), asyncio.to_thread(self._files.like, typed)
+            self._patiently(self._sources.names()), asyncio.to_thread(self._here().like, typed)
         )
         variables = [(f"@{name}", about) for name, about in _ranked(typed, names)]
         return [*variables, *((mention(path), "") for path in files)]
+
+    def _here(self) -> "Files":
+        folder = self._sources.cwd()
+        if folder != self._files.folder:
+            self._files = Files(folder)
+        return self._files
 
     @staticmethod
     async def _patiently(waited: "Awaitable[Sequence[T]]") -> "Sequence[T]":
@@ -80,14 +86,14 @@ class Files:
     """The files below a directory; those that git ignores are left out where git knows."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._found: list[str] = []
         self._found_at = -_FRESH_S
 
     def like(self, typed: str) -> list[str]:
         """Paths that fit what was typed, the best first; below another folder when it names one."""
         if typed.startswith(("/", "~", "..")):
-            return list(islice(_beside(self._folder, typed), _MOST))
+            return list(islice(_beside(self.folder, typed), _MOST))
         if time.monotonic() - self._found_at > _FRESH_S:
             self._found, self._found_at = self._list(), time.monotonic()
         return [path for path, _ in _ranked(typed, ((path, "") for path in self._found))]
@@ -95,15 +101,15 @@ class Files:
     def _list(self) -> list[str]:
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         with suppress(OSError, subprocess.SubprocessError):
-            told = subprocess.run(command, cwd=self._folder, capture_output=True, timeout=1.0, check=False)
+            told = subprocess.run(command, cwd=self.folder, capture_output=True, timeout=1.0, check=False)
             if told.returncode == 0:
                 return [path for path in os.fsdecode(told.stdout).split("\0") if path][:_WALK_FILES]
         return list(islice(self._walk(), _WALK_FILES))
 
     def _walk(self) -> Iterator[str]:
-        for folder, below, files in os.walk(self._folder):
+        for folder, below, files in os.walk(self.folder):
             below[:] = sorted(name for name in below if name not in _LEFT_OUT and not name.startswith("."))
-            yield from (os.path.relpath(os.path.join(folder, name), self._folder) for name in sorted(files))  # noqa: PTH118
+            yield from (os.path.relpath(os.path.join(folder, name), self.folder) for name in sorted(files))  # noqa: PTH118
 
 
 def _beside(folder: Path, typed: str) -> Iterator[str]:

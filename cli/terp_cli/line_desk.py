@@ -14,7 +14,7 @@ from typing import TextIO, TypeVar
 from terp_cli import tty
 from terp_cli.editor import run_editor
 from terp_cli.sanitise import readable
-from terp_cli.talk import LEAVING, LineSettings, Typed, goes_on, margin, unmarked
+from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, goes_on, margin, unmarked
 
 T = TypeVar("T")
 _READ_BYTES = 65_536
@@ -64,8 +64,12 @@ class LineDesk:
             text += "\n" + await self._next()
         return unmarked(text)
 
-    async def line(self, question: str, *, secret: bool = False, fresh: bool = True) -> Typed:
+    async def line(
+        self, question: str, *, secret: bool = False, fresh: bool = True, escape: str = ""
+    ) -> Typed:
         """The line entered after `question`; `fresh` forgets what was typed before it.
+
+        `escape` is what the Esc key answers, on an empty line.
 
         Raises:
             EOFError: Ctrl-D on an empty line, or the terminal is gone.
@@ -78,7 +82,8 @@ class LineDesk:
                     self._unread = b""
                 self._write(question)
                 # A terminal without marked pastes cannot tell; several lines at once are taken for one.
-                return Typed(await self._next(), pasted=len(self._lines) > 0)
+                text = await self._next()
+                return Typed(escape if text == "\x1b" else text, pasted=len(self._lines) > 0)
 
     async def edited(self, text: str) -> str | None:
         """None: a text of several lines cannot be edited here without an editor."""
@@ -113,6 +118,10 @@ class LineDesk:
     def emit(self, sequence: str) -> None:
         """Nothing: such a terminal would show it."""
 
+    def clear(self) -> None:
+        """Say that this cannot be done here."""
+        self.say("What is written here stays.")
+
     def interrupted(self) -> None:
         """The terminal has cleared the line; the second time in a row the person leaves."""
         self._ended = self._leaving
@@ -124,7 +133,7 @@ class LineDesk:
     def take_back(self) -> None:
         """Forget the lines that were typed ahead."""
         for line in self._lines:
-            self.say(f"Not sent: {readable(line)}")
+            self.say(f"{NOT_SENT}{readable(line)}")
         self._lines.clear()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """The line a person types their next message on: several lines where they are wanted, history, search."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer, CompletionState
@@ -17,7 +17,11 @@ from prompt_toolkit.key_binding import (
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, ConditionalContainer, Dimension, HSplit, Window
 from prompt_toolkit.layout.menus import CompletionsMenuControl
-from prompt_toolkit.layout.processors import AppendAutoSuggestion, HighlightIncrementalSearchProcessor
+from prompt_toolkit.layout.processors import (
+    AppendAutoSuggestion,
+    HighlightIncrementalSearchProcessor,
+    TabsProcessor,
+)
 from prompt_toolkit.widgets import SearchToolbar
 
 from terp_cli.completing import LineCompleter
@@ -37,7 +41,7 @@ class MessageLine:
         talk: LineSettings,
         *,
         entered: Callable[[str], None],
-        take_back: Callable[[], Sequence[str]],
+        take_back: Callable[[], str],
         leave: Callable[[], None],
         mark: str,
     ) -> None:
@@ -61,7 +65,11 @@ class MessageLine:
         self.window = Window(
             BufferControl(
                 self.buffer,
-                input_processors=[HighlightIncrementalSearchProcessor(), AppendAutoSuggestion()],
+                input_processors=[
+                    HighlightIncrementalSearchProcessor(),
+                    TabsProcessor(char1=" ", char2=" "),
+                    AppendAutoSuggestion(),
+                ],
                 search_buffer_control=search.control,
                 key_bindings=self._bindings(),
                 preview_search=True,
@@ -210,6 +218,8 @@ class MessageLine:
 
         @bindings.add("c-c", filter=typing & ~busy)
         def _clear(_: KeyPressEvent) -> None:
+            if self._talk.one_more():
+                return
             if self.leaving and not self.buffer.text:
                 self._leave()
                 return
@@ -223,7 +233,7 @@ class MessageLine:
         @bindings.add("up", filter=empty & busy)
         def _take_back(event: KeyPressEvent) -> None:
             if taken := self._take_back():
-                self.put("\n".join(taken))
+                self.put(taken)
             else:
                 event.current_buffer.auto_up()
 

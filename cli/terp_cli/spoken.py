@@ -94,7 +94,7 @@ class SpokenFront:
 
     def say(self, *lines: str) -> None:
         """Write lines of terp's own; what they quote is made safe."""
-        self._say([readable(line) for line in lines if line.strip()])
+        self._say([readable(line) for line in lines if line.strip()], now=True)
 
     def whole_code(self) -> None:
         """Nothing: it was said whole."""
@@ -111,7 +111,7 @@ class SpokenFront:
 
     def rows(self, rows: "Sequence[Text]") -> None:
         """Say rows that are safe already."""
-        self._say([row.plain for row in rows])
+        self._say([row.plain for row in rows], now=True)
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Say where the files of a one-shot run were collected."""
@@ -141,9 +141,9 @@ class SpokenFront:
             self._spoken = SpokenTurn(self._clock, verbose=self._verbose, repeats=self._repeats)
         return self._spoken
 
-    def _say(self, lines: Sequence[str]) -> None:
+    def _say(self, lines: Sequence[str], *, now: bool = False) -> None:
         self._waiting += lines
-        if self._waiting and not self._questions:
+        if self._waiting and (now or not self._questions):
             # In one piece, so that it is read as one.
             width = tty.size_of(self._out)[0] if self._out.isatty() else 0
             text = "".join(f"{row}\n" for line in self._waiting for row in _rows(line, width))

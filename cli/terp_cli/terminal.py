@@ -222,6 +222,7 @@ class TerminalFront:
                 rows=lambda: screen.rows,
             )
             transcript.asks = self._asks
+            transcript.ascii_only = screen.ascii_only
             self._drawn_on = (screen, transcript)
         return self._drawn_on
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from terp.errors import SessionError
+from terp.errors import SessionError, TerpError
 from terp.messages import Attachment
 from terp.person import Consent, Person
 from terp.places import Places
 from terp.session import Session
 from terp.settings import Settings
+from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 from terp_cli.front import PersonalFront
 from terp_cli.reader import Reader
@@ -50,7 +51,7 @@ class Around:
     settings: Settings
     places: Places
     environ: Mapping[str, str]
-    profile: str = ""
+    profile: str = "default"
     model: Callable[[Session, str], Awaitable[None]] | None = None
     saved: Callable[[], Sequence[SavedSession]] = _none
     reopen: Callable[[str], Awaitable[Session]] | None = None
@@ -107,7 +108,7 @@ class TerminalTalk:
 
     @property
     def profile(self) -> str:
-        """The profile that was named for this call; "" when none was."""
+        """The profile in effect; "default" when no other was asked for."""
         return self._around.profile
 
     @property
@@ -146,6 +147,10 @@ class TerminalTalk:
         """Write an escape sequence of terp's own that leaves no trace on the screen."""
         self.desk.emit(sequence)
 
+    def clear(self) -> None:
+        """Clear the screen."""
+        self.desk.clear()
+
     async def ask(self, question: str) -> bool:
         """Whether the person says yes."""
         return await self._person.allow(Consent(question))
@@ -153,6 +158,15 @@ class TerminalTalk:
     async def explain(self, language: str, code: str) -> str:
         """What the model says about a piece of code."""
         return await self.session.explain(language, code)
+
+    async def beside(self, line: str) -> None:
+        """Do what a line says that was entered at a question: a command that only shows something.
+
+        Raises:
+            TerpError: it cannot be done, or not now.
+        """
+        if not await all_commands().run(self, line, asked=True):
+            raise TerpError("Code of your own has to wait until the question is answered.")
 
     async def use_model(self, name: str) -> None:
         """Let another model answer.

@@ -16,10 +16,13 @@ class Toolbar:
         model: Callable[[], str],
         tier: Callable[[], str],
         unasked: Callable[[], bool],
-        profile: str = "",
+        profile: str = "default",
     ) -> None:
-        """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs."""
-        self._profile = profile
+        """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs.
+
+        A `profile` other than the default one is named.
+        """
+        self._profile = "" if profile == "default" else profile
         self._model = model
         self._tier = tier
         self._unasked = unasked

@@ -23,6 +23,7 @@ from terp.store.places import Place, Secrets, is_session, new_place, stored_plac
 
 if TYPE_CHECKING:
     from terp.chat import Chat
+    from terp.store.protocol import Keeping
 
 
 def open(  # noqa: A001  # reads as `terp.open(…)`
@@ -31,7 +32,7 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     profile: str = "",
     cwd: str | Path = "",
     environ: Mapping[str, str] | None = None,
-    keep: bool | str | Path = False,
+    keep: "bool | str | Path | Keeping" = False,
     **settings: Any,
 ) -> "Opening":
     """A conversation, for a `with` block (`Chat`) or an `async with` block (`Session`).
@@ -44,7 +45,9 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     code ends the turn: nobody is there to approve it.
 
     Nothing is kept unless `keep` is given: True keeps the session among those that `terp sessions` lists, a
-    path keeps it in that folder. A folder that holds a session already is gone on with, in a new kernel.
+    path keeps it in that folder. A folder that holds a session already is gone on with, in a new kernel. What
+    implements `terp.store.protocol.Keeping` keeps it in a store of its own, such as a database; pictures and
+    full outputs are then still files of a new folder. `terp.store.lines.keep_lines` makes one of little.
 
     Raises:
         SettingsError: a setting is unknown or wrong.
@@ -66,7 +69,7 @@ class Opening:
         places: Places,
         cwd: str,
         environ: Mapping[str, str],
-        keep: bool | str | Path = False,
+        keep: "bool | str | Path | Keeping" = False,
     ) -> None:
         self._keep = keep
         self._settings = settings
@@ -107,6 +110,8 @@ class Opening:
     def _place(self) -> "Place":
         if self._keep is False:
             return Place(new_folder(self._places.sessions))
+        if not isinstance(self._keep, bool | str | Path):
+            return Place(new_folder(self._places.sessions), self._keep)
         own = None if self._keep is True else Path(self._keep).expanduser().absolute()
         secrets = Secrets(self._environ, self._settings)
         if own is not None and is_session(own):
@@ -128,7 +133,8 @@ async def build_session(
 
     No kernel is started. Without a model in the settings one is looked for: by the keys in `environ`,
     then among the servers of this machine, with consent. `prelude` is code that the Python kernel runs
-    at every start; `place` is where the session's files go, and what keeps it.
+    at every start; `place` is where the session's files go, and with its `keeper` what keeps the session: any
+    implementation of `terp.store.protocol.Keeping`, whose `stored` is what it goes on with.
 
     Raises:
         SettingsError: the model's name says no provider.

@@ -4,7 +4,7 @@ Strongest first: a flag, a `TERP_…` variable, the profile named for the call (
 person's `config.yaml`, the shipped profile `default`, the built-in value.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,9 +108,7 @@ def load_settings(
     except SettingsError as error:
         problems += error.problems
     files = _config(places)
-    asked, asked_at = profile or environ.get(PROFILE_VARIABLE, ""), ""
-    if not asked and files:
-        asked, asked_at = files[0].base, files[0].base_at
+    asked, asked_at = _asked(profile, environ, files)
     try:
         chosen = profiles.chain(asked, asked_at) if asked else []
         files = [*chosen, *files, *Profiles(profiles.shipped, profiles.shipped).chain("default")]
@@ -120,6 +118,17 @@ def load_settings(
     if problems:
         raise SettingsError(list(dict.fromkeys(problems)))
     return combine([flags, variables, *(file.given for file in files)])
+
+
+def profile_in_effect(profile: str, environ: Mapping[str, str], places: Places) -> str:
+    """The name, or the path, of the profile that `load_settings` takes; "default" without any other."""
+    return _asked(profile, environ, _config(places))[0] or "default"
+
+
+def _asked(profile: str, environ: Mapping[str, str], config: Sequence[ProfileFile]) -> tuple[str, str]:
+    """The profile that is asked for, and the line of the configuration if that does."""
+    asked = profile or environ.get(PROFILE_VARIABLE, "")
+    return (config[0].base, config[0].base_at) if config and not asked else (asked, "")
 
 
 def _config(places: Places) -> list[ProfileFile]:

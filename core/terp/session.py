@@ -41,8 +41,9 @@ class Session:
     """A conversation with a model that runs code in kernels, with a person in charge.
 
     `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
-    down what happens, and knows what was stored before, with which the session then goes on. All parts are
-    closed by `aclose`.
+    down what happens, and knows what was stored before, with which the session then goes on: in a folder
+    (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
+    implements `Keeping`. All parts are closed by `aclose`.
     """
 
     def __init__(
@@ -84,7 +85,6 @@ class Session:
         self._services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
         self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
         self._closed = False
-        self._untold: list[str] = []
         self._between = BetweenRuns(self.log)
         self._stop_listening = kernels.listen(self._between)
         if keeper is not None:
@@ -135,9 +135,9 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(prompt, tuple(attachment.name for attachment in attachments)))
-        resumed = self._resumption.note() if self._resumption else ""
-        self._history.begin(prompt, attachments, *([resumed] if resumed else []), *self._untold)
-        self._untold.clear()
+        notes = self._history.notes
+        told = self._resumption.note_among(notes) if self._resumption else tuple(notes)
+        self._history.begin(prompt, attachments, *told)
         self._forget_left_over()
         async with aclosing(self._playing.play(self._new_turn(), after)) as events:
             async for event in events:
@@ -176,7 +176,7 @@ class Session:
         after = self.log.last
         kernel = self.kernels.get(language)
         call = Call(f"{TYPED}{after + 1}", kernel.language, code)
-        typed = TypedRun(call, kernel, self._runner, self.limits, self.log, Interrupts(), self._untold.append)
+        typed = TypedRun(call, kernel, self._runner, self.limits, self.log, Interrupts(), self._history.note)
         async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
                 yield event
@@ -192,7 +192,8 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(RERUN))
-        rerun = Rerun(cells, self.kernels, self._proposals, self._runner, self.limits, self.log, Interrupts())
+        parts = (self.kernels, self._proposals, self._runner, self.limits, self.log)
+        rerun = Rerun(cells, *parts, Interrupts(), self._keeper.as_kept if self._keeper else str)
         try:
             async with aclosing(self._playing.play(rerun, after)) as events:
                 async for event in events:

@@ -53,6 +53,14 @@ async def test_a_question_is_answered_by_the_next_line() -> None:
         assert await here.answer("y\n") == Typed("y", pasted=False)
 
 
+async def test_the_esc_key_gives_the_answer_that_it_stands_for() -> None:
+    async with seat() as here:
+        asking = asyncio.create_task(here.desk.line("Run? ", escape="n"))
+        await here.screen.wrote("Run? ")
+        os.write(here.hand, b"\x1b\n")
+        assert await asyncio.wait_for(asking, 20) == Typed("n", pasted=False)
+
+
 async def test_what_was_typed_before_a_question_does_not_answer_it() -> None:
     async with seat() as here:
         os.write(here.hand, b"y\n")

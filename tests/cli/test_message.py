@@ -26,7 +26,9 @@ class Seat:
         self.busy = False
         self.interrupts = 0
         self.rewinds = 0
-        self.talk = LineSettings(history, lambda: "toolbar", lambda: self.busy, self._interrupt, self._rewind)
+        self.talk = LineSettings(
+            history, lambda: "toolbar", lambda: self.busy, self._interrupt, rewind=self._rewind
+        )
 
     def _interrupt(self) -> None:
         self.interrupts += 1
@@ -42,7 +44,7 @@ class Seat:
         async def none(_: str = "") -> list[Any]:
             return []
 
-        sources = Sources(lambda: [(name, "") for name in commands], lambda *_: [], none, none, Path())
+        sources = Sources(lambda: [(name, "") for name in commands], lambda *_: [], none, none, Path)
         return replace(self.talk, sources=sources)
 
     async def read(self, *keys: str) -> str:
@@ -154,6 +156,32 @@ async def test_up_takes_back_what_was_queued_while_a_turn_goes_on() -> None:
         assert await here.read("later\r\x1b[A now\r") == "later now"
 
 
+async def test_up_takes_back_the_last_of_several_lines() -> None:
+    async with seat() as here:
+        here.busy = True
+        assert [await here.read("one\rtwo\r\x1b[A more\r"), await here.read()] == ["one", "two more"]
+
+
+async def test_an_interrupt_lists_what_does_not_fit_on_the_line() -> None:
+    async with seat() as here:
+        here.busy = True
+        here.keys.send_text("/vars\r!ls\rtwo\n lines\r\x03")
+        await here.screen.wrote("two^J lines")
+        assert await here.read(" df\r") == "/vars df"
+    assert [row for row in here.screen.shown() if "ot sent" in row] == [
+        "Not sent: !ls",
+        "Not sent: two^J lines",
+    ]
+
+
+async def test_an_interrupt_keeps_the_draft_on_the_line() -> None:
+    async with seat() as here:
+        here.busy = True
+        here.keys.send_text("one\rdraft\x03")
+        await here.screen.wrote("Not sent: one")
+        assert await here.read("\r") == "draft"
+
+
 async def test_an_interrupt_puts_what_was_queued_back_on_the_line() -> None:
     async with seat() as here:
         here.busy = True
@@ -192,6 +220,35 @@ async def test_a_question_and_its_answer_stay_on_the_screen() -> None:
         here.keys.send_text("y\r")
         await asyncio.wait_for(asking, 20)
     assert here.screen.shown() == ["Two", "lines? y"]
+
+
+async def test_a_pasted_tab_is_as_wide_as_one_and_is_sent_as_one() -> None:
+    async with seat() as here:
+        here.keys.send_text("\x1b[200~a\tb\x1b[201~")
+        await here.screen.wrote("a   b")
+        row = next(row for row in here.screen.shown() if row.startswith("›"))
+        assert (row, await here.read("\r")) == ("› a   b", "a\tb")
+    assert "› a   b" in here.screen.shown()
+
+
+async def test_the_cursor_is_on_the_last_line_of_what_is_edited() -> None:
+    async with seat() as here:
+        editing = asyncio.create_task(here.desk.edited("x = 1\ny = 2\n"))
+        await here.screen.wrote("y = 2")
+        here.keys.send_text("3\x1b\r")
+        assert await asyncio.wait_for(editing, 20) == "x = 1\ny = 23\n"
+
+
+async def test_a_cleared_screen_shows_the_line_alone() -> None:
+    async with seat() as here:
+        here.desk.say("before")
+        here.keys.send_text("dra")
+        await here.screen.wrote("dra")
+        here.desk.clear()
+        here.keys.send_text("ft")
+        await here.screen.wrote("ft")
+        rows = [row.rstrip() for row in here.screen.pyte().display if row.strip()]
+        assert rows == ["› draft", "toolbar"]
 
 
 async def test_two_escapes_rewind() -> None:

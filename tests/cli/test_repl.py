@@ -127,6 +127,19 @@ async def test_ctrl_c_during_a_turn_interrupts_it_and_nothing_else(seat: Callabl
     assert (await here.left(), here.said) == (0, ["wait", "hello"])
 
 
+async def test_pressing_ctrl_c_again_and_again_to_interrupt_does_not_leave(seat: Callable[..., Seat]) -> None:
+    here = seat(call(EchoKernel.ENDLESS))
+    await here.types("wait\r")
+    await here.kernel.busy()
+    here.keys.send_text("\x03\x03")
+    await here.screen.wrote("Interrupted.")
+    await here.session.idle()
+    here.keys.send_text("\x03\x03")
+    await asyncio.wait({here.running}, timeout=0.2)
+    await here.types("hello\r", "\x04")
+    assert (await here.left(), here.said) == (0, ["wait", "hello"])
+
+
 async def test_an_interrupt_at_the_prompt_does_nothing(seat: Callable[..., Seat]) -> None:
     here = seat()
     await here.types("")
@@ -151,6 +164,19 @@ async def test_an_error_of_a_turn_is_said_and_the_talk_goes_on(seat: Callable[..
     await here.types("fail\r", "hello\r", "/quit\r")
     assert (await here.left(), here.said) == (0, ["fail", "hello"])
     assert "Nobody answers. Start a server." in " ".join(here.screen.shown())
+
+
+async def test_debug_shows_what_failed_behind_an_error_and_nothing_for_a_mistake(
+    seat: Callable[..., Seat],
+) -> None:
+    async def use(_: Session, name: str) -> None:
+        raise Unavailable("Nobody answers.") from ConnectionError(name)
+
+    here = seat(model=use)
+    await here.types("/debug\r", "/nosuch\r", "/model other/one\r", "/quit\r")
+    await here.left()
+    shown = "\n".join(here.screen.shown())
+    assert (shown.count("Traceback (most recent"), "ConnectionError: other/one" in shown) == (1, True)
 
 
 async def test_a_bug_is_told_and_the_talk_goes_on(seat: Callable[..., Seat]) -> None:
@@ -184,8 +210,10 @@ async def test_retry_asks_the_same_again_without_a_trace_of_the_first_answer(
     seat: Callable[..., Seat],
 ) -> None:
     here = seat("one", "two")
-    await here.types("hello\r", "/retry\r", "\x04")
+    await here.types("hello\nthere\r", "/retry\r", "\x04")
     await here.left()
+    shown = here.screen.shown()
+    assert shown[shown.index("› /retry") + 2 :][:2] == ["› hello", "  there"]
     assert [len(request) for request in here.model.requests] == [2, 2]
 
 

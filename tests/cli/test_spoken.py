@@ -30,6 +30,16 @@ def heard(events: Sequence[on.Event], *, verbose: bool = False) -> list[str]:
     return stream.getvalue().splitlines()
 
 
+def test_formulas_are_spelled_and_footnotes_are_named() -> None:
+    text = "So $x_1^2 \\le \\pi$, for $5.\n\n$$\n\\frac{a}{b}\n$$\n\nSee[^1].\n\n[^1]: a *note*\n"
+    assert heard([on.TextDelta(text)])[:4] == [
+        "terp: So x_1^2 <= pi, for $5.",
+        "a/b",
+        "See[1].",
+        "Footnote 1: a note",
+    ]
+
+
 def test_a_turn_sounds_like_this() -> None:
     events: list[on.Event] = [
         on.TurnStarted("count them\nand be\nquick", ("iris.csv",)),

@@ -18,8 +18,9 @@ def test_what_is_typed_before_the_prompt_is_there_reaches_it_unseen(tmp_path: Pa
             before_the_banner = teletype.until("/help")
             teletype.until("You said so.")
             teletype.types("\x04")
-            _, code = teletype.over()
+            shown, code = teletype.over()
             assert (code, teletype.modes) == (0, teletype.before)
+    assert "terp -c goes on with this conversation." in shown
     asked = server.requests[0]["messages"][-1]["content"]
     assert (asked, "hello" in before_the_banner) == ("hello", False)
 

@@ -142,14 +142,16 @@ def _shown(run: Run) -> int:
 
 
 def _full_output(run: Run) -> Iterator[str]:
-    """The lines of all that a run put out, and the paths of its pictures."""
+    """The lines of all that a run put out, and the paths of its pictures that no line names."""
+    unnamed = [output.path for output in run.outputs if isinstance(output, Display) and output.path]
     try:
         # Of a run that was killed, the last lines may not have reached the file.
         if run.output_path and Path(run.output_path).stat().st_size >= _shown(run):
             with Path(run.output_path).open(encoding="utf-8", errors="replace") as file:
                 for line in file:
+                    unnamed = [path for path in unnamed if path not in line]
                     yield line.rstrip("\n")
-            yield from (output.path for output in run.outputs if isinstance(output, Display) and output.path)
+            yield from unnamed
             return
     except OSError as error:
         yield f"[{run.output_path} cannot be read: {error.strerror}; this is what was shown]"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from terp.errors import TerpError
+from terp.errors import StopReason, TerpError
 from terp_cli.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ GROUPS: tuple[Group, ...] = ("Conversation", "Code", "Session", "terp")
 class Command:
     """One command: what it is called, in which forms, and what it does.
 
-    `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds. `calls` names
+    `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds. One that only
+    `shows` something can be done while a question is open. `calls` names
     the function that does it and `completes` the one that tells which arguments begin with a text, both
     as `module.function` of this package: they are imported when they are called, as few talks need many.
     """
@@ -32,6 +33,7 @@ class Command:
     more: str = ""
     aliases: tuple[str, ...] = ()
     completes: str = ""
+    shows: bool = False
 
     @property
     def usage(self) -> str:
@@ -44,6 +46,8 @@ class Command:
         Raises:
             TerpError: it cannot be done.
         """
+        if argument and not self.argument:
+            raise misused(self.name, f"nothing can follow it, and '{one_line(argument)}' did.")
         await function(self.calls)(talk, argument)
 
     def complete(self, talk: "Talk", begun: str) -> Iterable[str]:
@@ -60,6 +64,8 @@ def function(name: str) -> Callable[..., Any]:
 
 class Misused(TerpError):
     """A command got what it cannot take; the remedy is how it is used."""
+
+    stop_reason: StopReason = "usage"
 
 
 def misused(command: str, why: str) -> Misused:
@@ -91,12 +97,14 @@ class Commands:
             return command
         from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
 
-        near = get_close_matches(name, self._names, n=1, cutoff=0.5)
+        near = get_close_matches(name, self._names, n=1, cutoff=0.6)
         hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
         raise Misused(f"There is no command '/{one_line(name)}'.", hint)
 
-    async def run(self, talk: "Talk", line: str) -> bool:
+    async def run(self, talk: "Talk", line: str, *, asked: bool = False) -> bool:
         """Do what a line says, if it is a command; whether it was.
+
+        While something is `asked`, nothing is done that could change what the question is about.
 
         Raises:
             TerpError: it cannot be done.
@@ -104,7 +112,10 @@ class Commands:
         if not self.are_in(line):
             return False
         name, argument, *_ = [*line[1:].strip().split(maxsplit=1), "", ""]
-        await self.named(name or "help").run(talk, argument)
+        command = self.named(name or "help")
+        if asked and not command.shows:
+            raise Misused(f"/{command.name} has to wait until the question is answered.")
+        await command.run(talk, argument)
         return True
 
     def words(self) -> Iterator[tuple[str, str]]:

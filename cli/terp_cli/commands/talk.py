@@ -139,7 +139,7 @@ class Talk(Protocol):
 
     @property
     def profile(self) -> str:
-        """The profile that was named for this call; "" when none was."""
+        """The profile in effect; "default" when no other was asked for."""
 
     @property
     def width(self) -> int:
@@ -165,6 +165,9 @@ class Talk(Protocol):
 
     def write(self, sequence: str) -> None:
         """Write an escape sequence of terp's own that leaves no trace on the screen."""
+
+    def clear(self) -> None:
+        """Clear the screen."""
 
     async def ask(self, question: str) -> bool:
         """Whether the person says yes."""

@@ -47,7 +47,7 @@ async def profile(talk: Talk, _: str) -> None:
     """Which profile is in use, and which there are."""
     from terp.profiles import Profiles  # noqa: PLC0415  (reads YAML)
 
-    talk.say(f"The profile is {talk.profile or 'default'}. Another one is taken with terp -p NAME:")
+    talk.say(f"The profile is {talk.profile}. Another one is taken with terp -p NAME:")
     entries = Profiles(talk.places.profiles).listed()
     lines = [(f"  {entry.name}", entry.description) for entry in entries]
     talk.show(columns(lines, talk.width, ("bold", "")))
@@ -71,7 +71,7 @@ async def info(talk: Talk, _: str) -> None:
         ("terp", f"{__version__}, Python {platform.python_version()}"),
         ("system", f"{platform.system()} {platform.release()} {platform.machine()}"),
         ("model", session.model.name),
-        ("profile", talk.profile or "default"),
+        ("profile", talk.profile),
         ("session", session.folder.name),
         ("files", str(session.folder)),
         ("turns", str(len(session.turns))),

@@ -29,18 +29,28 @@ _MOST_LINKS = 200
 _INTERRUPTS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
 
 
-def parse(lines: Sequence[str], references: dict[str, Any]) -> list[SyntaxTreeNode]:
-    """The blocks of some lines. Links that they define are added to `references`."""
+def parse(
+    lines: Sequence[str], references: dict[str, Any], *, ascii_only: bool = False
+) -> list[SyntaxTreeNode]:
+    """The blocks of some lines. Links that they define are added to `references`.
+
+    With `ascii_only` its formulas are marked to be written in ASCII: see `is_ascii`.
+    """
     # With an end to the last line a blank one at the end is seen.
     if not lines:
         return []
     source = "\n".join(lines) + "\n"
-    parser = _parser(links=source.count("[") <= _MOST_LINKS)
+    parser = _parser(links=source.count("[") <= _MOST_LINKS, ascii_only=ascii_only)
     return SyntaxTreeNode(parser.parse(source, references)).children
 
 
-@lru_cache(maxsize=2)
-def _parser(*, links: bool) -> MarkdownIt:
+def is_ascii(formula: SyntaxTreeNode) -> bool:
+    """Whether a formula is to be written in ASCII."""
+    return bool(formula.meta.get("ascii"))
+
+
+@lru_cache(maxsize=4)
+def _parser(*, links: bool, ascii_only: bool) -> MarkdownIt:
     # What is nested deeper than this is dropped, so it is not the twenty levels of CommonMark.
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 50}).enable(["table", "strikethrough"])
     parser.disable(["html_block", "html_inline"])
@@ -51,6 +61,7 @@ def _parser(*, links: bool) -> MarkdownIt:
     parser.inline.ruler.before("escape", "formula", _formula)
     parser.inline.ruler.before("link", "footnote_mark", _footnote_mark)
     parser.inline.ruler.before("autolink", "line_break", _line_break)
+    parser.options["ascii_only"] = ascii_only
     return parser if links else parser.disable(["link", "image"])
 
 
@@ -90,6 +101,7 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
             return False
     token = state.push("formula_block", "", 0)
     token.info = "open" if closed is None else ""
+    token.meta["ascii"] = state.md.options.get("ascii_only")
     kept = closed is None or opening.keeps_marks
     ending = opening.closing if closed is not None else ""
     token.content = f"{opening.mark}{chr(10).join(lines)}{ending}" if kept else "\n".join(lines)
@@ -159,7 +171,9 @@ def _formula(state: StateInline, silent: bool) -> bool:
     if found is None:
         return False
     if not silent:
-        state.push("formula", "", 0).content = found.source
+        token = state.push("formula", "", 0)
+        token.content = found.source
+        token.meta["ascii"] = state.md.options.get("ascii_only")
     state.pos = found.end
     return True
 

@@ -94,8 +94,8 @@ class JupyterKernel:
 
     @property
     def cwd(self) -> str:
-        """The directory in which the kernel is started."""
-        return self._cwd
+        """The directory in which the kernel is, as far as its runs have told."""
+        return self._process.cwd if self._process is not None else self._cwd
 
     @property
     def tier(self) -> str:
@@ -278,6 +278,7 @@ class JupyterKernel:
         elif process.gone.done():
             await asyncio.sleep(_LAST_OUTPUT_S)
         run.finish_output()
+        process.cwd = run.cwd or process.cwd
         files: tuple[FileChange, ...] = ()
         try:
             files = await asyncio.to_thread(self._files.changes, run.sent_ns, run.touched, run.cwd)

@@ -65,7 +65,7 @@ class CommAnswer:
 class KernelProcess:
     """A running kernel. Made by `start`; after `gone` is done it is of no use any more.
 
-    `gone` holds the exit code of the process, negative for a signal.
+    `gone` holds the exit code of the process, negative for a signal; `cwd` is where its code has taken it.
     """
 
     def __init__(self, launch: Launch, unclaimed: Callable[[str, str, Message], None]) -> None:
@@ -80,6 +80,7 @@ class KernelProcess:
         self._guard: Guard | None = None
         self._subshell: Reply | None = None
         self.info: Message = {}
+        self.cwd = launch.cwd
         self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def start(self) -> None:

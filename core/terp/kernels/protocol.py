@@ -50,7 +50,7 @@ class Kernel(Protocol):
 
     @property
     def cwd(self) -> str:
-        """The directory in which the kernel was, or will be, started."""
+        """The directory in which the kernel is, or will be started; code can change it with each run."""
 
     @property
     def tier(self) -> str:

@@ -90,7 +90,7 @@ class Noted:
     """What was done, in order: lines said, and tuples of anything else."""
 
     width = 80
-    profile = ""
+    profile = "default"
 
     def __init__(self, folder: Path, *events: Event, prompts: Sequence[str] = ()) -> None:
         self.session = Conversation(folder, *events, prompts=prompts)
@@ -126,6 +126,9 @@ class Noted:
 
     def write(self, sequence: str) -> None:
         self.did.append(("write", sequence))
+
+    def clear(self) -> None:
+        self.did.append(("clear",))
 
     async def ask(self, question: str) -> bool:
         self.did.append(("ask", question))

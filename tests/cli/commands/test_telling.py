@@ -125,3 +125,18 @@ async def test_other_switches_take_the_words_of_open_interpreter(tmp_path: Path)
     assert talk.verbose is False
     with pytest.raises(Misused, match="/debug: 'perhaps' is neither on nor off"):
         await talk.does("%debug perhaps")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("/debug", ["Debug output is on", "Debug output is off"]),
+        ("/verbose", ["Verbose output is on", "Verbose output is off"]),
+    ],
+)
+async def test_a_switch_without_a_word_is_turned_and_tells_how_it_is_now(
+    command: str, told: list[str], tmp_path: Path
+) -> None:
+    talk = Noted(tmp_path)
+    said = [line for _ in range(2) for line in await talk.does(command)]
+    assert [line.partition(":")[0] for line in said] == told
