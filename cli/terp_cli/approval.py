@@ -113,7 +113,7 @@ class TerminalPerson:
     async def allow(self, request: Consent) -> bool:
         """Whether something other than code may be done; only the letter `y` means yes."""
         why = f"\n{readable(request.why)}" if request.why else ""
-        letters = numbered(CONSENT) if self._spoken else "[y]es · [n]o › "
+        letters = f"{self._broken(numbered(CONSENT))} " if self._spoken else "[y]es · [n]o › "
         with self._front.asking():
             while True:
                 typed = await self._line(f"{self._broken(readable(request.what) + why)}\n{letters}")
@@ -223,7 +223,7 @@ class TerminalPerson:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
         asked = f"{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}."
-        letters = numbered(CHOICES, free=_LONGER) if self._spoken else self._letters()
+        letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()
         return f"\n{self._broken(asked)}\n{letters}"
 
     def _letters(self) -> str:

@@ -8,6 +8,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from terp.attachments import attach, with_attachments
@@ -56,7 +57,7 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
     cwd = resumed.cwd if resumed else call.cwd
     place = place_of(call, settings, resumed)
     prompt, piped = _asked(call, place.folder)
-    attachments = attach(call.options.file, cwd)
+    attachments = attach(call.options.file, cwd, partial(_tell_of_copy, call))
     asked = bool(prompt.strip() or attachments or piped)
     if call.line.words and not asked:
         raise SettingsError(["the prompt is empty."])
@@ -113,6 +114,10 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     facts = {"session": given.place.folder.name, "model": session.model.name}
     front = seat.titles.beside(seat.front) if seat else call.front(facts)
     return await one_shot(session, given.question, front, call.stopping)
+
+
+def _tell_of_copy(call: Call, source: Path, copy: Path) -> None:
+    call.tell(f"{source} is copied to ./{copy.name}")
 
 
 def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:

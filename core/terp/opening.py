@@ -141,7 +141,11 @@ async def build_session(
         NoModel: there is no model to be found.
     """
     kernels = LocalKernels(cwd, settings.python, settings.env_pass, prelude=prelude, environ=environ)
-    kernels.own_files = tuple(path for path in (settings.record, settings.replay) if path)
+    places = find_places(environ)
+    kernels.own_files = tuple(
+        path for path in (settings.record, settings.replay, str(places.history)) if path
+    )
+    kernels.own_folders = _own_folders(places, Path(kernels.cwd), place.folder)
     model = await build_model(settings, kernels.languages, cwd=kernels.cwd, environ=environ, api_key=api_key)
     facts = Facts(
         system="{0.sysname} {0.machine}".format(os.uname()),
@@ -164,6 +168,13 @@ async def build_session(
             max_output_chars=settings.max_output_chars,
         ),
     )
+
+
+def _own_folders(places: Places, cwd: Path, session: Path) -> tuple[str, ...]:
+    """Where terp alone writes; a folder of terp's that code works in is left to the code."""
+    folders = (places.state, places.config)
+    around = any(cwd.resolve().is_relative_to(folder.resolve()) for folder in folders)
+    return tuple(map(str, (session, *((places.sessions,) if around else folders))))
 
 
 def _version_of(interpreter: Interpreter) -> str:

@@ -35,8 +35,9 @@ class LocalKernels:
 
     `python` is the interpreter for Python code ("": the active environment's, else terp's own);
     `env_pass` names variables a kernel gets besides the harmless ones, `prelude` is code that it runs
-    silently at each start. `own_files`, set before a kernel is asked for, are written by terp itself and
-    never a result of code. Nothing of Jupyter is imported before a kernel is started.
+    silently at each start. `own_files` and what is below `own_folders`, set before a kernel is asked
+    for, are written by terp itself and never a result of code. Nothing of Jupyter is imported before a
+    kernel is started.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class LocalKernels:
         self.environ = os.environ if environ is None else environ
         self._max_output_chars = max_output_chars
         self.own_files: tuple[str, ...] = ()
+        self.own_folders: tuple[str, ...] = ()
         self._listeners = _Listeners()
         self._kernels: dict[str, JupyterKernel] = {}
 
@@ -80,6 +82,7 @@ class LocalKernels:
                 self._listeners,
                 max_output_chars=self._max_output_chars,
                 own_files=self.own_files,
+                own_folders=self.own_folders,
             )
         return self._kernels[name]
 
