@@ -117,7 +117,8 @@ class TerminalPerson:
     async def choose(self, choice: Choice) -> str:
         """The letter of the answer; any other answer is none of them, and a paste only can be that."""
         why = f"\n{readable(choice.why)}" if choice.why else ""
-        letters = numbered(choice.options) if self._spoken else f"{lettered(choice.options)} › "
+        spoken = f"{self._broken(numbered(choice.options))} "
+        letters = spoken if self._spoken else f"{lettered(choice.options)} › "
         known = {option.letter for option in choice.options}
         with self._front.asking():
             while True:
@@ -228,7 +229,7 @@ class TerminalPerson:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
         asked = f"{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}."
-        letters = numbered(CHOICES, free=_LONGER) if self._spoken else self._letters()
+        letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()
         return f"\n{self._broken(asked)}\n{letters}"
 
     def _letters(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from terp.errors import SettingsError
 from terp.settings import Given, Setting
 from terp_cli.flags import GONE, Flag, Options, all_flags
-from terp_cli.subcommands import called_by, missed_by
+from terp_cli.subcommands import called_by, missed_by, mistaken
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,9 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
     command, argument, missed = "", "", ""
     if not reader.after_dashes:
         command, argument = called_by(reader.words, in_language="language" in reader.options)
+        asks_about = reader.options.get("help") or reader.options.get("version")
+        if not (command or asks_about) and (problem := mistaken(reader.words)):
+            raise SettingsError([problem])
         missed = "" if command else missed_by(reader.words)
     return CommandLine(
         command,

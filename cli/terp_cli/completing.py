@@ -54,7 +54,8 @@ class LineCompleter(Completer):
             return
         elif before[:1] in ("/", "%") and "\n" not in before:
             name, gap, argument = before[1:].partition(" ")
-            words = await self._arguments(name, argument) if gap else _ranked(name, self._sources.commands())
+            commands = self._sources.commands()
+            words = await self._arguments(name, argument) if gap else _ranked(name, commands, in_order=True)
             typed = len(argument) if gap else len(name)
         else:
             return
@@ -123,22 +124,25 @@ def _beside(folder: Path, typed: str) -> Iterator[str]:
                 yield f"{head}{slash}{entry.name}{'/' if entry.is_dir() else ''}"
 
 
-def _ranked(typed: str, words: Iterable[Word]) -> list[Word]:
-    """The words whose letters come in the order typed: what begins so first, then the closest together."""
+def _ranked(typed: str, words: Iterable[Word], *, in_order: bool = False) -> list[Word]:
+    """The words whose letters come in the order typed: what begins so first, then the closest together.
+
+    Of equals the shortest comes first, or with `in_order` the one that comes first in `words`.
+    """
     if not typed:
         return list(words)
     letters = [re.escape(letter) for letter in typed.lower()]
     # Nothing to go back to: a name of many equal letters would take the pattern for ever.
     pattern = re.compile(letters[0] + "".join(f"[^{letter}]*+{letter}" for letter in letters[1:]))
     ranked: list[tuple[tuple[bool, int, int, int], Word]] = []
-    for word in words:
+    for at, word in enumerate(words):
         lowered = word[0].lower()
         found = pattern.search(lowered)
         if found:
             name_at = lowered.rfind("/") + 1
             begins = lowered.startswith(typed.lower()) or lowered.startswith(typed.lower(), name_at)
             spread = found.end() - found.start()
-            ranked.append(((not begins, spread, found.start(), len(lowered)), word))
+            ranked.append(((not begins, spread, found.start(), at if in_order else len(lowered)), word))
     return [word for _, word in sorted(ranked)]
 
 

@@ -64,7 +64,7 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
     cwd = resumed.cwd if resumed else call.cwd
     place = place_of(call, settings, resumed)
     prompt, piped = _asked(call, place.folder)
-    attachments = attach(call.options.file, cwd)
+    attachments = attach(call.options.file, cwd, partial(_tell_of_copy, call))
     asked = bool(prompt.strip() or attachments or piped)
     if call.line.words and not asked:
         raise SettingsError(["the prompt is empty."])
@@ -122,6 +122,10 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     front = seat.titles.beside(seat.front) if seat else call.front(facts)
     last = partial(write_variable, wanted=given.emission, out=call.out) if given.emission else None
     return await one_shot(session, given.question, front, call.stopping, last)
+
+
+def _tell_of_copy(call: Call, source: Path, copy: Path) -> None:
+    call.tell(f"{source} is copied to ./{copy.name}")
 
 
 def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:

@@ -44,7 +44,7 @@ from terp_cli.painter import Painter
 from terp_cli.question import Question
 from terp_cli.render.rows import Row
 from terp_cli.sanitise import one_line, readable
-from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, unmarked
+from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, margin, unmarked
 
 T = TypeVar("T")
 
@@ -381,7 +381,7 @@ class Desk:
         rows: list[Row] = [()]
         for number, part in enumerate(readable(line).split("\n")):
             shown = part.expandtabs(_TAB)
-            rows.append(((_MARK if number == 0 else " " * len(_MARK), self._bold), (shown, "")))
+            rows.append(((_MARK if number == 0 else margin(line, _MARK), self._bold), (shown, "")))
         self._painter.update(rows)
 
 

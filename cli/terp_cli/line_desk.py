@@ -13,7 +13,7 @@ from typing import TextIO, TypeVar
 from terp_cli import tty
 from terp_cli.editor import run_editor
 from terp_cli.sanitise import readable
-from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, goes_on, unmarked
+from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, goes_on, margin, unmarked
 
 T = TypeVar("T")
 _READ_BYTES = 65_536
@@ -60,6 +60,7 @@ class LineDesk:
         self._write(f"\n{self._mark}")
         text = await self._next()
         while goes_on(text):
+            self._write(margin(text, ""))
             text += "\n" + await self._next()
         return unmarked(text)
 

@@ -24,24 +24,40 @@ _PUNCTUATION = ".,;:!?)]}"
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What a message names: files that exist, and other words that could be variables."""
+    """What a message names: files that exist, other words that could be variables, and the rest.
+
+    `openers` are those of the other words that begin a line above another one, as decorators do.
+    """
 
     files: tuple[str, ...]
     names: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    openers: frozenset[str] = frozenset()
 
 
 def mentions(message: str, cwd: Path) -> Mentions:
     """The files and possible variables that `message` names with an `@`, each once."""
     files: list[str] = []
     names: list[str] = []
+    others: list[str] = []
+    openers: set[str] = set()
     for found in _MENTION.finditer(message):
         quoted, bare = _ESCAPED.sub(r"\1", found[1] or "") or found[2], found[3]
         spellings = [quoted] if quoted else _spellings(bare)
         if file := next((name for name in spellings if _is_file(name, cwd)), ""):
             files.append(str(cwd / Path(file).expanduser()))
-        elif not quoted:
-            names += [name for name in spellings if name.isidentifier()][:1]
-    return Mentions(tuple(dict.fromkeys(files)), tuple(dict.fromkeys(names)))
+            continue
+        word = spellings[-1]
+        if not word:
+            continue
+        (others if quoted or not word.isidentifier() else names).append(word)
+        if not message[: found.start()].rpartition("\n")[2].strip() and "\n" in message[found.end() :]:
+            openers.add(word)
+    return Mentions(_once(files), _once(names), _once(others), frozenset(openers))
+
+
+def _once(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))
 
 
 def described(variable: "Variable") -> "Attachment":

@@ -37,6 +37,7 @@ from terp.typed_run import TYPED
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import UnknownCommand
 from terp_cli.mentions import described, mentions
+from terp_cli.missed_mentions import missed
 from terp_cli.presses import Presses
 from terp_cli.sanitise import readable
 from terp_cli.talk import LineSettings, Sources, Word, typed_code
@@ -255,6 +256,10 @@ class Repl:
             self._talk.prefill(line)
             raise
         variables = await self._kernel.variables() if named.names else ()
+        known = [variable.name for variable in variables]
+        for word in (word for word in (*named.others, *named.names) if word not in known):
+            if told := missed(word, cwd, known, opens_line=word in named.openers):
+                self._talk.say(told)
         return (*files, *(described(variable) for variable in variables if variable.name in named.names))
 
     async def _drawn(self, turn: AsyncGenerator[Event, None]) -> None:
@@ -267,7 +272,8 @@ class Repl:
         answers = (message.text for message in reversed(session.history) if isinstance(message, Assistant))
         if session.turns:
             self._show_prompt(session.turns[-1].prompt)
-            self._talk.front.aside(TextDelta(next(answers, "")))
+            if answer := next(answers, ""):
+                self._talk.front.aside(TextDelta(answer))
 
     def _show_prompt(self, prompt: str) -> None:
         """Show a message that nobody has typed just now."""

@@ -10,6 +10,20 @@ EXPORTS = ("ipynb", "py", "md", "html")
 WITH_IDS = ("show", "rm")
 _CODE_SUFFIXES = frozenset({".py", ".sh", ".js", ".ts", ".r", ".jl", ".rb"})
 
+_VERBS = ", ".join(f"{verb} {argument}".rstrip() for verb, argument in SESSION_VERBS.items())
+_WANTED = {
+    "run": "it takes a file that is there, or - for stdin",
+    "demo": "it takes nothing",
+    "doctor": "it takes nothing",
+    "profiles": "it takes nothing",
+    "sessions": f"it takes {_VERBS}",
+    "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
+    "completions": f"it takes {', '.join(SHELLS)}",
+    "version": "use terp --version",
+    "help": "use terp --help",
+}
+"""What would be right, for each name; `version` and `help` are flags here and commands elsewhere."""
+
 
 @dataclass(frozen=True)
 class Subcommand:
@@ -51,11 +65,26 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     return "", ""
 
 
+def mistaken(words: Sequence[str]) -> str:
+    """What to say about words that name a subcommand and do not fit it, too few to be a prompt; else "".
+
+    A question is a sentence: whatever has more than one word behind the name goes to the model.
+    """
+    command, more = (words[0], words[1:]) if words else ("", ())
+    if len(more) > 1 or any(len(word.split()) != 1 for word in more):
+        return ""
+    wanted = _WANTED.get(command)
+    if wanted is None:
+        return ""
+    told = f"terp {command} {' '.join(more)}".rstrip()
+    return f"'{told}' is no command: {wanted}. To ask the model: terp -- {' '.join(words)}"
+
+
 def missed_by(words: Sequence[str]) -> str:
-    """The usage of the subcommand that a prompt of one word misses by a letter or an argument; else ""."""
+    """The usage of the subcommand that a prompt of one word misses by a letter; else ""."""
     if len(words) != 1:
         return ""
-    near = (one for one in SUBCOMMANDS if one.name == words[0] or _one_slip(one.name, words[0].lower()))
+    near = (one for one in SUBCOMMANDS if _one_slip(one.name, words[0].lower()))
     return next((f"terp {one.name} {one.argument}".rstrip() for one in near), "")
 
 

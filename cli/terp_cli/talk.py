@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from terp_cli.console_code import GOES_ON, code_goes_on, code_of, is_code
+
 LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
 NOT_SENT = "Not sent: "
 _CONTINUED = re.compile(r"(?<!\\)\\\n")
@@ -15,7 +17,6 @@ _CELL_MAGICS = frozenset(
     ruby script sh svg SVG sx system time timeit writefile
     """.split()  # noqa: SIM905 - a table of names, to be read
 )
-_PROMPTED = re.compile(r"^(>>>|\.\.\.) ?")
 
 
 Word = tuple[str, str]
@@ -77,8 +78,15 @@ class LineSettings:
 
 
 def goes_on(text: str) -> bool:
-    '''Whether a message is not complete: an open """ block, or a backslash at its end.'''
+    '''Whether a message is not complete: an open """ block, a backslash at its end, or code that goes on.'''
+    if is_code(text):
+        return code_goes_on(text)
     return text.count('"""') % 2 == 1 or _CONTINUED.search(text + "\n", len(text) - 1) is not None
+
+
+def margin(text: str, mark: str) -> str:
+    """What stands before the lines of a message after its first, where `mark` stands before that one."""
+    return " " * len(mark) + (f"{GOES_ON} " if is_code(text) else "")
 
 
 def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None:
@@ -89,8 +97,8 @@ def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None
     """
     if (found := _SHELL_LINE.match(message)) and found[1] not in _CELL_MAGICS:
         message = f"!{message[2:].lstrip()}"
-    if message.startswith(">>>"):
-        return "python", "\n".join(_PROMPTED.sub("", line) for line in message.split("\n"))
+    if is_code(message):
+        return "python", code_of(message)
     if message.startswith("!") and message[1:].strip():
         # Without a shell, IPython starts one for the line.
         return ("shell", message[1:].strip()) if "shell" in languages else ("python", message)
@@ -99,6 +107,8 @@ def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None
 
 def unmarked(text: str) -> str:
     '''A message without the backslashes at its line ends and the """ around it.'''
+    if is_code(text.strip()):
+        return text.strip()
     # A blank before it makes a message of what would be a command.
     escaped = text[:1] == " " and text.strip()[:1] in ("/", "%")
     text = f"{' ' * escaped}{text.strip()}"

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from terp.errors import SessionError, TerpError
@@ -123,16 +124,16 @@ class TerminalTalk:
         """Write rows that are coloured and safe already."""
         self.front.rows(rows)
 
-    async def page(self, lines: Iterable[str]) -> None:
-        """Show lines of any number in the person's pager, made safe; returns when it is closed."""
+    async def page(self, lines: Iterable[str], name: str = "terp") -> None:
+        """Show lines of any number in the person's pager, made safe; returns when it is closed.
+
+        `name` is that of the file, which pagers show.
+        """
         pager = _words(self.environ.get("PAGER") or _PAGER)
         if not (pager and shutil.which(pager[0])):
             self.say(*lines)
             return
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".txt") as file:
-            file.writelines(f"{readable(line)}\n" for line in lines)
-            file.flush()
-            await self.desk.away(lambda: _paged([*pager, file.name], self.environ))
+        await self.desk.away(lambda: _paged(pager, lines, name, self.environ))
 
     def prefill(self, text: str) -> None:
         """Put text on the next input line, to be changed and entered there."""
@@ -207,7 +208,10 @@ def _words(command: str) -> list[str]:
         return []
 
 
-def _paged(command: Sequence[str], environ: Mapping[str, str]) -> None:
-    # -F would leave at once where all fits, and show nothing on a screen that is restored.
-    with suppress(OSError):
-        subprocess.run(command, env={**os.environ, "LESSSECURE": "1", **environ}, check=False)
+def _paged(command: Sequence[str], lines: Iterable[str], name: str, environ: Mapping[str, str]) -> None:
+    with tempfile.TemporaryDirectory() as folder, suppress(OSError):
+        with Path(folder, name).open("w", encoding="utf-8") as file:
+            file.writelines(f"{readable(line)}\n" for line in lines)
+        # The pager's -F would leave at once where all fits, and show nothing on a screen that is restored.
+        environment = {**os.environ, "LESSSECURE": "1", **environ}
+        subprocess.run([*command, name], cwd=folder, env=environment, check=False)

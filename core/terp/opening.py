@@ -144,7 +144,11 @@ async def build_session(
         NoModel: there is no model to be found.
     """
     kernels = LocalKernels(cwd, kernel_options(settings, prelude), environ=environ)
-    kernels.own_files = tuple(path for path in (settings.record, settings.replay) if path)
+    places = find_places(environ)
+    kernels.own_files = tuple(
+        path for path in (settings.record, settings.replay, str(places.history)) if path
+    )
+    kernels.own_folders = _own_folders(places, Path(kernels.cwd), place.folder)
     model = await build_model(settings, kernels.languages, cwd=kernels.cwd, environ=environ, api_key=api_key)
     wanted = wanted_python(settings.python, environ, kernels.cwd)
     facts = Facts(
@@ -169,7 +173,7 @@ async def build_session(
             max_output_chars=settings.max_output_chars,
         ),
     )
-    session.pythons = PythonChoice(wanted, kernels, session.voice, find_places(environ).state, environ)
+    session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
     policy = settings.auto_install or ("known" if settings.auto_run else "ask")
     session.packages = MissingPackages(
         cast("Policy", policy), settings.packages, lambda: kernels.python, session.voice, environ
@@ -188,6 +192,13 @@ def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
         languages=settings.languages,
         prelude=prelude,
     )
+
+
+def _own_folders(places: Places, cwd: Path, session: Path) -> tuple[str, ...]:
+    """Where terp alone writes; a folder of terp's that code works in is left to the code."""
+    folders = (places.state, places.config)
+    around = any(cwd.resolve().is_relative_to(folder.resolve()) for folder in folders)
+    return tuple(map(str, (session, *((places.sessions,) if around else folders))))
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

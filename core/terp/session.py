@@ -91,8 +91,8 @@ class Session:
         self._proposals = Proposals(self.log, self._questions, person, drawn)
         self.voice = Voice(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
-        self._services.offer(RUN_OUTPUT, recalling(self.log))
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
+        self._services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
         self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
         self._closed = False
         self._between = BetweenRuns(self.log)

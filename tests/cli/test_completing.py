@@ -29,7 +29,8 @@ def arguments(name: str, typed: str) -> Iterable[Word]:
 
 
 def sources(folder: Path) -> Sources:
-    return Sources(lambda: [("model", "which"), ("export", "write")], arguments, names, code, lambda: folder)
+    commands = [("model", "which"), ("export", "write"), ("exit", "leave")]
+    return Sources(lambda: commands, arguments, names, code, lambda: folder)
 
 
 async def completed(line: str, given: Sources) -> list[str]:
@@ -43,7 +44,8 @@ async def completed(line: str, given: Sources) -> list[str]:
     ("line", "after"),
     [
         ("/mo", ["/model"]),
-        ("/", ["/model", "/export"]),
+        ("/", ["/model", "/export", "/exit"]),
+        ("/ex", ["/export", "/exit"]),
         ("%exp", ["%export"]),
         ("/export ht", ["/export html"]),
         ("plot @mo", ["plot @model"]),

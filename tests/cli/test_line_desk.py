@@ -132,3 +132,9 @@ async def test_a_secret_of_a_terminal_that_is_gone_is_no_error_of_terp() -> None
             await asyncio.wait_for(Seat(hand, line).desk.line("Key? ", secret=True), 20)
     finally:
         os.close(line)
+
+
+async def test_code_goes_on_until_its_block_ends() -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        assert await here.message(">>> if x:\n    y\n\n") == ">>> if x:\n    y"
+        assert "... " in here.screen.getvalue()

@@ -4,6 +4,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
@@ -11,7 +12,7 @@ from prompt_toolkit.input.base import PipeInput
 
 from terp_cli.desk import Desk
 from terp_cli.history import LockedHistory
-from terp_cli.talk import LineSettings, goes_on, unmarked
+from terp_cli.talk import LineSettings, Sources, goes_on, unmarked
 from tests.cli.screens import Watched
 
 
@@ -36,6 +37,15 @@ class Seat:
 
     def _rewind(self) -> None:
         self.rewinds += 1
+
+    def completing(self, *commands: str) -> LineSettings:
+        """The talk where these are the commands."""
+
+        async def none(_: str = "") -> list[Any]:
+            return []
+
+        sources = Sources(lambda: [(name, "") for name in commands], lambda *_: [], none, none, Path)
+        return replace(self.talk, sources=sources)
 
     async def read(self, *keys: str) -> str:
         """The message when these keys are typed."""
@@ -66,11 +76,23 @@ async def seat(*history: str) -> AsyncIterator[Seat]:
         ("\x1b[200~one\r\ntwo\x1b[201~\r", "one\ntwo"),
         ("wrong\x03right\r", "right"),
         ("  \r\rhello\r", "hello"),
+        (">>> for i in x:\rprint(i)\r\r", ">>> for i in x:\n    print(i)"),
+        (">>> if x:\ry\r\x7felse:\rz\r\r", ">>> if x:\n    y\nelse:\n    z"),
+        (">>> if x:\r\x7f\ty\r\r", ">>> if x:\n    y"),
+        (">>> 1 + \\\r2\r", ">>> 1 + \\\n2"),
+        ("\x1b[200~>>> a\n>>> b\x1b[201~\r", ">>> a\nb"),
     ],
 )
 async def test_a_message_is_what_was_meant(keys: str, message: str) -> None:
     async with seat() as here:
         assert (await here.read(keys)).strip() == message
+
+
+async def test_the_lines_of_code_stand_below_each_other() -> None:
+    async with seat() as here:
+        here.keys.send_text(">>> for i in x:\rprint(i)")
+        await here.screen.wrote("print")
+        assert here.screen.shown() == ["", "› >>> for i in x:", "  ...     print(i)", "toolbar"]
 
 
 @pytest.mark.parametrize("keys", ["\x04", "\x03\x03", "some words\x03\x03"])
@@ -83,6 +105,22 @@ async def test_these_keys_leave(keys: str) -> None:
 async def test_typing_after_ctrl_c_means_to_stay() -> None:
     async with seat() as here:
         assert await here.read("\x03a\x03b\r") == "b"
+
+
+async def test_a_tab_completes_the_only_word_that_fits_and_enter_sends_it() -> None:
+    async with seat() as here, here.desk.talking(here.completing("undo", "export", "exit")):
+        here.keys.send_text("/und\t")
+        await here.screen.wrote("/undo")
+        here.keys.send_text("\r")
+        assert await here.read() == "/undo"
+
+
+async def test_a_tab_takes_the_first_of_several_words_and_the_next_tab_the_next() -> None:
+    async with seat() as here, here.desk.talking(here.completing("undo", "export", "exit")):
+        here.keys.send_text("/ex\t")
+        await here.screen.wrote("/export")
+        here.keys.send_text("\t\r\r")
+        assert await here.read() == "/exit"
 
 
 async def test_ctrl_r_finds_what_was_typed_before() -> None:

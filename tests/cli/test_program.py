@@ -98,6 +98,7 @@ def test_attachments_are_copied_and_named_to_the_model(terp: Terp, tmp_path: Pat
         "its first 2 lines:\na,b\n1,2",
     )
     assert (terp.cwd / "my data.csv").is_file()
+    assert result.notes == f"terp: {tmp_path}/my data.csv is copied to ./my data.csv\n"
 
 
 def test_an_attachment_alone_asks_for_a_confirmation(terp: Terp) -> None:

@@ -111,6 +111,15 @@ async def test_a_file_that_is_named_goes_with_the_message(seat: Callable[..., Se
     assert here.session.turns[0].attachments[0].name == "iris.csv"
 
 
+async def test_a_file_that_is_misspelled_is_told(seat: Callable[..., Seat], tmp_path: Path) -> None:
+    (tmp_path / "iris.csv").write_text("a,b\n1,2\n")
+    here = seat()
+    await here.types("look at @irs.csv for ada@example.org\r", "\x04")
+    await here.left()
+    told = "Nothing is attached for @irs.csv: there is no such file. Did you mean @iris.csv?"
+    assert [row for row in here.screen.shown() if "attached" in row] == [told]
+
+
 async def test_a_banner_is_broken_between_words(seat: Callable[..., Seat]) -> None:
     here = seat(banner=["word " * 20])
     await here.types("\x04")

@@ -200,7 +200,7 @@ async def test_a_fork_has_the_same_past_and_each_goes_on_alone(tmp_path: Path) -
     stored = read(tmp_path / copy)
     assert texts(list(stored.history)) == ["a", "", "x", "1"]
     assert (stored.header.id, stored.header.forked_from, stored.header.title) == (copy, "s", "a")
-    assert (tmp_path / copy / "outputs" / "c1.txt").read_text() == "x\n"
+    assert (tmp_path / copy / "outputs" / "1.txt").read_text() == "x\n"
     assert texts(session.history)[-2:] == ["b", "2"]
     assert of(SessionForked, [record.event for record in session.log.since(0)]) == [SessionForked(copy)]
     other = again(tmp_path / copy, "3")

@@ -67,7 +67,7 @@ async def reasoning(talk: Talk, _: str) -> None:
     if not text:
         talk.say("The model has told no reasoning in its last turn.")
         return
-    await talk.page(text.split("\n"))
+    await talk.page(text.split("\n"), "reasoning")
 
 
 async def fork(talk: Talk, _: str) -> None:

@@ -139,8 +139,9 @@ class Commands:
         return True
 
     def words(self) -> Iterator[tuple[str, str]]:
-        """Every name, without its slash, and what it does: for the prompt's completion."""
-        yield from ((name, command.does) for name, command in self._names.items())
+        """Every name, without its slash, and what it does, other names last: for the prompt's completion."""
+        yield from ((command.name, command.does) for command in self.table)
+        yield from ((name, command.does) for command in self.table for name in command.aliases)
 
     def arguments(self, talk: "Talk", name: str, begun: str) -> Iterator[tuple[str, str]]:
         """What can follow a name, for an argument that begins like this; each with a word about it."""

@@ -162,8 +162,11 @@ class Talk(Protocol):
     def show(self, rows: "Sequence[Text]") -> None:
         """Write rows that are coloured and safe already."""
 
-    async def page(self, lines: Iterable[str]) -> None:
-        """Show lines of any number in the person's pager, made safe; returns when it is closed."""
+    async def page(self, lines: Iterable[str], name: str = "terp") -> None:
+        """Show lines of any number in the person's pager, made safe; returns when it is closed.
+
+        `name` is that of the file, which pagers show.
+        """
 
     def prefill(self, text: str) -> None:
         """Put text on the next input line, to be changed and entered there."""

@@ -100,7 +100,8 @@ async def doctor(talk: Talk, _: str) -> None:
     from terp_cli import doctor as checks  # noqa: PLC0415  (asks programs and servers)
     from terp_cli import streams  # noqa: PLC0415
 
-    patient = checks.Patient(talk.settings, talk.places, talk.environ, streams.stdout())
+    model = talk.session.model.name
+    patient = checks.Patient(talk.settings, talk.places, talk.environ, streams.stdout(), model=model)
     # Its questions to local servers run a loop of their own.
     talk.say(*await asyncio.to_thread(lambda: list(checks.told(patient))))
 

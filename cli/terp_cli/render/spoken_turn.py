@@ -73,9 +73,13 @@ _ENDS = {
 
 
 class SpokenTurn:
-    """Says the events of a session, one turn after the other. `verbose` shortens nothing."""
+    """Says the events of a session, one turn after the other.
 
-    def __init__(self, clock: Callable[[], float], *, verbose: bool = False) -> None:
+    `verbose` shortens nothing; `repeats` says what was asked, too.
+    """
+
+    def __init__(self, clock: Callable[[], float], *, verbose: bool = False, repeats: bool = True) -> None:
+        self._repeats = repeats
         self._clock = clock
         self.verbose = verbose
         self._what = ""
@@ -204,9 +208,8 @@ class SpokenTurn:
     def _sentence(self, event: Said) -> list[str]:
         match event:
             case TurnStarted(prompt=prompt, attachments=names):
-                first, *more = readable(prompt).strip().split("\n")
-                rest = [f"And {counted(len(more), 'more line')}."] if more else []
-                return [f"You: {first}", *rest, *([f"Attached: {_names(names)}."] if names else [])]
+                asked = _asked(prompt) if self._repeats else []
+                return [*asked, *([f"Attached: {_names(names)}."] if names else [])]
             case Noticed(text=text, remedy=remedy):
                 return _lines(f"Note: {text}") + (_lines(remedy) if remedy else [])
             case KernelChanged(why=why):
@@ -266,6 +269,11 @@ class SpokenTurn:
     def _wait(self, what: str, seconds: float = 0.0) -> None:
         if what != self._what:
             self._what, self._since = what, self._clock() - seconds
+
+
+def _asked(prompt: str) -> list[str]:
+    first, *more = readable(prompt).strip().split("\n")
+    return [f"You: {first}", *([f"And {counted(len(more), 'more line')}."] if more else [])]
 
 
 def _plain(rows: list[Text]) -> list[str]:

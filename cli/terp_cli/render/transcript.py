@@ -144,6 +144,9 @@ class Transcript:
         return [header, *code.feed(self._proposed.code), *code.finish()]
 
     def _draw(self, event: Event) -> None:
+        if isinstance(event, TurnStarted | CodeTyped):
+            # The line that was typed stands above, whatever was drawn before it.
+            self._spaced = False
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 self._write(event)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from terp.artifacts import OUTPUTS
+from terp.artifacts import OUTPUTS, Artifacts
 from terp.events import (
     Answered,
     Asked,
@@ -168,6 +168,7 @@ class _Teller:
             case CodeStarted(execution_count=count):
                 # Until its end is told it has none: the process may have been killed.
                 run.fate, run.count, self._running = "died", count, run
+                run.output_path = Artifacts(self.folder / OUTPUTS).spooled(count)
             case CodeFinished(status=status, note=note, output_path=output_path, files=files):
                 run.fate, run.reason, run.output_path = status, note, output_path
                 self._running = None

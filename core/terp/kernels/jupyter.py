@@ -45,7 +45,8 @@ class JupyterKernel:
     """Implements `Kernel` with a kernel process of this machine.
 
     `launch` says how to start it, given the token with which the bootstrap in the kernel marks its
-    calls home. A run's output past `max_output_chars` is counted and not kept. `own_files` are not
+    calls home. A run's output past `max_output_chars` is counted and not kept. `own_files` and
+    what is below `own_folders` are not
     results of a run, whenever they change.
     """
 
@@ -58,6 +59,7 @@ class JupyterKernel:
         *,
         max_output_chars: int = 64_000_000,
         own_files: Sequence[str] = (),
+        own_folders: Sequence[str] = (),
     ) -> None:
         self._language = language
         self._cwd = cwd
@@ -68,7 +70,7 @@ class JupyterKernel:
         self._generation = 0
         self._closed = False
         self._translator = Translator()
-        self._files = FileWatch(own_files=own_files)
+        self._files = FileWatch(own_files=own_files, own_folders=own_folders)
         self._turn = asyncio.Lock()
         self._process: KernelProcess | None = None
         self._starting: asyncio.Task[KernelProcess] | None = None

@@ -38,9 +38,9 @@ class _Listeners:
 class LocalKernels:
     """Implements `Kernels` with processes of this machine, started at first use.
 
-    `interpreter` is the Python for the next start of its kernel, once that was decided. `own_files`, set
-    before a kernel is asked for, are written by terp itself and never a result of code.
-    Nothing of Jupyter is imported before a kernel is started.
+    `interpreter` is the Python for the next start of its kernel, once that was decided. `own_files` and what
+    is below `own_folders`, set before a kernel is asked for, are written by terp itself and never a result of
+    code. Nothing of Jupyter is imported before a kernel is started.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class LocalKernels:
         self.environ = os.environ if environ is None else environ
         self.interpreter: Interpreter | None = None
         self.own_files: tuple[str, ...] = ()
+        self.own_folders: tuple[str, ...] = ()
         self._listeners = _Listeners()
         self._kernels: dict[str, Kernel] = {}
 
@@ -88,6 +89,7 @@ class LocalKernels:
             self._listeners,
             max_output_chars=self.options.max_output_chars,
             own_files=self.own_files,
+            own_folders=self.own_folders,
         )
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:

@@ -119,8 +119,8 @@ class Noted:
     def show(self, rows: "Sequence[Text]") -> None:
         self.did += [row.plain for row in rows]
 
-    async def page(self, lines: Iterable[str]) -> None:
-        self.did.append(("page", *lines))
+    async def page(self, lines: Iterable[str], name: str = "terp") -> None:
+        self.did.append((name, *lines))
 
     def prefill(self, text: str) -> None:
         self.did.append(("prefill", text))

@@ -76,7 +76,7 @@ async def test_reasoning_is_that_of_the_last_turn(tmp_path: Path) -> None:
         *(TurnStarted("a"), ReasoningDelta("old")),
         *(TurnStarted("b"), ReasoningDelta("I "), ReasoningDelta("think\nso"), TextDelta("x")),
     )
-    assert await Noted(tmp_path, *events).does("/reasoning") == [("page", "I think", "so")]
+    assert await Noted(tmp_path, *events).does("/reasoning") == [("reasoning", "I think", "so")]
 
 
 async def test_without_reasoning_that_is_said(tmp_path: Path) -> None:
