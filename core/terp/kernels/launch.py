@@ -1,7 +1,20 @@
 """How kernels are started."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import terp
+
+# `-E` and `-P` keep the person's PYTHONPATH and directory away from the host; what it starts has them.
+_START = """
+import runpy, sys
+home, module = sys.argv.pop(1), sys.argv.pop(1)
+if home not in sys.path:
+    sys.path.insert(0, home)
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +50,14 @@ def python_argv(python: str) -> Sequence[str]:
         # The bootstrap has pipes of its own behind file descriptors 1 and 2.
         "--IPKernelApp.capture_fd_output=False",
     )
+
+
+def host_argv(language: str, *arguments: str) -> Sequence[str]:
+    """The command line of one of terp's own kernels: the module of that name in `hosts`, in terp's Python.
+
+    `arguments` are for the kernel itself, as `--ShellKernel.program=/bin/bash`.
+    """
+    home = str(Path(terp.__file__).parent.parent)
+    module = f"terp.kernels.hosts.{language}"
+    argv = (sys.executable, "-E", "-P", "-c", _START, home, module, "-f", "{connection_file}")
+    return (*argv, "--IPKernelApp.capture_fd_output=False", *arguments)

@@ -18,9 +18,8 @@ from terp.kernels.launch import Launch
 from terp.kernels.orphans import MARK, Guard, end_marked
 from terp.kernels.provisioner import GroupProvisioner
 from terp.kernels.rundir import RunDir
+from terp.kernels.translation import COMM_TARGET
 from terp.kernels.waiting import first_of, is_set_within
-
-COMM_TARGET = "terp"
 
 # How often the process is asked whether it lives: iopub is silent after a crash.
 _POLL_S = 0.1
