@@ -76,20 +76,18 @@ end
 -- The code as a function that returns the value of its last expression.
 local function loaded(code)
   local whole, message = load(code, "=cell")
-  local expression = load("return " .. code, "=cell")
-  if expression or not whole then return expression, message end
+  local found = load("return " .. code, "=cell")
   local at = #code
-  while at > 0 do
-    local start = (code:sub(1, at):find("[\n;][^\n;]*$"))
+  while not found and at > 0 do
+    local start = code:sub(1, at):find("[\n;][^\n;]*$")
     if not start then break end
     local tail = code:sub(start + 1)
     if tail:match("^%s*[^%s(;]") and not tail:match("^%s*%-%-") then
-      local returning = load(code:sub(1, start) .. " return " .. tail, "=cell")
-      if returning then return returning end
+      found = load(code:sub(1, start) .. " return " .. tail, "=cell")
     end
     at = start - 1
   end
-  return whole
+  return found or whole, message
 end
 
 local function failed(message)
@@ -104,16 +102,19 @@ end
 
 local function verdict(done, ...)
   if done then
-    if ... == nil and select("#", ...) < 2 then return '"value":null' end
+    if ... == nil and select("#", ...) < 2 or io.type(...) then return '"value":null' end
     local values = {}
     for i = 1, select("#", ...) do values[i] = shown((select(i, ...))) end
     return '"value":' .. quoted(concat(values, "\t"))
   end
   local text, frames = (...)[1], (...)[2]
   for i, frame in ipairs(frames) do frames[i] = quoted(frame) end
-  local name = text:find("interrupted!", 1, true) and "Interrupted" or "Error"
-  return format('"name":"%s","message":%s,"trace":[%s]', name, quoted(text), concat(frames, ","))
+  local interrupted = text:find("interrupted!", 1, true)
+  local name = interrupted and "Interrupted" or "Error"
+  return format('"name":"%s","message":%s,"trace":[%s]', name, quoted(text), concat(frames, ",")), interrupted
 end
+
+local busy = false
 
 local function serve()
   local code = {}
@@ -123,16 +124,27 @@ local function serve()
     if char ~= "\0" then
       code[#code + 1] = char
     else
+      busy = true
       local run, message = loaded(kept(concat(code)))
-      if not run then
-        tell(format('"name":"SyntaxError","message":%s,"trace":[]', quoted(message)))
+      local told, interrupted
+      if run then
+        told, interrupted = verdict(xpcall(run, failed))
       else
-        tell(verdict(xpcall(run, failed)))
+        told = format('"name":"SyntaxError","message":%s,"trace":[]', quoted(message))
       end
+      busy = false
+      tell(told)
+      if interrupted then return end
       code = {}
     end
   end
 end
 
 tell("")
-return function() pcall(serve) end
+return function()
+  -- The interrupt may come when the code is just over.
+  if not pcall(serve) and busy then
+    busy = false
+    tell('"name":"Interrupted","message":"","trace":[]')
+  end
+end
