@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from terp.kernels.rundir import PREFIX
 from terp.outputs import FileChange
 
 # Directories whose content is nobody's result.
@@ -182,8 +183,8 @@ def _read(entries: Iterator["os.DirEntry[str]"], look: _Look) -> list[str]:
     below: list[str] = []
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            # Other programs write to hidden directories all the time.
-            if entry.name not in _SKIPPED and not entry.name.startswith("."):
+            # Other programs write to hidden directories all the time, and terp to its own.
+            if entry.name not in _SKIPPED and not entry.name.startswith((".", PREFIX)):
                 below.append(entry.path)
         elif entry.name == "pyvenv.cfg":
             return []

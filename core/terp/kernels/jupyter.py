@@ -312,6 +312,10 @@ class JupyterKernel:
         if wants_exit(run.reply.result()):
             note = f"The code ended the session. {_LOST}"
             self._background(self._retire(process))
+        if run.lost:
+            note = run.lost
+            self._generation += 1
+            self._tell.changed(self._language, "restarted", run.lost)
         recall = f"out[{run.number}]" if run.number and process.has_bootstrap else ""
         return ordinary_end(run, files, note, recall=recall)
 

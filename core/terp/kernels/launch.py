@@ -53,11 +53,16 @@ def python_argv(python: str) -> Sequence[str]:
 
 
 def host_argv(language: str, *arguments: str) -> Sequence[str]:
-    """The command line of one of terp's own kernels: the module of that name in `hosts`, in terp's Python.
+    """The command line of one of terp's own kernels: the module of that name in `hosts`.
 
     `arguments` are for the kernel itself, as `--ShellKernel.program=/bin/bash`.
     """
-    home = str(Path(terp.__file__).parent.parent)
     module = f"terp.kernels.hosts.{language}"
-    argv = (sys.executable, "-E", "-P", "-c", _START, home, module, "-f", "{connection_file}")
-    return (*argv, "--IPKernelApp.capture_fd_output=False", *arguments)
+    plain = "--IPKernelApp.capture_fd_output=False"
+    return own_argv(module, "-f", "{connection_file}", plain, *arguments)
+
+
+def own_argv(module: str, *arguments: str) -> Sequence[str]:
+    """The command line of a module of terp's, in terp's Python, whatever the environment says."""
+    home = str(Path(terp.__file__).parent.parent)
+    return (sys.executable, "-E", "-P", "-c", _START, home, module, *arguments)

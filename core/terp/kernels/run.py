@@ -74,6 +74,12 @@ class Run:
         told = self.report.get("cwd")
         return told if isinstance(told, str) else ""
 
+    @property
+    def lost(self) -> str:
+        """Why the state is lost although the kernel lives; "" while it is kept."""
+        told = self.report.get("lost")
+        return told if isinstance(told, str) else ""
+
     def stop(self, status: RunStatus) -> None:
         """Note that the run is being stopped from outside; the first reason stays."""
         self.stopped = self.stopped or status

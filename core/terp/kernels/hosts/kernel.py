@@ -74,6 +74,8 @@ class HostKernel(Kernel):
         self.wires.add(self._wake, self._awake)
         self.shell_handlers["comm_open"] = self._answer_comm
         self._main = threading.get_ident()
+        # In place before a program is started: it would inherit that ipykernel ignores the signal.
+        signal.signal(signal.SIGINT, lambda *_: self.wake(interrupt=True))
 
     @abstractmethod
     def run(self, cell: Cell) -> Failure | None:
@@ -88,11 +90,6 @@ class HostKernel(Kernel):
 
     def stop(self) -> None:
         """End the program and all that it started, at once. Called in any thread."""
-
-    def start(self) -> None:
-        """Take requests, and take SIGINT away from Python."""
-        super().start()  # type: ignore[no-untyped-call]
-        signal.signal(signal.SIGINT, lambda *_: self.wake(interrupt=True))
 
     def wake(self, *, interrupt: bool = False) -> None:
         """End a `wires.wait`, in any thread and in a signal handler."""

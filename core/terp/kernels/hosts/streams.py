@@ -37,13 +37,15 @@ class Printer:
         self._tokens = RATE
         self._refilled = self._reported = time.monotonic()
         self._dropped = [0, 0]
-        # The end of what was written last: a question without a line break after it.
+        # Characters so far, and the end of what was written last: a question has no line break after it.
+        self.written = 0
         self.last_line = ""
 
     def write(self, stream: StreamName, text: str) -> None:
         """Take text; `flush_soon` or `flush` sends it."""
         if not text:
             return
+        self.written += len(text)
         self.last_line = (self.last_line + text[-1000:]).rpartition("\n")[2][-1000:]
         if len(text) > self._room:
             text, rest = text[: self._room], text[self._room :]

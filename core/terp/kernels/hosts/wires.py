@@ -76,9 +76,10 @@ class Wires:
         return bool(moved)
 
     def flush_soon(self) -> bool:
-        """Send what waits, for any cell, unless there were too many messages; whether anything still waits."""
+        """Send what waits, for any cell, if there were not too many messages; whether any still waits."""
         printers: set[Printer] = {source.printer for source in self._sources.values()}
-        return any([printer.flush_soon() for printer in printers])
+        still = [printer.flush_soon() for printer in printers]
+        return any(still)
 
     def _between(self) -> None:
         self.wait(0)
