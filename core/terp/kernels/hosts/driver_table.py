@@ -1,0 +1,57 @@
+"""The languages that are driven by a script in their own language, kept in `drivers`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+# A chunk of Lua can be interrupted once: so many times until the program has to be started anew.
+_LUA_CHUNKS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """How a language is driven: its script, the command line, and what Jupyter wants to know of it.
+
+    In `command` stand `{program}`, `{script}`, and `{code}` and `{verdict}` for the descriptors. With
+    `alone` an interrupt goes to the program and to nothing that it has started.
+    """
+
+    title: str
+    script: str
+    command: tuple[str, ...]
+    extension: str
+    mimetype: str
+    alone: bool = False
+
+    def argv(self, program: str, code: int, verdict: int) -> list[str]:
+        """The command line."""
+        script = str(Path(__file__).with_name("drivers") / self.script)
+        values = {"program": program, "script": script, "code": code, "verdict": verdict}
+        return [part.format(**values) for part in self.command]
+
+
+_PLAIN = ("{program}", "{script}", "{code}", "{verdict}")
+
+DRIVERS: Mapping[str, Driver] = {
+    "ruby": Driver("Ruby", "ruby.rb", _PLAIN, ".rb", "text/x-ruby"),
+    "php": Driver(
+        "PHP",
+        "php.php",
+        ("{program}", "-d", "display_errors=stderr", "-d", "html_errors=0", "-d", "log_errors=0", *_PLAIN[1:]),
+        ".php",
+        "text/x-php",
+    ),
+    "perl": Driver("Perl", "perl.pl", _PLAIN, ".pl", "text/x-perl"),
+    "lua": Driver(
+        "Lua",
+        "lua.lua",
+        (
+            "{program}",
+            "-e",
+            "arg={{[[{code}]],[[{verdict}]]}} TERP=dofile([[{script}]])",
+            *("-e", "TERP()") * _LUA_CHUNKS,
+        ),
+        ".lua",
+        "text/x-lua",
+    ),
+}
