@@ -54,4 +54,5 @@ DRIVERS: Mapping[str, Driver] = {
         ".lua",
         "text/x-lua",
     ),
+    "javascript": Driver("Node", "node.cjs", _PLAIN, ".js", "text/javascript"),
 }

@@ -1,5 +1,6 @@
 """What the kernels of languages have in common that are run by a program of the person's machine."""
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -37,8 +38,7 @@ class ProgramKernel(HostKernel):
         """
         seen, written = self.interrupts, cell.printer.written
         kill_at: float | None = None
-        if self.terminal is not None:
-            self.terminal.begin()
+        self._begin_input()
         while not done() and program.code is None:
             waits = (
                 None if kill_at is None else max(0.0, kill_at - time.monotonic()),
@@ -61,6 +61,12 @@ class ProgramKernel(HostKernel):
         self.wires.wait(0)
         program.drain()
         return done()
+
+    def _begin_input(self) -> None:
+        if self.terminal is not None:
+            # Programs that read it their own way leave it so.
+            os.set_blocking(self.terminal.number, True)
+            self.terminal.begin()
 
     def _put_off(self) -> None:
         if self.terminal is not None:

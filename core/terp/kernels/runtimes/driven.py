@@ -26,6 +26,9 @@ class Driven:
 
 
 DRIVEN = (
+    Driven(
+        ("javascript",), "javascript", ("node", "nodejs"), "Debian: apt install nodejs. macOS: brew install node."
+    ),
     Driven(("ruby",), "ruby", ("ruby",), "Debian: apt install ruby. macOS: brew install ruby."),
     Driven(("php",), "php", ("php",), "Debian: apt install php-cli. macOS: brew install php."),
     Driven(("perl",), "perl", ("perl",), "Debian: apt install perl. macOS has it."),

@@ -87,7 +87,6 @@ open $in, "<&=", $number_in or die $!;
 open $out, ">&=", $number_out or die $!;
 binmode $_ for $in, $out;
 $_->autoflush for $out, \*STDOUT, \*STDERR;
-$0 = "cell";
 $SIG{INT} = "IGNORE";
 answer();
 while (defined(my $code = do { local $/ = "\0"; <$in> })) {
