@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import terp
 
@@ -21,7 +22,9 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 class Launch:
     """A command line with `{connection_file}` in it, a directory, an environment, and why this one.
 
-    `bootstrap` is code that the kernel runs silently before the first cell.
+    `bootstrap` is code that the kernel runs silently before the first cell. `transport` is how messages
+    travel: sockets in a private directory, or ports of 127.0.0.1 for kernels that know nothing else.
+    `interrupt_by` is what stops the code: SIGINT to the kernel's process group, or a message.
     """
 
     argv: Sequence[str]
@@ -31,6 +34,8 @@ class Launch:
     why: str = ""
     bootstrap: str = ""
     start_timeout_s: float = 60.0
+    transport: Literal["ipc", "tcp"] = "ipc"
+    interrupt_by: Literal["signal", "message"] = "signal"
 
 
 def python_argv(python: str) -> Sequence[str]:

@@ -14,7 +14,7 @@ from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
 from terp.kernels.runtimes import python
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.kernels.runtimes.table import all_runtimes
+from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
 from terp.outputs import Output
 
@@ -63,9 +63,12 @@ class LocalKernels:
     def known(self) -> Sequence[KnownLanguage]:
         """Every language of the table."""
         machine = self._machine()
+        names: dict[Runtime, list[str]] = {}
+        for name, row in best_runtimes(machine).items():
+            names.setdefault(row, []).append(name)
         return [
-            KnownLanguage(row.names, row.find(machine), row.remedy, row.keeps_state, row.tested)
-            for row in all_runtimes()
+            KnownLanguage(tuple(theirs), row.find(machine), row.remedy, row.keeps_state, row.tested)
+            for row, theirs in names.items()
         ]
 
     def get(self, language: str) -> Kernel:
@@ -112,7 +115,7 @@ class LocalKernels:
     @cached_property
     def _here(self) -> Mapping[str, Runtime]:
         machine = self._machine()
-        known = {name: runtime for runtime in all_runtimes() for name in runtime.names}
+        known = best_runtimes(machine)
         chosen = [language_of(name, tuple(known)) or name for name in self.options.languages] or tuple(known)
         unknown = [name for name in chosen if name not in known]
         if unknown:

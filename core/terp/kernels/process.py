@@ -163,7 +163,10 @@ class KernelProcess:
         self._post("stdin", self._client.session.msg("input_reply", {"value": value}))
 
     async def interrupt(self) -> None:
-        """Send SIGINT to the kernel and its children."""
+        """Send SIGINT to the kernel and its children, or the message that a kernel wants instead."""
+        if self._launch.interrupt_by == "message":
+            self._post("control", self._client.session.msg("interrupt_request", {}))
+            return
         await self._provisioner.send_signal(signal.SIGINT)
 
     def poke(self) -> None:
@@ -241,7 +244,9 @@ class KernelProcess:
     async def _spawn(self) -> None:
         spec = KernelSpec(argv=list(self._launch.argv), language=self._launch.language)
         manager = AsyncKernelManager(
-            connection_file=str(self._dir.connection_file), transport="ipc", context=self._context
+            connection_file=str(self._dir.connection_file),
+            transport=self._launch.transport,
+            context=self._context,
         )
         manager._kernel_spec = spec
         self._provisioner = GroupProvisioner(kernel_id="", kernel_spec=spec, parent=manager)
