@@ -24,7 +24,8 @@ class Launch:
 
     `bootstrap` is code that the kernel runs silently before the first cell. `transport` is how messages
     travel: sockets in a private directory, or ports of 127.0.0.1 for kernels that know nothing else.
-    `interrupt_by` is what stops the code: SIGINT to the kernel's process group, or a message.
+    `interrupt_by` is what stops the code: SIGINT to the kernel's process group, or a message. With
+    `results_lag` a result may come after the kernel has said that it is idle.
     """
 
     argv: Sequence[str]
@@ -36,6 +37,7 @@ class Launch:
     start_timeout_s: float = 60.0
     transport: Literal["ipc", "tcp"] = "ipc"
     interrupt_by: Literal["signal", "message"] = "signal"
+    results_lag: bool = False
 
 
 def python_argv(python: str) -> Sequence[str]:

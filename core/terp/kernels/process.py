@@ -27,6 +27,8 @@ _POLL_S = 0.1
 _QUICK_POLL_S = 0.01
 # How long a subscription to iopub is given to show up before the probe is sent again.
 _PROBE_S = 0.25
+# How long a late result is waited for.
+_LAG_S = 0.5
 # How long a kernel that is about to be killed may take to write its stack.
 _STACK_S = 0.2
 # How long a kernel that is asked to end may take.
@@ -157,6 +159,12 @@ class KernelProcess:
             return await self._first(answer.data, deadline - time.monotonic())
         finally:
             self.forget(message_id)
+
+    async def catch_up(self) -> None:
+        """Wait until what a run has put out is here, in a kernel that sends results late."""
+        if self._launch.results_lag:
+            nothing = {"code": "", "silent": True, "store_history": False, "allow_stdin": False}
+            await self.ask("execute_request", nothing, _LAG_S)
 
     def type_in(self, value: str) -> None:
         """Answer the kernel's open `input_request`."""

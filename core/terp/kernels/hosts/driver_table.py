@@ -54,5 +54,12 @@ DRIVERS: Mapping[str, Driver] = {
         ".lua",
         "text/x-lua",
     ),
+    "r": Driver(
+        "R",
+        "r.R",
+        ("{program}", "--no-restore", "--no-save", "{script}", "{code}", "{verdict}"),
+        ".r",
+        "text/x-r-source",
+    ),
     "javascript": Driver("Node", "node.cjs", _PLAIN, ".js", "text/javascript"),
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from terp.kernels.runtimes import deno, driven, kernelspecs, pages, python, shell, sql
+from terp.kernels.runtimes import deno, driven, kernelspecs, pages, python, r, shell, sql
 from terp.kernels.runtimes.runtime import Machine, Runtime
 
 
@@ -14,6 +14,7 @@ def all_runtimes(machine: Machine) -> Sequence[Runtime]:
         sql.runtime(),
         deno.runtime(),
         *driven.runtimes(),
+        *r.runtimes(),
         *pages.runtimes(),
     )
     taken = [name for row in ours if row.find(machine) for name in row.names]
