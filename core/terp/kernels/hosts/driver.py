@@ -16,7 +16,7 @@ from traitlets import Unicode
 
 from terp.kernels.hosts.driver_table import DRIVERS, Driver
 from terp.kernels.hosts.kernel import Cell, Failure
-from terp.kernels.hosts.program import Program
+from terp.kernels.hosts.program import STATUS_UNKNOWN, Program
 from terp.kernels.hosts.program_kernel import ProgramKernel
 from terp.kernels.hosts.starting import serve
 from terp.kernels.hosts.streams import Printer
@@ -108,6 +108,8 @@ class DriverKernel(ProgramKernel):
             self._start(cell.printer)
         if self.interrupts:
             return Failure("KeyboardInterrupt", "")
+        if status == STATUS_UNKNOWN:
+            return Failure("ProgramEnded", "")
         return Failure("ExitStatus", str(128 - status if status < 0 else status)) if status else None
 
     def _start(self, printer: Printer) -> None:

@@ -12,7 +12,7 @@ _LUA_CHUNKS = 500
 class Driver:
     """How a language is driven: its script, the command line, and what Jupyter wants to know of it.
 
-    In `command` stand `{program}`, `{script}`, and `{code}` and `{verdict}` for the descriptors. With
+    In `command` stand `{program}`, the `{folder}` in which it is, `{script}`, and `{code}` and `{verdict}` for the descriptors. With
     `alone` an interrupt goes to the program and to nothing that it has started.
     """
 
@@ -26,7 +26,8 @@ class Driver:
     def argv(self, program: str, code: int, verdict: int) -> list[str]:
         """The command line."""
         script = str(Path(__file__).with_name("drivers") / self.script)
-        values = {"program": program, "script": script, "code": code, "verdict": verdict}
+        folder = str(Path(program).parent)
+        values = {"program": program, "folder": folder, "script": script, "code": code, "verdict": verdict}
         return [part.format(**values) for part in self.command]
 
 
@@ -60,6 +61,16 @@ DRIVERS: Mapping[str, Driver] = {
         ("{program}", "--no-restore", "--no-save", "{script}", "{code}", "{verdict}"),
         ".r",
         "text/x-r-source",
+    ),
+    "java": Driver(
+        "Java",
+        "JShellDriver.java",
+        # The first compiler of two starts sooner; code that computes for long is rare in a cell.
+        ("{folder}/java", "-XX:TieredStopAtLevel=1", *_PLAIN[1:]),
+        ".java",
+        "text/x-java",
+        # The code runs in a second machine below, which SIGINT would end.
+        alone=True,
     ),
     "javascript": Driver("Node", "node.cjs", _PLAIN, ".js", "text/javascript"),
 }

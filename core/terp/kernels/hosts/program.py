@@ -13,6 +13,9 @@ from terp.kernels.hosts.starting import end_with_parent
 from terp.kernels.hosts.streams import Printer, Source
 from terp.kernels.hosts.wires import Wires
 
+STATUS_UNKNOWN = 199
+"""The exit status of a driver that cannot tell with which status the code has ended its program."""
+
 # Jupyter's own, which programs that a host starts have nothing to do with.
 _NOT_PASSED = ("JPY_PARENT_PID", "JPY_SESSION_NAME")
 
@@ -108,6 +111,8 @@ class Program:
     def how_ended(self) -> str:
         """How it ended, to be put after its name."""
         code = self.code or 0
+        if code == STATUS_UNKNOWN:
+            return "ended"
         return f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
 
     def _wait(self, ended: Callable[[], None]) -> None:

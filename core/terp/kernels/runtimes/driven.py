@@ -29,6 +29,12 @@ DRIVEN = (
     Driven(
         ("javascript",), "javascript", ("node", "nodejs"), "Debian: apt install nodejs. macOS: brew install node."
     ),
+    Driven(
+        ("java",),
+        "java",
+        ("jshell",),
+        "Debian: apt install default-jdk-headless. macOS: brew install openjdk.",
+    ),
     Driven(("ruby",), "ruby", ("ruby",), "Debian: apt install ruby. macOS: brew install ruby."),
     Driven(("php",), "php", ("php",), "Debian: apt install php-cli. macOS: brew install php."),
     Driven(("perl",), "perl", ("perl",), "Debian: apt install perl. macOS has it."),

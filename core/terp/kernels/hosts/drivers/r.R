@@ -38,7 +38,9 @@ local({
     if (!length(ours)) return(character())
     calls <- calls[-seq_len(max(ours))]
     signals <- c(".handleSimpleError", "h", "stop", "signalCondition", "withRestarts")
-    calls <- Filter(function(call) !(is.name(call[[1]]) && as.character(call[[1]]) %in% signals), calls)
+    calls <- Filter(function(call) {
+      !is.function(call[[1]]) && !(is.name(call[[1]]) && as.character(call[[1]]) %in% signals)
+    }, calls)
     vapply(calls, function(call) {
       line <- attr(call, "srcref")
       place <- if (is.null(line)) "" else paste0("cell:", line[1], ": ")
