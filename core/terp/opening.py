@@ -144,6 +144,7 @@ async def build_session(
         languages=kernels.languages,
         python=_version_of(find_python(settings.python, environ)),
         max_output_chars=settings.max_output_chars,
+        stateless=kernels.stateless,
     )
     return Session(
         model,

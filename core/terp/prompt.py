@@ -10,13 +10,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the prompt tells about the machine. `python` is the version of the kernel's Python, or ""."""
+    """What the prompt tells about the machine.
+
+    `python` is the version of the kernel's Python, or ""; in `stateless` languages a run leaves nothing
+    for the next.
+    """
 
     system: str
     cwd: str
     languages: Sequence[str]
     python: str = ""
     max_output_chars: int = 20_000
+    stateless: Sequence[str] = ()
 
 
 def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = "") -> str:
@@ -26,15 +31,20 @@ def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = ""
 
 
 def _own(facts: Facts) -> str:
-    languages = ", ".join(facts.languages)
-    python = f" (version {facts.python})" if facts.python else ""
+    version = f"python (version {facts.python})" if facts.python else "python"
+    languages = ", ".join(version if name == "python" else name for name in facts.languages)
+    stateless = (
+        f" What you run in {', '.join(facts.stateless)} must be whole each time: nothing stays there."
+        if facts.stateless
+        else ""
+    )
     return f"""\
 You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.
 
-System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}{python}.
+System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}.
 
 - Your only tool is execute(language, code). It runs code in a kernel that lives as long as the \
-conversation: variables, imports and files stay. Compute and look up with it instead of guessing.
+conversation: variables, imports and files stay. Compute and look up with it instead of guessing.{stateless}
 - The user may be shown the code and asked before it runs. If they decline, take what they say into account.
 - You read at most {facts.max_output_chars:,} characters of what a run puts out: its head and its tail. \
 Print what you need rather than everything. The user sees figures and tables as they are displayed.

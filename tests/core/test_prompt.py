@@ -26,3 +26,14 @@ def test_instructions_are_added_and_a_replacement_replaces() -> None:
     assert system_prompt(FACTS, instructions=" Purr. ", replacement="Be a cat.") == (
         "Be a cat.\n\nInstructions of the user:\nPurr."
     )
+
+
+def test_the_version_stands_beside_python_among_other_languages() -> None:
+    facts = Facts("Linux", "/home/me/work", ("python", "shell"), "3.12.1")
+    assert "Languages: python (version 3.12.1), shell.\n" in system_prompt(facts)
+
+
+def test_the_model_is_told_which_languages_keep_nothing() -> None:
+    facts = Facts("Linux", "/home/me/work", ("python", "c", "go"), stateless=("c", "go"))
+    told = "What you run in c, go must be whole each time: nothing stays there."
+    assert (told in system_prompt(facts), told in system_prompt(FACTS)) == (True, False)

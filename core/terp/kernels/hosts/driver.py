@@ -22,7 +22,6 @@ from terp.kernels.hosts.starting import serve
 from terp.kernels.hosts.streams import Printer
 
 
-
 class DriverKernel(ProgramKernel):
     """Runs cells in one program that lives as long as the kernel, or until it ends itself."""
 

@@ -12,8 +12,8 @@ _LUA_CHUNKS = 500
 class Driver:
     """How a language is driven: its script, the command line, and what Jupyter wants to know of it.
 
-    In `command` stand `{program}`, the `{folder}` in which it is, `{script}`, and `{code}` and `{verdict}` for the descriptors. With
-    `alone` an interrupt goes to the program and to nothing that it has started.
+    In `command` stand `{program}`, the `{folder}` in which it is, `{script}`, and `{code}` and `{verdict}`
+    for the descriptors. With `alone` an interrupt goes to the program and to nothing that it has started.
     """
 
     title: str
@@ -38,7 +38,16 @@ DRIVERS: Mapping[str, Driver] = {
     "php": Driver(
         "PHP",
         "php.php",
-        ("{program}", "-d", "display_errors=stderr", "-d", "html_errors=0", "-d", "log_errors=0", *_PLAIN[1:]),
+        (
+            "{program}",
+            "-d",
+            "display_errors=stderr",
+            "-d",
+            "html_errors=0",
+            "-d",
+            "log_errors=0",
+            *_PLAIN[1:],
+        ),
         ".php",
         "text/x-php",
     ),
@@ -71,6 +80,13 @@ DRIVERS: Mapping[str, Driver] = {
         "text/x-java",
         # The code runs in a second machine below, which SIGINT would end.
         alone=True,
+    ),
+    "powershell": Driver(
+        "PowerShell",
+        "powershell.ps1",
+        ("{program}", "-NoLogo", "-NoProfile", "-NonInteractive", "-File", *_PLAIN[1:]),
+        ".ps1",
+        "text/x-powershell",
     ),
     "javascript": Driver("Node", "node.cjs", _PLAIN, ".js", "text/javascript"),
 }

@@ -27,7 +27,10 @@ class Driven:
 
 DRIVEN = (
     Driven(
-        ("javascript",), "javascript", ("node", "nodejs"), "Debian: apt install nodejs. macOS: brew install node."
+        ("javascript",),
+        "javascript",
+        ("node", "nodejs"),
+        "Debian: apt install nodejs. macOS: brew install node.",
     ),
     Driven(
         ("java",),
@@ -44,13 +47,21 @@ DRIVEN = (
         ("lua5.4", "lua", "lua5.3"),
         "Debian: apt install lua5.4. macOS: brew install lua.",
     ),
+    Driven(
+        ("powershell",),
+        "powershell",
+        ("pwsh",),
+        "Debian: the package powershell of Microsoft. macOS: brew install powershell.",
+        tested=False,
+    ),
 )
 
 
 def runtimes() -> Sequence[Runtime]:
     """One row for each of them."""
     return [
-        Runtime(row.names, _finder(row.programs), row.remedy, _maker(row), tested=row.tested) for row in DRIVEN
+        Runtime(row.names, _finder(row.programs), row.remedy, _maker(row), tested=row.tested)
+        for row in DRIVEN
     ]
 
 

@@ -30,7 +30,10 @@ _IRKERNEL = ("--no-echo", "--no-restore", "-e", "IRkernel::main()", "--args", "{
 
 def runtimes() -> Sequence[Runtime]:
     """The row of IRkernel, and that of R without it."""
-    return (Runtime(("r",), _find_irkernel, _REMEDY, _make_irkernel), Runtime(("r",), _find_r, _REMEDY, _make))
+    return (
+        Runtime(("r",), _find_irkernel, _REMEDY, _make_irkernel),
+        Runtime(("r",), _find_r, _REMEDY, _make),
+    )
 
 
 def r_environment(environ: Mapping[str, str], env_pass: Sequence[str] = ()) -> dict[str, str]:
@@ -61,7 +64,9 @@ def _spec(machine: Machine) -> Spec | None:
 
 def _libraries(environ: Mapping[str, str], program: str) -> Iterator[Path]:
     for name in ("R_LIBS", "R_LIBS_USER", "R_LIBS_SITE"):
-        yield from (Path(folder) for folder in environ.get(name, "").split(os.pathsep) if folder.startswith("/"))
+        yield from (
+            Path(folder) for folder in environ.get(name, "").split(os.pathsep) if folder.startswith("/")
+        )
     if home := environ.get("HOME", ""):
         for pattern in _LIBRARIES:
             yield from Path(home).glob(pattern)
@@ -78,7 +83,9 @@ def _make_irkernel(kernels: "LocalKernels") -> "JupyterKernel":
     spec = _spec(machine) or Spec("ir", "r", (machine.which("R"), *_IRKERNEL), "")
 
     def launch(_: str) -> Launch:
-        return replace(spec_launch(spec, kernels), environment=_environment(kernels), why=_find_irkernel(machine))
+        return replace(
+            spec_launch(spec, kernels), environment=_environment(kernels), why=_find_irkernel(machine)
+        )
 
     return kernels.jupyter("r", launch)
 

@@ -2,11 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 
-from terp.kernels.runtimes import deno, driven, kernelspecs, pages, python, r, shell, sql
+from terp.kernels.runtimes import compiled, deno, driven, kernelspecs, pages, python, r, shell, sql
 from terp.kernels.runtimes.runtime import Machine, Runtime
 
 
-def all_runtimes(machine: Machine) -> Sequence[Runtime]:
+def best_runtimes(machine: Machine) -> Mapping[str, tuple[Runtime, str]]:
+    """For every name of a language the first row that runs it here, and by what; else the first row and ""."""
+    best: dict[str, tuple[Runtime, str]] = {}
+    for row, found in _all_runtimes(machine):
+        for name in row.names:
+            if name not in best or (found and not best[name][1]):
+                best[name] = (row, found)
+    return best
+
+
+def _all_runtimes(machine: Machine) -> Sequence[tuple[Runtime, str]]:
     """Every way to run a language, here or not; of those with one name the better one is first."""
     ours = (
         python.runtime(),
@@ -15,23 +25,9 @@ def all_runtimes(machine: Machine) -> Sequence[Runtime]:
         deno.runtime(),
         *driven.runtimes(),
         *r.runtimes(),
+        *compiled.runtimes(),
         *pages.runtimes(),
     )
-    taken = [name for row in ours if row.find(machine) for name in row.names]
-    return (*ours, *kernelspecs.runtimes(machine, taken))
-
-
-def best_runtimes(machine: Machine) -> Mapping[str, Runtime]:
-    """For every name of a language the first row that runs it here; where none does, the first row."""
-    best: dict[str, Runtime] = {}
-    missing: set[str] = set()
-    for row in all_runtimes(machine):
-        found = bool(row.find(machine))
-        for name in row.names:
-            if name not in best or (found and name in missing):
-                best[name] = row
-            if found:
-                missing.discard(name)
-            elif best[name] is row:
-                missing.add(name)
-    return best
+    rows = [(row, row.find(machine)) for row in ours]
+    taken = [name for row, found in rows if found for name in row.names]
+    return [*rows, *((row, row.find(machine)) for row in kernelspecs.runtimes(machine, taken))]
