@@ -30,7 +30,7 @@ _terp() {
         --notify) compopt +o default 2>/dev/null; words=(auto off bell osc9 osc99 osc777) ;;
         --replay-mode) compopt +o default 2>/dev/null; words=(strict new sequence) ;;
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
-        --python | --record | --replay | --file | -f) ;;
+        --python | --shell | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
         --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --run-timeout | --run-timeout-s | --env-pass | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
         *)
@@ -61,6 +61,7 @@ _terp() {
                     --auto-run -y
                     --no-auto-run
                     --python
+                    --shell
                     --languages
                     --run-timeout --run-timeout-s
                     --env-pass

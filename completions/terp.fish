@@ -72,6 +72,7 @@ complete -c terp -l session-quota-mb -x -d 'disk space for stored sessions; beyo
 complete -c terp -l auto-run -s y -d 'run code without asking'
 complete -c terp -l no-auto-run -d 'the same as --auto-run=off'
 complete -c terp -l python -r -F -d 'the Python that runs the code'
+complete -c terp -l shell -r -F -d 'the shell that runs shell code: a bash or a zsh'
 complete -c terp -l languages -x -d 'the languages that code may be in, the default first'
 complete -c terp -l run-timeout -l run-timeout-s -x -d 'seconds after which a run is interrupted'
 complete -c terp -l env-pass -x -d 'variables that the code may see, besides the harmless ones'

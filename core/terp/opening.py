@@ -165,7 +165,11 @@ async def build_session(
 def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
     """What `settings` say about kernels."""
     return KernelOptions(
-        python=settings.python, env_pass=settings.env_pass, languages=settings.languages, prelude=prelude
+        python=settings.python,
+        shell=settings.shell,
+        env_pass=settings.env_pass,
+        languages=settings.languages,
+        prelude=prelude,
     )
 
 

@@ -24,6 +24,14 @@ class Facts:
     stateless: Sequence[str] = ()
 
 
+_SHELL = """
+- Shell code runs in one bash: what it sets and its directory stay; `exit` ends it. A command that needs a \
+terminal gets one as `pty COMMAND`."""
+
+_STATELESS = """
+- In {} each run is a whole program or file: nothing stays there."""
+
+
 def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = "") -> str:
     """The prompt of terp, or `replacement`, followed by the person's `instructions`."""
     own = replacement or _own(facts)
@@ -31,20 +39,17 @@ def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = ""
 
 
 def _own(facts: Facts) -> str:
-    version = f"python (version {facts.python})" if facts.python else "python"
-    languages = ", ".join(version if name == "python" else name for name in facts.languages)
-    stateless = (
-        f" What you run in {', '.join(facts.stateless)} must be whole each time: nothing stays there."
-        if facts.stateless
-        else ""
-    )
+    python = f"python (version {facts.python})" if facts.python else "python"
+    languages = ", ".join(python if language == "python" else language for language in facts.languages)
+    shell = _SHELL if "shell" in facts.languages else ""
+    stateless = _STATELESS.format(", ".join(facts.stateless)) if facts.stateless else ""
     return f"""\
 You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.
 
 System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}.
 
 - Your only tool is execute(language, code). It runs code in a kernel that lives as long as the \
-conversation: variables, imports and files stay. Compute and look up with it instead of guessing.{stateless}
+conversation: variables, imports and files stay. Compute and look up with it instead of guessing.{shell}{stateless}
 - The user may be shown the code and asked before it runs. If they decline, take what they say into account.
 - You read at most {facts.max_output_chars:,} characters of what a run puts out: its head and its tail. \
 Print what you need rather than everything. The user sees figures and tables as they are displayed.

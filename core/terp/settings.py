@@ -255,6 +255,13 @@ class Settings:
         metavar="PATH",
         unset="the active environment, else terp's own",
     )
+    shell: str = setting(
+        "",
+        "the shell that runs shell code: a bash or a zsh",
+        group="code",
+        metavar="PATH",
+        unset="bash, else the zsh of $SHELL",
+    )
     languages: tuple[str, ...] = setting(
         (),
         "the languages that code may be in, the default first",

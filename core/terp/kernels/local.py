@@ -114,7 +114,8 @@ class LocalKernels:
         return self._kernels[runtime.language]
 
     def _machine(self) -> Machine:
-        return Machine(self.environ, find_python(self.options.python, self.environ).path)
+        python = find_python(self.options.python, self.environ).path
+        return Machine(self.environ, python, self.options.shell)
 
     @cached_property
     def _here(self) -> Mapping[str, Runtime]:

@@ -4,6 +4,7 @@ Runs as a program of its own, with nothing but the standard library: `askpass.py
 """
 
 import json
+import os
 import socket
 import sys
 
@@ -33,7 +34,7 @@ def main(path: str, *words: str) -> int:
         answer = None
     if answer is None:
         return 1
-    sys.stdout.write(answer + "\n")
+    os.write(1, answer.encode() + b"\n")
     return 0
 
 

@@ -9,12 +9,11 @@ import select
 import struct
 import sys
 import termios
-from contextlib import suppress
 from typing import NoReturn
 
 from terp.kernels.hosts.askpass import ask
 from terp.kernels.hosts.processes import descendants
-from terp.kernels.hosts.readers import waiting
+from terp.kernels.hosts.readers import Reader, reader_of
 from terp.kernels.hosts.terminal_input import hides_lines
 
 _QUIET_S = 0.1
@@ -37,6 +36,8 @@ class OnTerminal:
             _become(argv)
         os.close(slave)
         self._last_line = ""
+        self._ended = False
+        self._answered: Reader | None = None
 
     def run(self) -> int:
         """Pass on what it shows until it ends; its exit status, as a shell has it."""
@@ -64,13 +65,20 @@ class OnTerminal:
 
     def _look(self) -> None:
         asked = bool(self._last_line.strip())
-        if not waiting([self._pid, *descendants(self._pid)], self._name, asked=asked):
+        reader = reader_of([self._pid, *descendants(self._pid)], self._name, asked=asked)
+        if reader is None or reader == self._answered:
             return
-        answer = None
-        with suppress(OSError):
-            answer = ask(self._questions, "", secret=hides_lines(self._master))
+        self._answered = reader
+        answer = None if self._ended else self._answer()
+        self._ended = answer is None
         os.write(self._master, b"\x04" if answer is None else answer.encode() + b"\n")
         self._last_line = ""
+
+    def _answer(self) -> str | None:
+        try:
+            return ask(self._questions, "", secret=hides_lines(self._master))
+        except OSError:
+            return None
 
 
 def _prepare(terminal: int) -> None:
@@ -94,7 +102,7 @@ def _become(argv: list[str]) -> NoReturn:
 def main(questions: str, *argv: str) -> int:
     """Run a command; 2 when there is none."""
     if not argv:
-        sys.stderr.write("pty: name a command to run on a terminal: pty COMMAND...\n")
+        os.write(2, b"pty: name a command to run on a terminal: pty COMMAND...\n")
         return 2
     return OnTerminal(questions, list(argv)).run()
 

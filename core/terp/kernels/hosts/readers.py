@@ -4,6 +4,7 @@ import os
 import platform
 import struct
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 # Numbers of system calls: read and readv, poll and ppoll, select and pselect6, epoll_wait and its kin.
@@ -11,7 +12,8 @@ _CALLS = {
     "x86_64": ((0, 19), (7, 271), (23, 270), (232, 281, 441)),
     "aarch64": ((63, 65), (73,), (72,), (22, 441)),
 }
-_POLL_ENTRY = struct.Struct("ihh")
+# An entry of poll: descriptor, what is awaited, what came of it.
+_ENTRY = "ihh"
 _MOST_ENTRIES = 64
 
 
@@ -20,33 +22,45 @@ def can_tell() -> bool:
     return platform.machine() in _CALLS and os.access("/proc/self/syscall", os.R_OK)
 
 
-def waiting(pids: Iterable[int], terminal: str, *, asked: bool) -> int:
-    """The first of these processes that waits for a line from `terminal`, or 0.
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A process that waits for a line, and how often it has gone to sleep: each wait is another."""
+
+    pid: int
+    sleeps: int
+
+    @property
+    def name(self) -> str:
+        """The name of its program; "" when it is gone."""
+        try:
+            return Path("/proc", str(self.pid), "comm").read_text().strip()
+        except OSError:
+            return ""
+
+
+def reader_of(pids: Iterable[int], terminal: str, *, asked: bool) -> Reader | None:
+    """The first of these processes that waits for a line from `terminal`.
 
     One that reads waits for sure. One that sleeps until any of several things happens counts if the
     terminal is among them and something was `asked`: servers look at their terminal all the time.
     """
-    return next((pid for pid in pids if _waits(pid, terminal, asked=asked)), 0)
+    return next((reader for pid in pids if (reader := _reader(pid, terminal, asked=asked))), None)
 
 
-def name_of(pid: int) -> str:
-    """The name of a process' program; "" when it is gone."""
-    try:
-        return Path("/proc", str(pid), "comm").read_text().strip()
-    except OSError:
-        return ""
-
-
-def _waits(pid: int, terminal: str, *, asked: bool) -> bool:
+def _reader(pid: int, terminal: str, *, asked: bool) -> Reader | None:
     try:
         links = list(Path("/proc", str(pid), "fd").iterdir())
         on_terminal = {int(link.name) for link in links if _is(link, terminal)}
-        if not on_terminal:
-            return False
-        tasks = list(Path("/proc", str(pid), "task").iterdir())
+        tasks = list(Path("/proc", str(pid), "task").iterdir()) if on_terminal else []
+        task = next((task for task in tasks if _sleeps_for(task, on_terminal, asked=asked)), None)
+        return Reader(pid, _sleeps(task)) if task is not None else None
     except OSError:
-        return False
-    return any(_sleeps_for(task, on_terminal, asked=asked) for task in tasks)
+        return None
+
+
+def _sleeps(task: Path) -> int:
+    lines = (task / "status").read_text().splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches:")), 0)
 
 
 def _is(link: Path, terminal: str) -> bool:
@@ -77,8 +91,8 @@ def _sleeps_for(task: Path, on_terminal: set[int], *, asked: bool) -> bool:
 
 
 def _polled(task: Path, address: int, count: int) -> list[int]:
-    data = _memory(task, address, min(count, _MOST_ENTRIES) * _POLL_ENTRY.size)
-    return [descriptor for descriptor, events, _ in _POLL_ENTRY.iter_unpack(data) if events & 1]
+    data = _memory(task, address, min(count, _MOST_ENTRIES) * struct.calcsize(_ENTRY))
+    return [descriptor for descriptor, events, _ in struct.iter_unpack(_ENTRY, data) if events & 1]
 
 
 def _is_selected(task: Path, highest: int, address: int, descriptor: int) -> bool:

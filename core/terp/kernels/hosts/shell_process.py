@@ -67,7 +67,8 @@ class ShellProcess:
         self._stdin = _moved_up(stdin, keep=True) if stdin >= 0 else -1
         given = [number for number in (self._told, self._stdin) if number >= 0]
         self._process = subprocess.Popen(
-            [self._program, *_FLAGS[self.kind]],
+            [self.kind, *_FLAGS[self.kind]],
+            executable=self._program,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -142,8 +143,10 @@ class ShellProcess:
 
     def interrupt(self) -> None:
         """Send SIGINT to the shell and all that it runs in the foreground."""
-        # The shell first: it would go on with the next command when what it waits for ends before.
-        send(signal.SIGINT, [self.pid, *descendants(self.pid, self.jobs)])
+        # The shell first, and of a pipeline the last: the shell goes on with the next command when what it
+        # waits for has ended in another way.
+        send(signal.SIGINT, [self.pid])
+        send(signal.SIGINT, reversed(descendants(self.pid, self.jobs)))
 
     def ask_verdict(self) -> None:
         """Ask again for the verdict: a signal may have made the shell forget the line that asks for it."""

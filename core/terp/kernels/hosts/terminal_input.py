@@ -1,15 +1,13 @@
 """A cell's standard input: a terminal on which nobody types until a program waits for a line."""
 
-import fcntl
 import os
-import struct
 import termios
 import time
 from collections.abc import Callable
 from contextlib import suppress
 
 from terp.kernels.hosts.processes import descendants
-from terp.kernels.hosts.readers import can_tell, name_of, waiting
+from terp.kernels.hosts.readers import Reader, can_tell, reader_of
 
 # A program that puts out nothing for so long may be waiting for input; the look is repeated ever more rarely.
 _FIRST_LOOK_S, _RAREST_LOOK_S = 0.05, 0.4
@@ -34,6 +32,7 @@ class TerminalInput:
         self._settings = _without_keys(termios.tcgetattr(self.number))
         self._due = self._pause = 0.0
         self._ended = False
+        self._answered: Reader | None = None
 
     @staticmethod
     def works() -> bool:
@@ -67,19 +66,19 @@ class TerminalInput:
         self._pause = min(_RAREST_LOOK_S, self._pause * 2)
         self._due = time.monotonic() + self._pause
         self._discard_echo()
-        if self._unread():
-            return
         pids = [shell, *descendants(shell)]
-        reader = waiting(pids, self._name, asked=bool(last_line.strip()))
-        if reader:
+        reader = reader_of(pids, self._name, asked=bool(last_line.strip()))
+        if reader is not None and reader != self._answered:
+            # It may take its time to wake up: until then it waits for what was typed already.
+            self._answered = reader
             self._type(self._answer(reader, last_line, ask))
             self.put_off()
 
-    def _answer(self, reader: int, last_line: str, ask: Ask) -> str | None:
+    def _answer(self, reader: Reader, last_line: str, ask: Ask) -> str | None:
         if self._ended:
             return None
         # A question that was printed is seen already.
-        prompt = "" if last_line.strip() else f"{name_of(reader)} reads a line: "
+        prompt = "" if last_line.strip() else f"{reader.name} reads a line: "
         answer = ask(prompt, hides_lines(self.number))
         self._ended = answer is None
         return answer
@@ -94,10 +93,6 @@ class TerminalInput:
         with suppress(BlockingIOError):
             while os.read(self._master, 4096):
                 pass
-
-    def _unread(self) -> int:
-        size: int = struct.unpack("i", fcntl.ioctl(self.number, termios.FIONREAD, b"\0" * 4))[0]
-        return size
 
 
 def hides_lines(terminal: int) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from terp.kernels.environment import kernel_environment
 from terp.kernels.launch import Launch, host_argv
+from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
 
 if TYPE_CHECKING:
@@ -27,11 +28,15 @@ _SET = {
 
 def runtime() -> Runtime:
     """The row of the shell."""
-    return Runtime(("shell",), find_shell, "Install bash.", _make)
+    remedy = "Install bash, or name a bash or zsh with --shell."
+    return Runtime(("shell",), find_shell, remedy, _make)
 
 
 def find_shell(machine: Machine) -> str:
-    """bash; the person's zsh where there is no bash."""
+    """The shell that was chosen; else bash, or the person's zsh where there is no bash."""
+    if machine.shell:
+        chosen = machine.which(str(Path(machine.shell).expanduser()))
+        return chosen if Path(chosen).name in ("bash", "zsh") else ""
     return machine.which("bash") or _own_zsh(machine.environ)
 
 
@@ -40,21 +45,26 @@ def _own_zsh(environ: Mapping[str, str]) -> str:
     return own if Path(own).name == "zsh" and Path(own).exists() else ""
 
 
-def _make(kernels: "LocalKernels") -> "JupyterKernel":
-    options = kernels.options
+def shell_launch(
+    program: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
+) -> Launch:
+    """How the kernel of the shell `program` is started."""
+    options = options or KernelOptions()
+    environment = _SET | kernel_environment(environ, options.env_pass)
+    return Launch(
+        argv=host_argv("shell", f"--ShellKernel.program={program}"),
+        cwd=cwd,
+        # Colours and cursor movements are for a terminal that the cells do not have.
+        environment=environment | {"TERM": "dumb"},
+        language="shell",
+        why=program,
+        start_timeout_s=options.start_timeout_s,
+    )
 
+
+def _make(kernels: "LocalKernels") -> "JupyterKernel":
     def launch(_: str) -> Launch:
-        environ = kernels.environ
-        program = find_shell(Machine(environ))
-        environment = _SET | kernel_environment(environ, options.env_pass)
-        return Launch(
-            argv=host_argv("shell", f"--ShellKernel.program={program}"),
-            cwd=kernels.cwd,
-            # Colours and cursor movements are for a terminal that the cells do not have.
-            environment=environment | {"TERM": "dumb"},
-            language="shell",
-            why=program,
-            start_timeout_s=options.start_timeout_s,
-        )
+        program = find_shell(Machine(kernels.environ, shell=kernels.options.shell))
+        return shell_launch(program, kernels.cwd, kernels.environ, kernels.options)
 
     return kernels.jupyter("shell", launch)

@@ -7,7 +7,7 @@ from terp.kernels.runtimes.runtime import Machine, Runtime
 
 
 def best_runtimes(machine: Machine) -> Mapping[str, tuple[Runtime, str]]:
-    """For every name of a language the first row that runs it here, and by what; else the first row and ""."""
+    """For every name of a language the first row that runs it here, and by what; else a row and ""."""
     best: dict[str, tuple[Runtime, str]] = {}
     for row, found in _all_runtimes(machine):
         for name in row.names:
