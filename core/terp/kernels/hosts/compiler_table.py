@@ -29,7 +29,7 @@ COMPILERS: Mapping[str, Compiler] = {
     "c++": Compiler("main.cpp", ("{program}", *_C, "main.cpp"), ("./main",), ".cpp", "text/x-c++src", True),
     "go": Compiler(
         "main.go",
-        ("{program}", "build", "-trimpath", "-o", "main", "main.go"),
+        ("{program}", "build", "-o", "main", "main.go"),
         ("./main",),
         ".go",
         "text/x-go",
