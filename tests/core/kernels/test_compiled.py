@@ -18,7 +18,8 @@ HELLO = {
     "c++": '#include <iostream>\nint main() { std::cout << "hello ü\\n"; }',
     "go": 'package main\n\nimport "fmt"\n\nfunc main() { fmt.Println("hello ü") }',
     "rust": 'fn main() { println!("hello ü"); }',
-    "java": 'class A {}\nclass Hello { public static void main(String[] a) { System.out.println("hello ü"); } }',
+    "java": "class A {}\n\nclass Hello { public static void main(String[] a) {"
+    ' System.out.println("hello ü"); } }',
 }
 WRONG = {
     "c": 'int main() { int x = "s" return 0; }',

@@ -1,6 +1,7 @@
 """JavaScript and TypeScript in deno's kernel."""
 
 import os
+import tempfile
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -89,7 +90,7 @@ async def test_both_names_are_one_kernel(tmp_path_factory: pytest.TempPathFactor
 
 @needs_deno
 class TestDeno(conformance.Conformance):
-    launch = deno_launch(DENO, os.getcwd(), os.environ)
+    launch = deno_launch(DENO, tempfile.gettempdir(), os.environ)
     language_name = "typescript"
     file_extension = ".ts"
     code_hello_world = "console.log('hello, world')"

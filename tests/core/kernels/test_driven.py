@@ -1,14 +1,20 @@
 """What holds for each language that is driven by a script of its own."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
+import psutil
 import pytest
 
 from terp.kernels.protocol import Kernel
 from terp.outputs import Error, Text
 from tests.core.kernels.cells import CELLS, Cells
-from tests.core.kernels.driven import DrivenKernels
-from tests.core.kernels.running import interrupted_at, ran, ran_with
+from tests.core.kernels.driven import DrivenKernels, program_of
+from tests.core.kernels.running import PATIENCE_S, interrupted_at, ran, ran_with
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +123,40 @@ async def test_code_that_cannot_be_interrupted_is_ended_and_that_is_said(driven:
         "interrupted",
         "Ruby was ended by SIGKILL",
     )
+
+
+async def test_output_goes_on_after_an_interrupt_in_the_middle_of_it(driven: DrivenKernels) -> None:
+    kernel = driven.get("javascript")
+    for _ in range(5):
+        await interrupted_at(kernel, 'while (true) console.log("on")', "on")
+    assert (await ran(kernel, 'console.log("still")')).stdout == "still\n"
+
+
+RUNS_FOR_EVER = """
+import asyncio, sys
+from terp.kernels.local import LocalKernels
+
+async def main():
+    async for item in LocalKernels(".").get("ruby").execute(sys.argv[1]):
+        print(getattr(item, "text", ""), end="", flush=True)
+
+asyncio.run(main())
+"""
+
+
+def test_no_program_survives_when_terp_is_killed(tmp_path: Path) -> None:
+    if not program_of("ruby"):
+        pytest.skip("no program for ruby")
+    code = "require 'json'; child = spawn('sleep 300'); puts JSON.dump([$$, Process.ppid, child]); loop { }"
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "core")}
+    terp = subprocess.Popen(
+        [sys.executable, "-c", RUNS_FOR_EVER, code], env=environ, cwd=tmp_path, stdout=subprocess.PIPE
+    )
+    assert terp.stdout is not None
+    line = next(line for line in iter(terp.stdout.readline, b"") if line.strip())
+    processes = [psutil.Process(pid) for pid in json.loads(line)]
+    terp.kill()
+    terp.wait()
+    terp.stdout.close()
+    _, survivors = psutil.wait_procs(processes, timeout=PATIENCE_S)
+    assert survivors == []

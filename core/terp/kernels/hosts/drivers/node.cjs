@@ -64,6 +64,25 @@ function prepared(text) {
   }
 }
 
+// An interrupt in the middle of a stream's own write would leave it waiting for ever.
+function writesAtOnce(stream, descriptor) {
+  stream.setMaxListeners(0);
+  stream.write = (piece, encoding, done) => {
+    let left = typeof piece === "string" ? Buffer.from(piece, typeof encoding === "string" ? encoding : "utf8") : piece;
+    while (left.length > 0) {
+      try {
+        left = left.subarray(fs.writeSync(descriptor, left));
+      } catch (error) {
+        if (error.code !== "EAGAIN") throw error;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      }
+    }
+    const call = typeof encoding === "function" ? encoding : done;
+    if (call) process.nextTick(call);
+    return true;
+  };
+}
+
 // The lines of a stack that are the person's own.
 function own(stack) {
   const lines = stack.split("\n").map((line) => line.trim().replace("<anonymous>:", "cell:"));
@@ -113,6 +132,8 @@ function evaluate(text) {
 
 const tell = (told) => fs.writeSync(verdict, `${JSON.stringify(told)}\0`);
 const late = (error) => console.error("Uncaught", error?.stack ? own(error.stack).join("\n    ") : error);
+writesAtOnce(process.stdout, 1);
+writesAtOnce(process.stderr, 2);
 process.on("SIGINT", () => interrupt());
 process.on("uncaughtException", late);
 process.on("unhandledRejection", late);
