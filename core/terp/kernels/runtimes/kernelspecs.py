@@ -83,16 +83,17 @@ def spec_folders(environ: Mapping[str, str]) -> Iterator[Path]:
     return (Path(folder, "kernels") for folder in dict.fromkeys(folders) if folder.startswith("/"))
 
 
-def spec_launch(spec: Spec, kernels: "LocalKernels") -> Launch:
+def spec_launch(
+    spec: Spec, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
+) -> Launch:
     """How the kernel of a spec is started."""
-    options: KernelOptions = kernels.options
-    machine = Machine(kernels.environ)
-    program = machine.which(spec.argv[0]) or spec.argv[0]
+    options = options or KernelOptions()
+    program = Machine(environ).which(spec.argv[0]) or spec.argv[0]
     arguments = (part.replace("{resource_dir}", spec.folder) for part in spec.argv[1:])
-    environment = kernel_environment(kernels.environ, options.env_pass)
+    environment = kernel_environment(environ, options.env_pass)
     return Launch(
         argv=(program, *arguments),
-        cwd=kernels.cwd,
+        cwd=cwd,
         environment=environment | _filled(spec.environment, environment),
         language=spec.language,
         why=f"the kernelspec {spec.name}",
@@ -136,6 +137,8 @@ def _finder(spec: Spec) -> Callable[[Machine], str]:
 
 def _maker(name: str, spec: Spec) -> "Callable[[LocalKernels], JupyterKernel]":
     def make(kernels: "LocalKernels") -> "JupyterKernel":
-        return kernels.jupyter(name, lambda _: spec_launch(spec, kernels))
+        return kernels.jupyter(
+            name, lambda _: spec_launch(spec, kernels.cwd, kernels.environ, kernels.options)
+        )
 
     return make

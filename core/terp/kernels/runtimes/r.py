@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from terp.kernels.environment import kernel_environment
 from terp.kernels.launch import Launch
+from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.driven import driver_launch
 from terp.kernels.runtimes.kernelspecs import Spec, find_specs, spec_launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
@@ -78,26 +79,27 @@ def _find_r(machine: Machine) -> str:
     return machine.which("Rscript")
 
 
-def _make_irkernel(kernels: "LocalKernels") -> "JupyterKernel":
-    machine = Machine(kernels.environ)
+def irkernel_launch(cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None) -> Launch:
+    """How IRkernel is started: by its kernelspec, or without one."""
+    machine = Machine(environ)
     spec = _spec(machine) or Spec("ir", "r", (machine.which("R"), *_IRKERNEL), "")
+    launch = spec_launch(spec, cwd, environ, options)
+    passed = options.env_pass if options else ()
+    return replace(launch, environment=_environment(environ, passed), why=_find_irkernel(machine))
 
-    def launch(_: str) -> Launch:
-        return replace(
-            spec_launch(spec, kernels), environment=_environment(kernels), why=_find_irkernel(machine)
-        )
 
-    return kernels.jupyter("r", launch)
+def _make_irkernel(kernels: "LocalKernels") -> "JupyterKernel":
+    return kernels.jupyter("r", lambda _: irkernel_launch(kernels.cwd, kernels.environ, kernels.options))
 
 
 def _make(kernels: "LocalKernels") -> "JupyterKernel":
     def launch(_: str) -> Launch:
         program = _find_r(Machine(kernels.environ))
         started = driver_launch("r", program, kernels.cwd, kernels.environ, kernels.options)
-        return replace(started, environment=_environment(kernels))
+        return replace(started, environment=_environment(kernels.environ, kernels.options.env_pass))
 
     return kernels.jupyter("r", launch)
 
 
-def _environment(kernels: "LocalKernels") -> dict[str, str]:
-    return r_environment(kernels.environ, kernels.options.env_pass) | {"TERM": "dumb"}
+def _environment(environ: Mapping[str, str], env_pass: Sequence[str]) -> dict[str, str]:
+    return r_environment(environ, env_pass) | {"TERM": "dumb"}
