@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import statistics
 import struct
 import subprocess
 import sys
@@ -12,12 +13,14 @@ import tempfile
 import termios
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.measure import TERP, Row, environment, medians, ratio, show
 
 CONTROL = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()].|\x1b[=>]")
 PROMPT = "› ".encode()
+_KEYS = b"zq"
 CURSOR_ASKED, CURSOR_IS = b"\x1b[6n", b"\x1b[1;1R"
 
 
@@ -43,6 +46,10 @@ class Terminal:
             if not self._read():
                 raise SystemExit(f"no {mark!r}, and the program has ended: {self.seen!r}")
         return time.perf_counter() - self.began
+
+    def types(self, keys: bytes) -> None:
+        """Press these keys."""
+        os.write(self._ours, keys)
 
     def to_its_end(self) -> None:
         """Return when the program has left the terminal."""
@@ -71,36 +78,51 @@ class Terminal:
         os.close(self._ours)
 
 
-def ready(
-    command: Sequence[str], mark: bytes, cwd: Path, env: Mapping[str, str], peaks: list[float]
-) -> float:
-    """Seconds to the prompt; the peak memory there is appended to `peaks`."""
-    terminal = Terminal(command, cwd, env)
-    try:
-        seconds = terminal.until(mark)
-        if Path("/proc/self/status").exists():
-            peaks.append(terminal.peak_mb())
-    finally:
-        terminal.close()
-    return seconds
+@dataclass(frozen=True)
+class Start:
+    """A program with its prompt, and with the last that it shows when it starts.
+
+    `echoes` are the seconds until a key typed at once was shown, `peaks` the memory when all was there.
+    """
+
+    command: Sequence[str]
+    prompt: bytes
+    last: bytes = _KEYS
+    echoes: list[float] = field(default_factory=list)
+    peaks: list[float] = field(default_factory=list)
+
+    def ready(self, cwd: Path, env: Mapping[str, str]) -> float:
+        """Seconds to the prompt."""
+        terminal = Terminal(self.command, cwd, env)
+        try:
+            seconds = terminal.until(self.prompt)
+            terminal.types(_KEYS)
+            self.echoes.append(terminal.until(_KEYS) - seconds)
+            terminal.until(self.last)
+            if Path("/proc/self/status").exists():
+                self.peaks.append(terminal.peak_mb())
+        finally:
+            terminal.close()
+        return seconds
 
 
 def rows(rounds: int = 7) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         cwd = Path(folder)
         env = environment(TERP_HOME=folder, IPYTHONDIR=folder, OPENAI_API_KEY="unused")
-        ipython = [sys.executable, "-m", "IPython", "--no-banner"]
-        peaks: dict[str, list[float]] = {"terp": [], "ipython": []}
+        terp = Start([*TERP, "-m", "openai/gpt-4o"], PROMPT, b"confine")
+        ipython = Start([sys.executable, "-m", "IPython", "--no-banner"], b"In [1]: ")
         cases: dict[str, Callable[[], float]] = {
-            "terp": lambda: ready([*TERP, "-m", "openai/gpt-4o"], PROMPT, cwd, env, peaks["terp"]),
-            "ipython": lambda: ready(ipython, b"In [1]: ", cwd, env, peaks["ipython"]),
+            "terp": lambda: terp.ready(cwd, env),
+            "ipython": lambda: ipython.ready(cwd, env),
         }
         taken = medians(rounds, cases)
     yield ratio("prompt ready", "IPython", taken["terp"], taken["ipython"], 0.8)
-    if peaks["terp"]:
-        yield Row(
-            "memory at the prompt", max(peaks["terp"]), "MB", 60, f"IPython {max(peaks['ipython']):.0f} MB"
-        )
+    # terp opens its session then; IPython has nothing left to do.
+    echo, other = (statistics.median(start.echoes) * 1e3 for start in (terp, ipython))
+    yield Row("  a key, typed at once, shown", echo, "ms", 100, f"IPython {other:.0f} ms")
+    if terp.peaks:
+        yield Row("memory at the prompt", max(terp.peaks), "MB", 60, f"IPython {max(ipython.peaks):.0f} MB")
 
 
 if __name__ == "__main__":

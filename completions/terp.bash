@@ -25,6 +25,7 @@ _terp() {
             ;;
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
+        --auto-install) compopt +o default 2>/dev/null; words=( never ask known always) ;;
         --theme) compopt +o default 2>/dev/null; words=(auto dark light none) ;;
         --images) compopt +o default 2>/dev/null; words=(auto off kitty iterm sixel blocks) ;;
         --notify) compopt +o default 2>/dev/null; words=(auto off bell osc9 osc99 osc777) ;;
@@ -32,7 +33,7 @@ _terp() {
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --shell | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --run-timeout | --run-timeout-s | --env-pass | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
@@ -63,6 +64,8 @@ _terp() {
                     --python
                     --shell
                     --languages
+                    --packages
+                    --auto-install
                     --run-timeout --run-timeout-s
                     --env-pass
                     --theme
@@ -78,6 +81,7 @@ _terp() {
                     --profile -p
                     --file -f
                     --out -o
+                    --emit
                     --cwd
                     --interactive -i
                     --continue -c

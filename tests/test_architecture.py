@@ -63,6 +63,21 @@ def test_the_core_imports_no_front_end() -> None:
     assert found == []
 
 
+def test_a_session_is_put_together_in_few_places() -> None:
+    found = {
+        (path.name, called(node.func))
+        for path, tree in sources(CORE, CLI)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and called(node.func) in ("Session", "build_session")
+    }
+    assert found == {
+        ("opening.py", "Session"),
+        ("opening.py", "build_session"),
+        ("play.py", "Session"),
+        ("conversation.py", "build_session"),
+    }
+
+
 def test_nothing_imports_by_relative_name() -> None:
     found = [
         f"{path}:{node.lineno}"
@@ -242,11 +257,16 @@ def cycles(needs: dict[str, set[str]]) -> list[str]:
 
 def loaded_by(*arguments: str) -> set[str]:
     """The top-level modules that a fresh interpreter with these arguments imports."""
+    return {name.partition(".")[0] for name in all_loaded_by(*arguments)}
+
+
+def all_loaded_by(*arguments: str) -> set[str]:
+    """The modules that a fresh interpreter with these arguments imports."""
     env = {"PYTHONPATH": os.pathsep.join([str(CORE), str(CLI)]), "PATH": os.environ["PATH"]}
     command = [sys.executable, "-X", "importtime", *arguments]
     ran = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     reports = [line for line in ran.stderr.splitlines() if line.startswith("import time:")]
-    return {line.rpartition("|")[2].strip().partition(".")[0] for line in reports}
+    return {line.rpartition("|")[2].strip() for line in reports}
 
 
 def test_importing_terp_loads_nothing_slow() -> None:
@@ -266,6 +286,11 @@ from terp.models.adapters import open_model
 {opened}
 """
     assert loaded_by("-c", code) & (SLOW - {"asyncio"} | {"rich", "click", "pygments"}) == set()
+
+
+def test_a_first_prompt_waits_for_no_session() -> None:
+    loaded = all_loaded_by("-c", "import terp_cli.program, terp_cli.first_prompt, terp_cli.desk")
+    assert loaded & {"terp.session", "terp.events", "terp.kernels", "terp.models", "terp.store"} == set()
 
 
 def test_the_direct_adapter_leaves_the_command_line_of_httpx_out() -> None:

@@ -1,25 +1,27 @@
 """One call of the program: what was asked, and the means to answer it."""
 
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from terp.errors import SettingsError, TerpError
-from terp.events import TurnFinished
+from terp.errors import SettingsError, StopReason, TerpError
 from terp.places import find_places
-from terp.profiles import load_settings
+from terp.profiles import load_settings, profile_in_effect
 from terp.settings import Given, Settings
 from terp_cli import streams, tty
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.guard import Guard, Unguarded, guarding
-from terp_cli.oneshot import TIME_IS_OVER, Front
-from terp_cli.plain import Detail, PlainFront, with_remedy
 from terp_cli.sanitise import readable
 from terp_cli.stdin import Source, source_of
-from terp_cli.stopping import Stopping
+from terp_cli.stopping import TIME_IS_OVER, Stopping
 from terp_cli.typed_ahead import TypedAhead
+
+if TYPE_CHECKING:
+    from terp_cli.oneshot import Front
+    from terp_cli.plain import Detail
 
 STDIN = 0
 _KEY_IN_ARGUMENTS = (
@@ -39,24 +41,36 @@ class Call:
         self.stopping = Stopping()
         self.out, self.notes = streams.stdout(), streams.stderr()
         self.source: Source = source_of(STDIN)
-        self.typed_ahead = TypedAhead(STDIN if self._stays else None)
+        self.typed_ahead = TypedAhead(STDIN if self.stays else None)
         self.guard: Guard | Unguarded = Unguarded()
+        self.above: Callable[[str], None] | None = None
+        """What writes a line above a prompt, while there is one."""
         for notice in line.notices:
             self.tell(notice)
+        if line.missed and self.source == "terminal":
+            # Sent all the same: a prompt may be any word.
+            self.tell(f"'{line.words[0]}' is sent as a prompt; the command is: {line.missed}")
         if self.options.api_key:
             self.tell(_KEY_IN_ARGUMENTS)
 
     def tell(self, text: str) -> None:
         """Say a line about the call itself."""
-        if not self.options.quiet:
-            self.notes.write(f"terp: {readable(text)}\n")
-            self.notes.flush()
+        line = f"terp: {readable(text)}"
+        if self.options.quiet:
+            return
+        if self.above is not None and self.notes.isatty():
+            self.above(line)
+            return
+        self.notes.write(f"{line}\n")
+        self.notes.flush()
 
     def failed(self, error: TerpError) -> int:
         """Say why there is no result, in the form that was asked for; the exit code."""
         if self.options.debug:
             self.notes.write(readable("".join(traceback.format_exception(error))))
-        self._without_a_turn(TurnFinished(error.stop_reason, "", error.message, error.remedy))
+        from terp_cli.plain import with_remedy  # noqa: PLC0415  (see `front`)
+
+        self._without_a_turn(error.stop_reason, error.message, error.remedy)
         one = with_remedy(error.message, error.remedy)
         lines = error.problems if isinstance(error, SettingsError) else [one]
         self.notes.write("".join(f"terp: {readable(line.rstrip())}\n" for line in lines))
@@ -73,22 +87,28 @@ class Call:
     def stopped(self, code: int) -> int:
         """Say that a signal, or the end of the time, came before there was a turn; the exit code."""
         if code == EXIT_CODES["timeout"]:
-            self._without_a_turn(TurnFinished("timeout", "", TIME_IS_OVER))
+            self._without_a_turn("timeout", TIME_IS_OVER)
             self.notes.write(f"terp: {TIME_IS_OVER}\n")
         else:
-            self._without_a_turn(TurnFinished("interrupted", ""))
+            self._without_a_turn("interrupted")
         return code
 
-    def _without_a_turn(self, end: TurnFinished) -> None:
+    def _without_a_turn(self, reason: StopReason, error: str = "", remedy: str = "") -> None:
         if self.options.output_format != "text":
-            from terp_cli.json_front import write_end  # noqa: PLC0415  (see `front`)
+            from terp.events import TurnFinished  # noqa: PLC0415  (see `front`)
+            from terp_cli.json_front import write_end  # noqa: PLC0415
 
-            write_end(self.out, self.options.output_format, end)
+            write_end(self.out, self.options.output_format, TurnFinished(reason, "", error, remedy))
 
     def settings(self, **given: object) -> Settings:
         """The settings of this call, with `given` before all others."""
         flags = {**self.line.given, **{name: Given(value, "terp") for name, value in given.items()}}
         return load_settings(flags, profile=self.options.profile, environ=self.environ, places=self.places)
+
+    @property
+    def profile(self) -> str:
+        """The profile in effect, "default" when no other is asked for."""
+        return profile_in_effect(self.options.profile, self.environ, self.places)
 
     @property
     def cwd(self) -> Path:
@@ -104,7 +124,8 @@ class Call:
     @property
     def draws(self) -> bool:
         """Whether a turn is drawn on a terminal, and not written as plain text or JSON."""
-        return self.options.output_format == "text" and self.out.isatty() and not self.options.plain
+        text = self.options.output_format == "text" and not self.options.plain
+        return text and self.out.isatty() and not self.options.emit
 
     @property
     def notes_code(self) -> bool:
@@ -117,10 +138,16 @@ class Call:
         return self.draws and self.source == "terminal"
 
     @property
-    def _stays(self) -> bool:
-        """Whether it is certain by now that the person will type at a prompt."""
+    def stays(self) -> bool:
+        """Whether the person will type at a prompt."""
         asks = self.line.words or self.options.file
         return self.talks and not self.line.command and bool(self.options.interactive or not asks)
+
+    @property
+    def resumes(self) -> bool:
+        """Whether a stored session is gone on with."""
+        options = self.options
+        return options.continue_ or options.rerun or options.resume is not None
 
     @contextmanager
     def terminal(self) -> Iterator[None]:
@@ -142,12 +169,14 @@ class Call:
             raise SettingsError([f"--out: cannot make '{folder}': {error.strerror}."]) from error
         return folder
 
-    def front(self, facts: Mapping[str, str]) -> Front:
+    def front(self, facts: Mapping[str, str]) -> "Front":
         """What shows the turns of this call; `facts` become part of a JSON result."""
         if self.options.output_format != "text":
             from terp_cli.json_front import ResultFront, StreamFront  # noqa: PLC0415  (few calls write JSON)
 
             is_whole = self.options.output_format == "json"
             return ResultFront(self.out, facts) if is_whole else StreamFront(self.out)
+        from terp_cli.plain import PlainFront  # noqa: PLC0415  (a prompt is there before any event)
+
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
-        return PlainFront(self.out, self.notes, detail)
+        return PlainFront(self.notes if self.options.emit else self.out, self.notes, detail)

@@ -7,18 +7,19 @@ A number is a name for a letter where the question was asked in that way, and no
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from terp.person import Option
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A letter, and what it does."""
+def lettered(options: Sequence[Option]) -> str:
+    """The options as they are shown: `[y]es · [n]o`; a letter that does not begin the words stands before."""
+    return " · ".join(
+        f"[{option.letter}]{option.does[1:] if option.does.startswith(option.letter) else ' ' + option.does}"
+        for option in options
+    )
 
-    letter: str
-    does: str
 
-
-def numbered(choices: Sequence[Choice], *, free: str = "") -> str:
+def numbered(choices: Sequence[Option], *, free: str = "") -> str:
     """The choices as one sentence to be heard; `free` says what any longer answer does."""
     said = ", ".join(
         f"{number} or {choice.letter}: {choice.does}" for number, choice in enumerate(choices, 1)
@@ -27,7 +28,7 @@ def numbered(choices: Sequence[Choice], *, free: str = "") -> str:
     return f"{said}.{longer} Type the number or the letter and press Enter: "
 
 
-def letter_of(answer: str, choices: Sequence[Choice]) -> str:
+def letter_of(answer: str, choices: Sequence[Option]) -> str:
     """The letter that a number stands for; any other answer as it is."""
     text = answer.strip()
     if text.isascii() and text.isdigit() and 0 < int(text) <= len(choices):

@@ -12,8 +12,8 @@ def run_editor(editor: str, text: str, language: str, terminal: int | None) -> s
     """`text` as the program `editor` leaves it; None when it fails. `terminal` is a descriptor."""
     with tempfile.TemporaryDirectory(prefix="terp-") as folder:
         path = Path(folder, "code" + _SUFFIXES.get(language, ".txt"))
-        path.write_text(text, encoding="utf-8", newline="")
         try:
+            path.write_text(text, encoding="utf-8", newline="")
             ended = subprocess.run(
                 [*shlex.split(editor), str(path)], stdin=terminal, stdout=terminal, check=False
             )

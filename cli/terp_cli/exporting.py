@@ -10,6 +10,7 @@ from terp.store.catalogue import Catalogue
 from terp.store.places import Secrets, real_directory
 from terp.store.reading import read
 from terp_cli.call import Call
+from terp_cli.sanitise import one_line
 
 if TYPE_CHECKING:
     from terp.export.writing import Format
@@ -29,5 +30,6 @@ def export_session(call: Call) -> int:
         scrubber=Secrets(call.environ, settings).scrubber(),
         distributions=lambda: distributions_of(find_python(settings.python, call.environ).path),
     )
-    call.out.write(f"{written}\n")
+    # A program needs the path as it is; a terminal must not obey it.
+    call.out.write(f"{one_line(str(written)) if call.out.isatty() else written}\n")
     return 0

@@ -48,7 +48,8 @@ class LockedHistory(History):
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with self._locked("ab", fcntl.LOCK_EX) as file:
-                file.write(entry.encode("utf-8", "surrogateescape"))
+                # Code that a model wrote, and that was brought back to the line, may hold any half of a pair.
+                file.write(entry.encode("utf-8", "replace"))
         except OSError:
             return
 

@@ -8,12 +8,17 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
-from terp.changes import shape_text
-from terp.kernels.protocol import Variable
-from terp.messages import Attachment
+if TYPE_CHECKING:
+    from terp.kernels.protocol import Variable
+    from terp.messages import Attachment
 
-_MENTION = re.compile(r"""(?:^|(?<=\s))@(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'@]\S*))""")
+# Within double quotes a backslash stands before each of the name's own, and before its double quotes.
+_QUOTED = r'''"((?:\\["\\]|\\(?!["\\])|[^"\\\n])+)"'''
+_ESCAPED = re.compile(r'\\(["\\])')
+_MENTION = re.compile(rf"""(?:^|(?<=\s))@(?:{_QUOTED}|'([^'\n]+)'|([^\s"'@]\S*))""")
 _PUNCTUATION = ".,;:!?)]}"
 
 
@@ -30,7 +35,7 @@ def mentions(message: str, cwd: Path) -> Mentions:
     files: list[str] = []
     names: list[str] = []
     for found in _MENTION.finditer(message):
-        quoted, bare = found[1] or found[2], found[3]
+        quoted, bare = _ESCAPED.sub(r"\1", found[1] or "") or found[2], found[3]
         spellings = [quoted] if quoted else _spellings(bare)
         if file := next((name for name in spellings if _is_file(name, cwd)), ""):
             files.append(str(cwd / Path(file).expanduser()))
@@ -39,8 +44,11 @@ def mentions(message: str, cwd: Path) -> Mentions:
     return Mentions(tuple(dict.fromkeys(files)), tuple(dict.fromkeys(names)))
 
 
-def described(variable: Variable) -> Attachment:
+def described(variable: "Variable") -> "Attachment":
     """A variable of the kernel, for the model."""
+    from terp.changes import shape_text  # noqa: PLC0415  (the line is there before any variable)
+    from terp.messages import Attachment  # noqa: PLC0415
+
     shape = f", {shape_text(variable.shape)}" if variable.shape else ""
     value = f": {variable.head}" if variable.head else ""
     note = f"[Variable {variable.name} in the Python kernel: {variable.type}{shape}{value}]"
@@ -49,7 +57,10 @@ def described(variable: Variable) -> Attachment:
 
 def mention(path: str) -> str:
     """How a file is named in a message."""
-    return f"@{path}" if re.fullmatch(r"[^\s\"'@]+", path) else f'@"{path}"'
+    if re.fullmatch(r"[^\s\"'@]+", path):
+        return f"@{path}"
+    escaped = re.sub(r'(["\\])', r"\\\1", path)
+    return f'@"{escaped}"'
 
 
 def as_mentions(pasted: str) -> str:
@@ -67,9 +78,15 @@ def as_mentions(pasted: str) -> str:
 
 def _paths(pasted: str) -> Sequence[str]:
     try:
-        return [part.removeprefix("file://") for part in shlex.split(pasted)]
+        return [_local(part) for part in shlex.split(pasted)]
     except ValueError:
         return ()
+
+
+def _local(dropped: str) -> str:
+    """The path of a `file:` address on this machine; what is none stays as it is."""
+    address = re.match(r"file://(?:localhost)?(?=/)", dropped)
+    return unquote(dropped[address.end() :]) if address else dropped
 
 
 def _spellings(bare: str) -> list[str]:

@@ -1,10 +1,11 @@
 """The line a person types their next message on: several lines where they are wanted, history, search."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import DummyCompleter
 from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import (
@@ -16,7 +17,11 @@ from prompt_toolkit.key_binding import (
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, ConditionalContainer, Dimension, HSplit, Window
 from prompt_toolkit.layout.menus import CompletionsMenuControl
-from prompt_toolkit.layout.processors import AppendAutoSuggestion, HighlightIncrementalSearchProcessor
+from prompt_toolkit.layout.processors import (
+    AppendAutoSuggestion,
+    HighlightIncrementalSearchProcessor,
+    TabsProcessor,
+)
 from prompt_toolkit.widgets import SearchToolbar
 
 from terp_cli.completing import LineCompleter
@@ -35,14 +40,13 @@ class MessageLine:
         talk: LineSettings,
         *,
         entered: Callable[[str], None],
-        take_back: Callable[[], Sequence[str]],
+        take_back: Callable[[], str],
         leave: Callable[[], None],
         mark: str,
     ) -> None:
         self.buffer = Buffer(
             history=LockedHistory(talk.history),
             auto_suggest=AutoSuggestFromHistory(),
-            completer=LineCompleter(talk.sources) if talk.sources else None,
             complete_while_typing=Condition(self._names_something),
             multiline=True,
             accept_handler=self._accept,
@@ -50,7 +54,7 @@ class MessageLine:
             enable_history_search=False,
         )
         self.leaving = False
-        self._talk = talk
+        self.is_for(talk)
         self._entered = entered
         self._take_back = take_back
         self._leave = leave
@@ -60,7 +64,11 @@ class MessageLine:
         self.window = Window(
             BufferControl(
                 self.buffer,
-                input_processors=[HighlightIncrementalSearchProcessor(), AppendAutoSuggestion()],
+                input_processors=[
+                    HighlightIncrementalSearchProcessor(),
+                    TabsProcessor(char1=" ", char2=" "),
+                    AppendAutoSuggestion(),
+                ],
                 search_buffer_control=search.control,
                 key_bindings=self._bindings(),
                 preview_search=True,
@@ -81,6 +89,11 @@ class MessageLine:
             ]
         )
 
+    def is_for(self, talk: LineSettings) -> None:
+        """Let the line, with what is on it, be for this conversation from now on."""
+        self._talk = talk
+        self.buffer.completer = LineCompleter(talk.sources) if talk.sources else DummyCompleter()
+
     def put(self, text: str) -> None:
         """Let the person go on from `text`."""
         self.buffer.text = text
@@ -97,6 +110,9 @@ class MessageLine:
     def _accept(self, buffer: Buffer) -> bool:
         self._entered(buffer.text)
         return False
+
+    def _busy(self) -> bool:
+        return self._talk.busy()
 
     def _typed(self, _: Buffer) -> None:
         self.leaving = False
@@ -142,7 +158,7 @@ class MessageLine:
         bindings = KeyBindings()
         typing = has_focus(self.buffer)
         empty = typing & Condition(lambda: not self.buffer.text)
-        busy = Condition(self._talk.busy)
+        busy = Condition(self._busy)
 
         @bindings.add("c-c", filter=typing & busy)
         @bindings.add("escape", filter=empty & busy)
@@ -151,6 +167,8 @@ class MessageLine:
 
         @bindings.add("c-c", filter=typing & ~busy)
         def _clear(_: KeyPressEvent) -> None:
+            if self._talk.one_more():
+                return
             if self.leaving and not self.buffer.text:
                 self._leave()
                 return
@@ -164,7 +182,7 @@ class MessageLine:
         @bindings.add("up", filter=empty & busy)
         def _take_back(event: KeyPressEvent) -> None:
             if taken := self._take_back():
-                self.put("\n".join(taken))
+                self.put(taken)
             else:
                 event.current_buffer.auto_up()
 

@@ -26,8 +26,12 @@ class Reader(Protocol):
             EOFError: the person leaves, or the terminal is gone.
         """
 
-    async def line(self, question: str, *, secret: bool = False, fresh: bool = True) -> Typed:
+    async def line(
+        self, question: str, *, secret: bool = False, fresh: bool = True, escape: str = ""
+    ) -> Typed:
         """The line entered after `question`; `fresh` forgets what was typed before it.
+
+        `escape` is what the Esc key answers, on an empty line.
 
         Raises:
             KeyboardInterrupt: Ctrl-C.
@@ -55,14 +59,14 @@ class Reader(Protocol):
     def emit(self, sequence: str) -> None:
         """Write a sequence that leaves no trace on the screen."""
 
+    def clear(self) -> None:
+        """Clear the screen; what has scrolled away stays."""
+
     def interrupted(self) -> None:
         """Ctrl-C came as a signal, while no turn was going on."""
 
     def take_back(self) -> None:
         """Forget to send what was queued: the person wants to think again."""
-
-    def send(self, line: str) -> None:
-        """Queue a message as if it had been typed."""
 
     def close(self) -> None:
         """Give the terminal back."""

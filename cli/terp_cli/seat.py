@@ -1,66 +1,86 @@
 """Where a person sits: the terminal that is drawn on or asked at, and what they type on."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Self, TextIO
+from dataclasses import replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, TextIO
 
-from terp.person import Person
 from terp.settings import Settings
 from terp_cli import tty
-from terp_cli.approval import TerminalPerson
 from terp_cli.call import STDIN, Call
-from terp_cli.front import PersonalFront
-from terp_cli.line_desk import LineDesk
 from terp_cli.painter import Painter
-from terp_cli.spoken import SpokenFront
-from terp_cli.terminal import TerminalFront
 from terp_cli.titles import Titles
 
 if TYPE_CHECKING:
+    from terp.person import Person
+    from terp_cli.approval import TerminalPerson
+    from terp_cli.front import PersonalFront
     from terp_cli.reader import Reader
     from terp_cli.window import Means
 
 
-@dataclass(frozen=True)
 class Seat:
-    """What shows turns on the terminal, and who sits there; nobody where no key can be read."""
+    """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal.
 
-    front: PersonalFront
-    person: TerminalPerson | None
-    desk: "Callable[[], Reader] | None"
-    titles: Titles
+    `titles` keep its window. `desk` opens what is typed on, the same each time; None where no key can be
+    read. What shows turns and who is asked are imported when they are wanted: a prompt does without.
+    """
 
-    @classmethod
-    def of(cls, call: Call, settings: Settings, *, once: bool) -> Self:
-        """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal.
+    def __init__(self, call: Call, settings: Settings, *, once: bool) -> None:
+        """Who stays reads the keyboard all the time; a call answered `once` reads it for questions."""
+        self._call = call
+        self._settings = settings
+        self._once = once
+        self._keyboard = STDIN if call.source == "terminal" else tty.controlling()
+        self._painter = tty.painter_on(call.out, call.environ)
+        self.titles = _titles(call, settings, self._painter, reads_keys=not once)
+        self.desk = (
+            None
+            if self._keyboard is None
+            else _desk(self._keyboard, self._painter, call.out, call, settings, self.titles)
+        )
 
-        Who stays reads the keyboard all the time; a call that is answered `once` reads it for questions.
-        """
-        descriptor = STDIN if call.source == "terminal" else tty.controlling()
-        painter = tty.painter_on(call.out, call.environ)
-        titles = _titles(call, settings, painter, reads_keys=not once)
-        hushed = descriptor if once else None
-        front = _front(call, settings, painter, hushed)
-        if descriptor is None:
-            return cls(front, None, None, titles)
-        desk = _desk(descriptor, painter, call.out, call, settings, titles)
+    @property
+    def redraws(self) -> bool:
+        """Whether the prompt stays at the bottom, and what is written meanwhile comes above it."""
+        return _redraws(self._painter, self._settings)
+
+    @cached_property
+    def front(self) -> "PersonalFront":
+        """What shows turns."""
+        return _front(self._call, self._settings, self._painter, self._keyboard if self._once else None)
+
+    @cached_property
+    def person(self) -> "TerminalPerson | None":
+        """Who sits there; nobody where no key can be read."""
+        if self.desk is None:
+            return None
+        from terp_cli.approval import TerminalPerson  # noqa: PLC0415  (there is a prompt before)
+
+        settings = self._settings
         person = TerminalPerson(
-            front,
-            desk,
-            once=once,
-            spoken=settings.screen_reader,
-            environ=call.environ,
+            self.front, self.desk, once=self._once, spoken=settings.screen_reader, environ=self._call.environ
         )
         person.always = settings.auto_run
-        return cls(front, person, desk, titles)
+        return person
 
 
-def person_beside(call: Call, settings: Settings) -> Person | None:
+def seat_of(call: Call, settings: Settings, *, once: bool) -> Seat | None:
+    """What draws and asks on the terminal; None where plain text or JSON is wanted."""
+    return Seat(call, settings, once=once) if call.draws else None
+
+
+def person_beside(call: Call, settings: Settings) -> "Person | None":
     """Who can be asked while the turn is written elsewhere; nobody without a controlling terminal."""
+    # With -y in a pipe nobody is expected to sit there.
+    if settings.auto_run and call.source != "terminal":
+        return None
     descriptor = tty.controlling()
     if descriptor is None:
         return None
+    from terp_cli.approval import TerminalPerson  # noqa: PLC0415  (see `Seat.person`)
+    from terp_cli.terminal import TerminalFront  # noqa: PLC0415
+
     encoding = call.notes.encoding
     out = open(descriptor, "w", encoding=encoding, errors=call.notes.errors, closefd=False)  # noqa: SIM115
     painter = tty.painter_on(out, call.environ)
@@ -72,10 +92,14 @@ def person_beside(call: Call, settings: Settings) -> Person | None:
     )
 
 
-def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | None) -> PersonalFront:
+def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | None) -> "PersonalFront":
     verbose = call.options.verbose
     if settings.screen_reader:
+        from terp_cli.spoken import SpokenFront  # noqa: PLC0415  (see `Seat`)
+
         return SpokenFront.on(call.out, keyboard=keyboard, environ=call.environ, verbose=verbose)
+    from terp_cli.terminal import TerminalFront  # noqa: PLC0415  (see `Seat`)
+
     return TerminalFront.on(
         painter,
         keyboard=keyboard,
@@ -107,7 +131,9 @@ def _desk(
 ) -> "Callable[[], Reader]":
     @cache
     def opened() -> "Reader":
-        if settings.screen_reader or not painter.live:
+        if not _redraws(painter, settings):
+            from terp_cli.line_desk import LineDesk  # noqa: PLC0415  (most terminals redraw)
+
             return LineDesk(descriptor, out, "You: " if settings.screen_reader else "> ")
         from terp_cli.desk import Desk  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
 
@@ -115,3 +141,7 @@ def _desk(
         return Desk.on(descriptor, painter, colours=colours, hold=titles)
 
     return opened
+
+
+def _redraws(painter: Painter, settings: Settings) -> bool:
+    return painter.live and not settings.screen_reader

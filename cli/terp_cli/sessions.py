@@ -11,6 +11,7 @@ from terp.store.places import real_directory
 from terp.store.reading import read
 from terp.wire import VERSION, record_to_json
 from terp_cli.call import Call
+from terp_cli.commands.rows import counted
 from terp_cli.json_front import write_json
 from terp_cli.picking import row, title, when
 from terp_cli.plain import PlainFront, with_remedy
@@ -66,12 +67,8 @@ def _search(call: Call, catalogue: Catalogue, more: Sequence[str]) -> int:
     for one in found:
         call.out.write(f"{row(one.entry, with_directory=call.options.all)}\n    {one_line(one.line)}\n")
     if not found:
-        others = "." if call.options.all else "; --all also searches those of other directories."
-        call.tell(
-            f"no session of this directory has all these words{others}"
-            if others != "."
-            else "no session has all these words."
-        )
+        here = "no session of this directory has all these words; --all also searches other directories."
+        call.tell("no session has all these words." if call.options.all else here)
     return 0
 
 
@@ -105,7 +102,9 @@ def _prune(call: Call, catalogue: Catalogue, _: Sequence[str]) -> int:
         return _write(call, facts)
     call.out.writelines(f"Removed {name}.\n" for name in pruned.removed)
     left = f"{pruned.left / _MEGABYTE:.1f} MB of {quota} MB"
-    call.out.write(f"{len(pruned.removed)} sessions removed; those left take {left} (session_quota_mb).\n")
+    call.out.write(
+        f"{counted(len(pruned.removed), 'session')} removed; those left take {left} (session_quota_mb).\n"
+    )
     return 0
 
 

@@ -6,7 +6,6 @@ A screen reader reads what is written, once. So a block is written when it is wh
 says what it is; waiting is told at most every ten seconds; no line depends on a colour or a column.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from terp.events import Event
 from terp_cli import tty
 from terp_cli.sanitise import one_line, readable
+from terp_cli.ticking import ticking
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -64,12 +64,11 @@ class SpokenFront:
         """Say events as they come, until they end. Whoever made `events` closes it."""
         self._showing = True
         self._hush()
-        ticker = asyncio.create_task(self._tick())
         try:
-            async for event in events:
-                self.draw(event)
+            with ticking(self.tick, _TICK_S):
+                async for event in events:
+                    self.draw(event)
         finally:
-            ticker.cancel()
             self._showing = False
             self._say(self._turn.rest())
             self._quiet.close()
@@ -88,7 +87,7 @@ class SpokenFront:
 
     def say(self, *lines: str) -> None:
         """Write lines of terp's own; what they quote is made safe."""
-        self._say([readable(line) for line in lines if line.strip()])
+        self._say([readable(line) for line in lines if line.strip()], now=True)
 
     def whole_code(self) -> None:
         """Nothing: it was said whole."""
@@ -105,7 +104,7 @@ class SpokenFront:
 
     def rows(self, rows: "Sequence[Text]") -> None:
         """Say rows that are safe already."""
-        self._say([row.plain for row in rows])
+        self._say([row.plain for row in rows], now=True)
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Say where the files of a one-shot run were collected."""
@@ -135,9 +134,9 @@ class SpokenFront:
             self._spoken = SpokenTurn(self._clock, verbose=self._verbose)
         return self._spoken
 
-    def _say(self, lines: Sequence[str]) -> None:
+    def _say(self, lines: Sequence[str], *, now: bool = False) -> None:
         self._waiting += lines
-        if self._waiting and not self._questions:
+        if self._waiting and (now or not self._questions):
             # In one piece, so that it is read as one.
             text, self._waiting = "".join(f"{line}\n" for line in self._waiting), []
             self._out.write(text)
@@ -146,8 +145,3 @@ class SpokenFront:
     def _hush(self) -> None:
         self._quiet.close()
         self._quiet.enter_context(tty.unechoed(self._keyboard))
-
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(_TICK_S)
-            self.tick()

@@ -6,11 +6,13 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from terp.errors import SettingsError, TerpError
-from terp.messages import Attachment
-from terp.peek import Peek, peek
+
+if TYPE_CHECKING:
+    from terp.messages import Attachment
+    from terp.peek import Peek
 
 Source = Literal["terminal", "nothing", "data"]
 
@@ -51,7 +53,7 @@ class Piped:
     """Data from stdin: its file, what the model is told, and the code that makes it known in the kernel."""
 
     path: Path
-    attachment: Attachment
+    attachment: "Attachment"
     prelude: str
 
 
@@ -116,6 +118,9 @@ def take_data(
         raise
     if cut:
         tell(f"stdin is longer than {limit:,} bytes; the rest of it is left out.")
+    from terp.messages import Attachment  # noqa: PLC0415  (nothing is piped to a prompt)
+    from terp.peek import peek  # noqa: PLC0415
+
     look = peek(path, max_lines=_LINES)
     named = path.rename(path.with_suffix(_suffix(look)))
     return Piped(named, Attachment("stdin", _told(look)), prelude(str(named), look.encoding))
@@ -140,7 +145,7 @@ def _spool(descriptor: int, first: bytes, path: Path, limit: int) -> bool:
     return False
 
 
-def _suffix(look: Peek) -> str:
+def _suffix(look: "Peek") -> str:
     known = {
         "comma-separated values": ".csv",
         "tab-separated values": ".tsv",
@@ -150,7 +155,7 @@ def _suffix(look: Peek) -> str:
     return known.get(look.kind, ".txt" if look.encoding else ".bin")
 
 
-def _told(look: Peek) -> str:
+def _told(look: "Peek") -> str:
     kind = "str" if look.encoding else "bytes"
     note = (
         f"[Data was piped in: {look.facts}] In Python, stdin_path is the path of a file with all of it, "

@@ -8,6 +8,8 @@ from types import FrameType
 
 from terp_cli.exit_codes import EXIT_CODES, HUNG_UP, TERMINATED
 
+TIME_IS_OVER = "the time given with --timeout is over."
+
 Ending = Callable[[], Awaitable[None]]
 
 _CODES: Mapping[int, int] = {

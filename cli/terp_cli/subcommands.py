@@ -51,6 +51,30 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     return "", ""
 
 
+def missed_by(words: Sequence[str]) -> str:
+    """The usage of the subcommand that a prompt of one word misses by a letter or an argument; else ""."""
+    if len(words) != 1:
+        return ""
+    near = (one for one in SUBCOMMANDS if one.name == words[0] or _one_slip(one.name, words[0].lower()))
+    return next((f"terp {one.name} {one.argument}".rstrip() for one in near), "")
+
+
+def _one_slip(name: str, word: str) -> bool:
+    """Whether one letter is missing, too many or another one, or two are swapped; never in a short name."""
+    if len(name) < 4 or abs(len(name) - len(word)) > 1:
+        return False
+    start = _equal(name, word)
+    end = _equal(name[start:][::-1], word[start:][::-1])
+    left, right = name[start : len(name) - end], word[start : len(word) - end]
+    return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
+
+
+def _equal(one: str, other: str) -> int:
+    """How many letters are the same from the beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
 def _fits(verb: str, more: Sequence[str]) -> bool:
     """Whether these words are a command about sessions; one that lacks its argument is, too."""
     most = {"list": 0, "prune": 0, "show": 1}

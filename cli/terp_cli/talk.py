@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
+NOT_SENT = "Not sent: "
 _CONTINUED = re.compile(r"(?<!\\)\\\n")
+_SHELL_LINE = re.compile(r"%% *([^\s]+)")
+_CELL_MAGICS = frozenset(
+    """
+    bash cache capture debug file html HTML javascript js latex markdown perl prun pypy python python2 python3
+    ruby script sh svg SVG sx system time timeit writefile
+    """.split()  # noqa: SIM905 - a table of names, to be read
+)
 _PROMPTED = re.compile(r"^(>>>|\.\.\.) ?")
 
 
@@ -19,14 +27,14 @@ class Sources:
     """Where completions come from.
 
     `commands` lists them by name; `arguments` those of a command line so far. `names` are the variables
-    of the kernel with their types, `code` completes Python at its end.
+    of the kernel with their types, `code` completes Python at its end. `cwd` is where the kernel is now.
     """
 
     commands: Callable[[], Iterable[Word]]
     arguments: Callable[[str, str], Iterable[Word]]
     names: Callable[[], Awaitable[Sequence[Word]]]
     code: Callable[[str], Awaitable[Sequence[str]]]
-    cwd: Path
+    cwd: Callable[[], Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,11 @@ class Typed:
     pasted: bool
 
 
+def _never() -> bool:
+    """Nothing was stopped."""
+    return False
+
+
 def _no_one() -> None:
     """Nobody wants to know."""
 
@@ -45,16 +58,20 @@ def _no_one() -> None:
 class LineSettings:
     """A conversation, as far as the input line has to do with it.
 
-    `busy` tells whether a turn is going on, which `interrupt` then stops; `rewind` is what Esc Esc does
-    on an empty line, and `typed` hears of keys. `history` is the file of what was typed.
+    `busy` tells whether a turn is going on, which `interrupt` then stops; `one_more` tells whether a Ctrl-C
+    of this moment is still for the turn that was stopped. `rewind` is what Esc Esc does on an empty line,
+    and `typed` hears of keys. `history` is the file of what was typed. `begins` is called
+    right before the keys are read.
     """
 
     history: Path
     toolbar: Callable[[], str]
     busy: Callable[[], bool]
     interrupt: Callable[[], None]
+    one_more: Callable[[], bool] = _never
     rewind: Callable[[], None] = _no_one
     typed: Callable[[], None] = _no_one
+    begins: Callable[[], None] = _no_one
     sources: Sources | None = None
     vi_mode: bool = False
 
@@ -67,10 +84,11 @@ def goes_on(text: str) -> bool:
 def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None:
     """The language and the code of a message that is code: `!command` or `>>> code`; else None.
 
-    `%% command` is what Open Interpreter calls `!command`.
+    `%% command` is what Open Interpreter calls `!command`, with or without the space; `%%time` and its like
+    are IPython's.
     """
-    if message.startswith("%% "):
-        message = f"!{message[3:].lstrip()}"
+    if (found := _SHELL_LINE.match(message)) and found[1] not in _CELL_MAGICS:
+        message = f"!{message[2:].lstrip()}"
     if message.startswith(">>>"):
         return "python", "\n".join(_PROMPTED.sub("", line) for line in message.split("\n"))
     if message.startswith("!") and message[1:].strip():
@@ -81,7 +99,9 @@ def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None
 
 def unmarked(text: str) -> str:
     '''A message without the backslashes at its line ends and the """ around it.'''
-    text = text.strip()
+    # A blank before it makes a message of what would be a command.
+    escaped = text[:1] == " " and text.strip()[:1] in ("/", "%")
+    text = f"{' ' * escaped}{text.strip()}"
     if len(text) >= 6 and text.startswith('"""') and text.endswith('"""'):
         return text[3:-3].strip("\n")
     return _CONTINUED.sub("\n", text)

@@ -2,11 +2,11 @@
 
     out.write(query(os.environ))            # once, after the first paint
     keys = replies.feed(text)               # for all that is read from the terminal
-    keys += replies.release()               # when nothing more came for `PAUSE_S`
+    keys += replies.release()               # when nothing more came for a while
     replies.facts                           # what is known so far; all of it once `replies.complete`
 
-A terminal that has not answered within `LIMIT_S` is taken for one that has nothing to tell; answers
-that come later are still told from keys, and still count.
+What has not come yet is not known, and counts from when it comes. A picture alone waits for it, and not
+for long (`terp_cli.asked`).
 """
 
 import re
@@ -14,11 +14,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from terp_cli.terminal_facts import Background, TerminalFacts
-
-LIMIT_S = 0.15
-"""How long whoever needs an answer waits for it."""
-PAUSE_S = 0.05
-"""After such a silence, the beginning of an answer was a key: Escape, or Alt and a bracket."""
 
 _KITTY = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"
 _SYNCHRONISED = "\x1b[?2026$p"
@@ -79,8 +74,12 @@ class Replies:
 
     def __init__(self) -> None:
         self.facts = TerminalFacts()
-        self.complete = False
         self._held = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the last answer has come."""
+        return self.facts.complete
 
     @property
     def holds(self) -> bool:
@@ -112,8 +111,7 @@ class Replies:
         match reply.lastgroup:
             case "attributes":
                 # The first number is the class of the terminal.
-                self._learn(sixel=_SIXEL in reply["attributes"].split(";")[1:])
-                self.complete = True
+                self._learn(sixel=_SIXEL in reply["attributes"].split(";")[1:], complete=True)
             case "synchronised":
                 # 0: never heard of it; 4: switched off for good (DECRPM).
                 self._learn(synchronised=reply["synchronised"] not in ("0", "4"))

@@ -11,12 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from terp.errors import SessionError
+from terp.errors import SessionError, TerpError
 from terp.messages import Attachment
 from terp.person import Consent, Person
 from terp.places import Places
 from terp.session import Session
 from terp.settings import Settings
+from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 from terp_cli.front import PersonalFront
 from terp_cli.reader import Reader
@@ -49,7 +50,7 @@ class Around:
     settings: Settings
     places: Places
     environ: Mapping[str, str]
-    profile: str = ""
+    profile: str = "default"
     model: Callable[[Session, str], Awaitable[None]] | None = None
     saved: Callable[[], Sequence[SavedSession]] = _none
     reopen: Callable[[str], Awaitable[Session]] | None = None
@@ -106,7 +107,7 @@ class TerminalTalk:
 
     @property
     def profile(self) -> str:
-        """The profile that was named for this call; "" when none was."""
+        """The profile in effect; "default" when no other was asked for."""
         return self._around.profile
 
     @property
@@ -124,7 +125,7 @@ class TerminalTalk:
 
     async def page(self, lines: Iterable[str]) -> None:
         """Show lines of any number in the person's pager, made safe; returns when it is closed."""
-        pager = shlex.split(self.environ.get("PAGER") or _PAGER)
+        pager = _words(self.environ.get("PAGER") or _PAGER)
         if not (pager and shutil.which(pager[0])):
             self.say(*lines)
             return
@@ -145,6 +146,10 @@ class TerminalTalk:
         """Write an escape sequence of terp's own that leaves no trace on the screen."""
         self.desk.emit(sequence)
 
+    def clear(self) -> None:
+        """Clear the screen."""
+        self.desk.clear()
+
     async def ask(self, question: str) -> bool:
         """Whether the person says yes."""
         return await self._person.allow(Consent(question))
@@ -152,6 +157,15 @@ class TerminalTalk:
     async def explain(self, language: str, code: str) -> str:
         """What the model says about a piece of code."""
         return await self.session.explain(language, code)
+
+    async def beside(self, line: str) -> None:
+        """Do what a line says that was entered at a question: a command that only shows something.
+
+        Raises:
+            TerpError: it cannot be done, or not now.
+        """
+        if not await all_commands().run(self, line, asked=True):
+            raise TerpError("Code of your own has to wait until the question is answered.")
 
     async def use_model(self, name: str) -> None:
         """Let another model answer.
@@ -183,6 +197,14 @@ class TerminalTalk:
     def leave(self) -> None:
         """Let this be the last line."""
         self.left = True
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        # A quote that nothing closes.
+        return []
 
 
 def _paged(command: Sequence[str], environ: Mapping[str, str]) -> None:

@@ -1,18 +1,18 @@
 """Keeps the window's title true while a talk goes on, and calls a person who is away."""
 
-import asyncio
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from terp.events import Event
 from terp_cli.guard import Guard, Unguarded
 from terp_cli.hold import Hold
-from terp_cli.oneshot import Front
+from terp_cli.ticking import ticking
 
 if TYPE_CHECKING:
+    from terp.events import Event
+    from terp_cli.oneshot import Front
     from terp_cli.window import Means, Window
 
 _TICK_S = 0.5
@@ -46,14 +46,13 @@ class Titles(Hold):
         """The title is terp's until the block is left."""
         self._write(self._window.opened())
         self._guard.taken(self._window.closed())
-        ticker = asyncio.create_task(self._tick())
         try:
-            yield
+            with ticking(self._tick, _TICK_S):
+                yield
         finally:
-            ticker.cancel()
             self._write(self._window.closed())
 
-    def saw(self, event: Event) -> None:
+    def saw(self, event: "Event") -> None:
         """An event happened."""
         self._window, sequence = self._window.saw(event, self._clock())
         self._write(sequence)
@@ -84,7 +83,7 @@ class Titles(Hold):
         """No keys are read, but the terminal is still in other modes than before."""
         self._guard.taken()
 
-    def beside(self, front: Front) -> Front:
+    def beside(self, front: "Front") -> "Front":
         """`front`, with the title kept for as long as it shows a turn."""
         return _Titled(front, self)
 
@@ -101,11 +100,9 @@ class Titles(Hold):
     def _window(self, window: "Window") -> None:
         self._known = window
 
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(_TICK_S)
-            self._window, sequence = self._window.passed(self._clock())
-            self._write(sequence)
+    def _tick(self) -> None:
+        self._window, sequence = self._window.passed(self._clock())
+        self._write(sequence)
 
     def _write(self, sequence: str) -> None:
         if sequence:
@@ -113,18 +110,18 @@ class Titles(Hold):
 
 
 class _Titled:
-    def __init__(self, front: Front, titles: Titles) -> None:
+    def __init__(self, front: "Front", titles: Titles) -> None:
         self._front = front
         self._titles = titles
 
-    async def show(self, events: AsyncIterable[Event]) -> None:
+    async def show(self, events: "AsyncIterable[Event]") -> None:
         async with self._titles.shown():
             await self._front.show(self._seen(events))
 
-    def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
+    def finish(self, events: "Sequence[Event]", collected: Sequence[Path]) -> None:
         self._front.finish(events, collected)
 
-    async def _seen(self, events: AsyncIterable[Event]) -> AsyncIterator[Event]:
+    async def _seen(self, events: "AsyncIterable[Event]") -> "AsyncIterator[Event]":
         async for event in events:
             self._titles.saw(event)
             yield event

@@ -16,10 +16,16 @@ class Toolbar:
         model: Callable[[], str],
         tier: Callable[[], str],
         unasked: Callable[[], bool],
-        profile: str = "",
+        profile: str = "default",
+        python: Callable[[], str] = lambda: "",
     ) -> None:
-        """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs."""
-        self._profile = profile
+        """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs.
+
+        A `profile` other than the default one is named; `python` names the environment of the code, where
+        that is not terp's own.
+        """
+        self._python = python
+        self._profile = "" if profile == "default" else profile
         self._model = model
         self._tier = tier
         self._unasked = unasked
@@ -47,6 +53,8 @@ class Toolbar:
             parts.append(f"{self._tokens:,} tokens".replace(",", " "))
         if self._cost_usd:
             parts.append(f"${self._cost_usd:.2f}" if self._cost_usd >= 0.01 else "<$0.01")
+        if environment := self._python():
+            parts.append(one_line(environment))
         parts += [f"{one_line(language)} {state}" for language, state in self._kernels.items() if state]
         parts.append("not confined" if self._tier() == "none" else one_line(self._tier()))
         if self._unasked():

@@ -1,6 +1,7 @@
 """What a person types before the first prompt is there: kept for it, unseen and unchanged."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -26,6 +27,15 @@ class TypedAhead:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.hand_over()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Let the terminal edit lines as it always does, for a question that comes before the prompt."""
+        self.hand_over()
+        try:
+            yield
+        finally:
+            self.__enter__()
 
     def hand_over(self) -> None:
         """Put the terminal's modes back for who reads now; what was typed waits there."""

@@ -112,6 +112,26 @@ class Window:
     def saw(self, event: Event, now: float) -> tuple["Window", str]:
         """The window after an event, and what to write for it."""
         match event:
+            # The pieces of a reply come by the thousand, so they are looked for first.
+            case (
+                TextDelta()
+                | ReasoningDelta()
+                | CodeDelta()
+                | Printed()
+                | CodeCompared()
+                | CodeProposed()
+                | HistoryCompacted()
+                | HistoryRewound()
+                | KernelChanged()
+                | LateOutput()
+                | ModelRetrying()
+                | Noticed()
+                | Progress()
+                | SessionForked()
+                | SessionResumed()
+                | UsageReported()
+            ):
+                return self, ""
             case TurnStarted(prompt=words) | CodeTyped(code=words):
                 run = event.call_id if isinstance(event, CodeTyped) else ""
                 began = replace(self._answered(), words=_first_words(words), typed_run=run, began=now)
@@ -126,25 +146,6 @@ class Window:
             case CodeFinished(call_id=call_id, status=status):
                 own = call_id == self.typed_run and self.began is not None
                 return self._over("done" if status == "ok" else status, now) if own else (self, "")
-            case (
-                CodeCompared()
-                | CodeDelta()
-                | CodeProposed()
-                | HistoryCompacted()
-                | HistoryRewound()
-                | KernelChanged()
-                | LateOutput()
-                | ModelRetrying()
-                | Noticed()
-                | Printed()
-                | Progress()
-                | ReasoningDelta()
-                | SessionForked()
-                | SessionResumed()
-                | TextDelta()
-                | UsageReported()
-            ):
-                return self, ""
             case _:
                 assert_never(event)
 

@@ -9,6 +9,8 @@ from terp.outputs import Display, DisplayUpdate
 from terp.places import make_private
 from terp.plain import is_wordless, mended
 
+OUTPUTS = "outputs"
+"""The folder of these files in the folder of a session."""
 SPOOL_LIMIT = 256 * 1024 * 1024
 
 Shown = Display | DisplayUpdate

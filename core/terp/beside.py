@@ -14,11 +14,14 @@ class Beside:
     """
 
     def __init__(self) -> None:
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
         """Do `work`, after what was begun before it."""
-        self._task = asyncio.create_task(_after(self._task, work))
+        task = asyncio.create_task(_after(self._tasks[-1] if self._tasks else None, work))
+        # It may be taken back before it has begun.
+        task.add_done_callback(lambda _: work.close())
+        self._tasks.append(task)
 
     async def next(self, items: AsyncGenerator[T, None]) -> T:
         """The next item, however long the work takes.
@@ -26,15 +29,12 @@ class Beside:
         Raises:
             StopAsyncIteration: there is none.
         """
-        if self._task is None:
+        if not self._tasks:
             return await anext(items)
         upcoming = asyncio.ensure_future(anext(items))
         try:
             while not upcoming.done():
-                await asyncio.wait(
-                    {upcoming, self._task} if self._task else {upcoming},
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
+                await asyncio.wait({upcoming, *self._tasks}, return_when=asyncio.FIRST_COMPLETED)
                 self._check()
             return upcoming.result()
         finally:
@@ -42,14 +42,14 @@ class Beside:
 
     async def aclose(self) -> None:
         """Take back what was not done. Harmless when repeated."""
-        task, self._task = self._task, None
-        if task is not None:
+        tasks, self._tasks = self._tasks, []
+        # The last one first: the end of one lets the next begin.
+        for task in reversed(tasks):
             await _end(task)
 
     def _check(self) -> None:
-        if self._task is not None and self._task.done():
-            task, self._task = self._task, None
-            task.result()
+        while self._tasks and self._tasks[0].done():
+            self._tasks.pop(0).result()
 
 
 async def _after(earlier: asyncio.Task[None] | None, work: Coroutine[Any, Any, None]) -> None:

@@ -112,4 +112,4 @@ async def _summary(
     except ContextFull:
         # Even the part to be summarised is too long: the person's own words are what is kept.
         written = ""
-    return f"[Earlier turns, shortened. The person said:\n{said}\n{written}]".replace("\n]", "]")
+    return f"[Earlier turns, shortened. The person said:\n{said}\n{written}".rstrip("\n") + "]"

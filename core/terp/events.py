@@ -12,7 +12,7 @@ from terp.errors import StopReason
 from terp.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChange
 
 KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped"]
-QuestionKind = Literal["approval", "consent", "input"]
+QuestionKind = Literal["approval", "consent", "choice", "input"]
 
 
 @dataclass(frozen=True, slots=True)

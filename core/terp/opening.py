@@ -5,18 +5,20 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from terp.errors import SettingsError
-from terp.kernels.environment import Interpreter, find_python
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.limits import Limits
 from terp.models.building import build_model
+from terp.packages.missing import MissingPackages, Policy
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.profiles import load_settings
 from terp.prompt import Facts, system_prompt
+from terp.pythons.choosing import PythonChoice, wanted_python
+from terp.pythons.interpreter import version_of
 from terp.session import Session
 from terp.settings import Given, Settings, table
 from terp.store.folders import new_folder
@@ -24,6 +26,7 @@ from terp.store.places import Place, Secrets, is_session, new_place, stored_plac
 
 if TYPE_CHECKING:
     from terp.chat import Chat
+    from terp.store.protocol import Keeping
 
 
 def open(  # noqa: A001  # reads as `terp.open(…)`
@@ -32,7 +35,7 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     profile: str = "",
     cwd: str | Path = "",
     environ: Mapping[str, str] | None = None,
-    keep: bool | str | Path = False,
+    keep: "bool | str | Path | Keeping" = False,
     **settings: Any,
 ) -> "Opening":
     """A conversation, for a `with` block (`Chat`) or an `async with` block (`Session`).
@@ -45,7 +48,9 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     code ends the turn: nobody is there to approve it.
 
     Nothing is kept unless `keep` is given: True keeps the session among those that `terp sessions` lists, a
-    path keeps it in that folder. A folder that holds a session already is gone on with, in a new kernel.
+    path keeps it in that folder. A folder that holds a session already is gone on with, in a new kernel. What
+    implements `terp.store.protocol.Keeping` keeps it in a store of its own, such as a database; pictures and
+    full outputs are then still files of a new folder. `terp.store.lines.keep_lines` makes one of little.
 
     Raises:
         SettingsError: a setting is unknown or wrong.
@@ -67,7 +72,7 @@ class Opening:
         places: Places,
         cwd: str,
         environ: Mapping[str, str],
-        keep: bool | str | Path = False,
+        keep: "bool | str | Path | Keeping" = False,
     ) -> None:
         self._keep = keep
         self._settings = settings
@@ -108,6 +113,8 @@ class Opening:
     def _place(self) -> "Place":
         if self._keep is False:
             return Place(new_folder(self._places.sessions))
+        if not isinstance(self._keep, bool | str | Path):
+            return Place(new_folder(self._places.sessions), self._keep)
         own = None if self._keep is True else Path(self._keep).expanduser().absolute()
         secrets = Secrets(self._environ, self._settings)
         if own is not None and is_session(own):
@@ -129,7 +136,8 @@ async def build_session(
 
     No kernel is started. Without a model in the settings one is looked for: by the keys in `environ`,
     then among the servers of this machine, with consent. `prelude` is code that the Python kernel runs
-    at every start; `place` is where the session's files go, and what keeps it.
+    at every start; `place` is where the session's files go, and with its `keeper` what keeps the session: any
+    implementation of `terp.store.protocol.Keeping`, whose `stored` is what it goes on with.
 
     Raises:
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
@@ -138,15 +146,17 @@ async def build_session(
     kernels = LocalKernels(cwd, kernel_options(settings, prelude), environ=environ)
     kernels.own_files = tuple(path for path in (settings.record, settings.replay) if path)
     model = await build_model(settings, kernels.languages, cwd=kernels.cwd, environ=environ, api_key=api_key)
+    wanted = wanted_python(settings.python, environ, kernels.cwd)
     facts = Facts(
         system="{0.sysname} {0.machine}".format(os.uname()),
         cwd=kernels.cwd,
         languages=kernels.languages,
-        python=_version_of(find_python(settings.python, environ)),
+        python=version_of(wanted.path if wanted else sys.executable),
         max_output_chars=settings.max_output_chars,
         stateless=kernels.stateless,
+        packages=settings.packages,
     )
-    return Session(
+    session = Session(
         model,
         kernels,
         person,
@@ -160,6 +170,14 @@ async def build_session(
             max_output_chars=settings.max_output_chars,
         ),
     )
+    session.pythons = PythonChoice(wanted, kernels, session.voice, find_places(environ).state, environ)
+    policy = settings.auto_install or ("known" if settings.auto_run else "ask")
+    session.packages = MissingPackages(
+        cast("Policy", policy), settings.packages, lambda: kernels.python, session.voice, environ
+    )
+    session.readiness.add(session.pythons)
+    session.readiness.add(session.packages)
+    return session
 
 
 def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
@@ -171,11 +189,6 @@ def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
         languages=settings.languages,
         prelude=prelude,
     )
-
-
-def _version_of(interpreter: Interpreter) -> str:
-    """The version of a Python as far as it is known without starting it: terp's own."""
-    return "{}.{}".format(*sys.version_info) if interpreter.path == sys.executable else ""
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

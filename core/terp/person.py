@@ -38,6 +38,23 @@ class Consent:
     why: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An answer: the letter it is given with, and what it does."""
+
+    letter: str
+    does: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A question with more answers than yes and no."""
+
+    what: str
+    options: tuple[Option, ...]
+    why: str = ""
+
+
 class Person(Protocol):
     """Who decides. Methods may take as long as a person needs; cancelling one takes the question back."""
 
@@ -46,6 +63,9 @@ class Person(Protocol):
 
     async def allow(self, request: Consent) -> bool:
         """Whether something other than code may be done."""
+
+    async def choose(self, choice: Choice) -> str:
+        """The letter of the answer; "" when none is wanted, or nobody answers."""
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """A line for code that waits in `input()`.
@@ -72,6 +92,10 @@ class AutoRun:
         """What the person behind says; no, when there is none."""
         return await self._behind.allow(request)
 
+    async def choose(self, choice: Choice) -> str:
+        """What the person behind answers; nothing, when there is none."""
+        return await self._behind.choose(choice)
+
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """What the person behind types."""
         return await self._behind.type_in(prompt, secret=secret)
@@ -94,6 +118,10 @@ class Nobody:
     async def allow(self, request: Consent) -> bool:
         """No."""
         return False
+
+    async def choose(self, choice: Choice) -> str:
+        """Nothing."""
+        return ""
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """Nothing.

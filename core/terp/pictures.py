@@ -33,6 +33,11 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
     return None
 
 
+def is_picture(mime: str) -> bool:
+    """Whether data of this type are the bytes of a picture: what looks like a secret in base64 is chance."""
+    return mime.startswith("image/") and not mime.endswith("xml")
+
+
 def raster(bundle: Mapping[str, Any]) -> tuple[str, bytes] | None:
     """The MIME type and bytes of the picture in a Jupyter MIME bundle; None without one."""
     for mime in EXTENSIONS:

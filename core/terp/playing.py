@@ -14,7 +14,7 @@ _LAST_WORDS_S = 1.0
 
 
 class Work(Protocol):
-    """What can be played: it logs its events, the last of which is `TurnFinished`."""
+    """What can be played: it logs its events. Nothing is played after `TurnFinished`, if it logs one."""
 
     interrupts: Interrupts
 
@@ -63,12 +63,16 @@ class Playing:
                         break
             await task
         finally:
-            if not task.done():
-                await work.stop()
-                await asyncio.wait({task})
-            self._work = None
-            # Whoever waits for this turn, to be drawn or to be over, waits no more.
-            self._log.wake()
+            try:
+                if not task.done():
+                    await work.stop()
+                    await asyncio.wait({task})
+            finally:
+                if task.done():
+                    self._over(task)
+                else:
+                    # Stopping it failed, or was cancelled: it goes on, and the session is busy until it ends.
+                    task.add_done_callback(self._over)
 
     async def alone(self, doing: Awaitable[None]) -> bool:
         """Do something that has no events of its own; False when it was stopped."""
@@ -109,6 +113,11 @@ class Playing:
         """What a run of the turn waits for, unless the turn is interrupted."""
         assert self._work is not None, "only a run of a turn asks for anything"
         return await self._work.interrupts.guard(answer)
+
+    def _over(self, _: asyncio.Task[None]) -> None:
+        self._work = None
+        # Whoever waits for this turn, to be drawn or to be over, waits no more.
+        self._log.wake()
 
     async def _follow(self, after: int, task: asyncio.Task[None]) -> AsyncGenerator[Record, None]:
         while True:

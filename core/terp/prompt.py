@@ -12,8 +12,8 @@ from dataclasses import dataclass
 class Facts:
     """What the prompt tells about the machine.
 
-    `python` is the version of the kernel's Python, or ""; in `stateless` languages a run leaves nothing
-    for the next.
+    `python` is the version of the kernel's Python, or ""; `packages` are those that were asked for. In
+    `stateless` languages a run leaves nothing for the next.
     """
 
     system: str
@@ -22,6 +22,7 @@ class Facts:
     python: str = ""
     max_output_chars: int = 20_000
     stateless: Sequence[str] = ()
+    packages: Sequence[str] = ()
 
 
 _SHELL = """
@@ -40,13 +41,14 @@ def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = ""
 
 def _own(facts: Facts) -> str:
     python = f"python (version {facts.python})" if facts.python else "python"
+    packages = f" Python packages that are there: {', '.join(facts.packages)}." if facts.packages else ""
     languages = ", ".join(python if language == "python" else language for language in facts.languages)
     shell = _SHELL if "shell" in facts.languages else ""
     more = shell + (_STATELESS.format(", ".join(facts.stateless)) if facts.stateless else "")
     return f"""\
 You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.
 
-System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}.
+System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}.{packages}
 
 - Your only tool is execute(language, code). It runs code in a kernel that lives as long as the \
 conversation: variables, imports and files stay. Compute and look up with it instead of guessing.{more}

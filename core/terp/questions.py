@@ -71,6 +71,7 @@ class Questions:
         wanted: dict[QuestionKind, tuple[type, ...]] = {
             "approval": (Run, Decline),
             "consent": (bool,),
+            "choice": (str,),
             "input": (str,),
         }
         kind = self._kinds[question_id]

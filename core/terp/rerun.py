@@ -1,7 +1,7 @@
 """The code of a stored session, run again in order in new kernels, and what is different then."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from terp.errors import StopReason, TerpError
@@ -26,6 +26,7 @@ from terp.outputs import Text
 from terp.person import Decline
 from terp.plain import without_escapes
 from terp.proposals import Proposals, digest_of
+from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.tool import Call
 
@@ -73,15 +74,20 @@ def _is_whole(code: CodeProposed | CodeTyped) -> bool:
 
 @dataclass(slots=True)
 class Rerun:
-    """Runs cells one by one, each with the person's consent. `run` ends with `TurnFinished`."""
+    """Runs cells one by one, each with the person's consent. `run` ends with `TurnFinished`.
+
+    `as_kept` gives a text as the store has it: without secrets, so that what is kept compares with it.
+    """
 
     cells: Sequence[Cell]
     kernels: Kernels
     proposals: Proposals
+    readiness: Readiness
     runner: Runner
     limits: Limits
     log: EventLog
     interrupts: Interrupts
+    as_kept: Callable[[str], str]
     running: Kernel | None = None
     _same: int = 0
     _left_out: int = 0
@@ -89,13 +95,14 @@ class Rerun:
 
     async def run(self) -> None:
         """Go through all cells, or until something ends it."""
-        reason: StopReason = "done"
-        error = remedy = ""
+        reason: StopReason = "error"
+        error, remedy = "It broke off.", ""
         try:
             for number, cell in enumerate(self.cells, 1):
                 await self._cell(number, cell)
+            reason, error = "done", ""
         except Interrupted:
-            reason = "interrupted"
+            reason, error = "interrupted", ""
         except TerpError as failed:
             reason, error, remedy = failed.stop_reason, failed.message, failed.remedy
         finally:
@@ -118,6 +125,8 @@ class Rerun:
             parts.append(f"{len(self._differences)} something else")
         if self._left_out:
             parts.append(f"{self._left_out} left out")
+        if not_reached := len(self.cells) - self._same - len(self._differences) - self._left_out:
+            parts.append(f"{not_reached} not reached")
         return ", ".join(parts) + "."
 
     def note(self) -> str:
@@ -145,7 +154,7 @@ class Rerun:
             if decision.stop:
                 raise Interrupted
             return
-        await self.interrupts.guard(kernel.start())
+        await self.interrupts.guard(self.readiness.before(call, kernel))
         after = self.log.last
         self.running = kernel
         try:
@@ -169,7 +178,7 @@ class Rerun:
             and record.event.call_id == call_id
             and isinstance(record.event.output, Text)
         )
-        difference = _difference(cell.text, text, number)
+        difference = _difference(cell.text, self.as_kept(text), number)
         if difference:
             self._differences.append(difference)
         else:

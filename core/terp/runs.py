@@ -38,6 +38,7 @@ class Observed:
     text: str
     images: tuple[Image, ...]
     failed: bool
+    error: Error | None = None
 
 
 class Runner:
@@ -69,7 +70,7 @@ class Runner:
         """
         watched = _Watched(call, kernel, Observation(max_chars, kernel.cwd), self._artifacts.spool(call.id))
         number = self._runs + 1
-        ended, started, began = RunEnded("died"), False, time.monotonic()
+        started, began = False, time.monotonic()
         running = kernel.execute(call.code, run_id=call.id, number=number, timeout_s=timeout_s)
         try:
             async with aclosing(running) as items, aclosing(watched.beside):
@@ -102,7 +103,11 @@ class Runner:
         )
         self._log.append(finished if started else CodeRejected(call.id, text))
         return Observed(
-            ended.status, text, watched.observation.images, watched.failed or ended.status != "ok"
+            ended.status,
+            text,
+            watched.observation.images,
+            watched.error is not None or ended.status != "ok",
+            watched.error,
         )
 
     def _output(self, watched: "_Watched", output: Output) -> None:
@@ -111,7 +116,7 @@ class Runner:
         if isinstance(output, Text):
             watched.spool.add(output.text)
         elif isinstance(output, Error):
-            watched.failed = True
+            watched.error = output
             # Whoever reads along sees the library's frames folded.
             watched.spool.add(without_escapes("\n".join(output.traceback)) + "\n")
         elif isinstance(output, Display):
@@ -150,4 +155,4 @@ class _Watched:
     spool: Spool
     flood: Flood = field(default_factory=Flood)
     beside: Beside = field(default_factory=Beside)
-    failed: bool = False
+    error: Error | None = None

@@ -49,7 +49,7 @@ def from_json(text: str) -> list[Message]:
     """
     try:
         entries = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MessagesUnreadable(f"This is not JSON: {error}.") from error
     if not isinstance(entries, list):
         raise MessagesUnreadable("This is no list of messages.")

@@ -1,11 +1,11 @@
 """`Session`: a conversation, its kernels and the person behind them."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from terp.artifacts import Artifacts
+from terp.artifacts import OUTPUTS, Artifacts
 from terp.between_runs import BetweenRuns
 from terp.conversation import Conversation
 from terp.errors import SessionError
@@ -19,19 +19,23 @@ from terp.messages import Attachment, Message, ToolCall
 from terp.models.protocol import Model
 from terp.past import Past
 from terp.past_runs import RUN_OUTPUT, recalling
-from terp.person import Consent, Person
+from terp.person import Person
 from terp.playing import Playing
 from terp.proposals import Proposals
 from terp.questions import Answer, Questions
+from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.services import Service, Services
 from terp.store.protocol import Keeping
 from terp.tool import Call
 from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun
+from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
+    from terp.packages.missing import MissingPackages
+    from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
     from terp.resuming import Resumption
     from terp.store.reading import Stored
@@ -41,8 +45,11 @@ class Session:
     """A conversation with a model that runs code in kernels, with a person in charge.
 
     `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
-    down what happens, and knows what was stored before, with which the session then goes on. All parts are
-    closed by `aclose`.
+    down what happens, and knows what was stored before, with which the session then goes on: in a folder
+    (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
+    implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
+    which decides about the Python that runs the code, and `packages`, which installs into it; both stay None
+    where kernels run elsewhere.
     """
 
     def __init__(
@@ -67,7 +74,10 @@ class Session:
         self._questions = Questions(self.log, stored.questions if stored else 0)
         self._history = stored.history if stored else History()
         self._past = Past(self._history, self.log, self._copy)
-        self._warming = Warming(kernels)
+        self.readiness = Readiness()
+        self.pythons: PythonChoice | None = None
+        self.packages: MissingPackages | None = None
+        self._warming = Warming(kernels, self.readiness.waits)
         self._conversation = Conversation(
             model,
             self.log,
@@ -79,12 +89,12 @@ class Session:
         )
         drawn, guarded = self._playing.drawn, self._playing.guarded
         self._proposals = Proposals(self.log, self._questions, person, drawn)
+        self.voice = Voice(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
         self._services.offer(RUN_OUTPUT, recalling(self.log))
-        artifacts, runs = Artifacts(folder / "outputs", folder), stored.last_run if stored else 0
+        artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
         self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
         self._closed = False
-        self._untold: list[str] = []
         self._between = BetweenRuns(self.log)
         self._stop_listening = kernels.listen(self._between)
         if keeper is not None:
@@ -103,11 +113,12 @@ class Session:
 
     @property
     def history(self) -> Sequence[Message]:
-        """The messages so far, without the system prompt."""
+        """The messages so far, without the system prompt. They can be replaced between turns."""
         return tuple(self._history)
 
     @history.setter
     def history(self, messages: Sequence[Message]) -> None:
+        self._playing.check_free()
         self._forget_left_over()
         self._history.restart(messages)
 
@@ -134,9 +145,9 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(prompt, tuple(attachment.name for attachment in attachments)))
-        resumed = self._resumption.note() if self._resumption else ""
-        self._history.begin(prompt, attachments, *([resumed] if resumed else []), *self._untold)
-        self._untold.clear()
+        notes = self._history.notes
+        told = self._resumption.note_among(notes) if self._resumption else tuple(notes)
+        self._history.begin(prompt, attachments, *told)
         self._forget_left_over()
         async with aclosing(self._playing.play(self._new_turn(), after)) as events:
             async for event in events:
@@ -175,7 +186,16 @@ class Session:
         after = self.log.last
         kernel = self.kernels.get(language)
         call = Call(f"{TYPED}{after + 1}", kernel.language, code)
-        typed = TypedRun(call, kernel, self._runner, self.limits, self.log, Interrupts(), self._untold.append)
+        typed = TypedRun(
+            call,
+            kernel,
+            self.readiness,
+            self._runner,
+            self.limits,
+            self.log,
+            Interrupts(),
+            self._history.note,
+        )
         async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
                 yield event
@@ -183,20 +203,32 @@ class Session:
     async def rerun(self, cells: "Sequence[Cell]") -> AsyncGenerator[Event, None]:
         """Run code of a stored session again, in order, and compare: `terp.rerun.cells` are all of it.
 
-        The person is asked about each; a refusal leaves one out. It is no part of the conversation: the
-        model is told with the next message what came of it.
+        The person is asked about each; a refusal leaves one out. It is no part of the conversation: in a
+        session that was resumed the model is told with the next message what came of it.
         """
         from terp.rerun import RERUN, Rerun  # noqa: PLC0415  (few sessions are ever run again)
 
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(RERUN))
-        rerun = Rerun(cells, self.kernels, self._proposals, self._runner, self.limits, self.log, Interrupts())
-        async with aclosing(self._playing.play(rerun, after)) as events:
-            async for event in events:
-                yield event
-        if self._resumption is not None:
-            self._resumption.note_again(rerun.note())
+        rerun = Rerun(
+            cells,
+            self.kernels,
+            self._proposals,
+            self.readiness,
+            self._runner,
+            self.limits,
+            self.log,
+            Interrupts(),
+            self._keeper.as_kept if self._keeper else str,
+        )
+        try:
+            async with aclosing(self._playing.play(rerun, after)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            if self._resumption is not None:
+                self._resumption.note_again(rerun.note())
 
     @property
     def turns(self) -> Sequence[PastTurn]:
@@ -305,31 +337,22 @@ class Session:
         """Let code in the kernels call `service` by `name`; what it raises is raised there."""
         self._services.offer(name, service)
 
-    async def allow(self, request: Consent) -> bool:
-        """Ask the person for consent to something other than running code."""
-
-        async def ask() -> bool:
-            await self._playing.drawn()
-            return await self._person.allow(request)
-
-        return bool(await self._questions.ask("consent", request.what, ask))
-
     async def aclose(self) -> None:
         """End the turn, the kernels and the model's connections. Harmless when called twice."""
         if self._closed:
             return
         self._closed = True
-        await self.interrupt()
-        self._warming.cancel()
-        self._stop_listening()
-        try:
-            await self.kernels.aclose()
-        finally:
-            await self._playing.last_words()
-            await self._conversation.model.aclose()
-            self.log.close()
+        # Ended from the last one up, each whatever ending another has raised.
+        async with AsyncExitStack() as ending:
             if self._keeper is not None:
-                self._keeper.close()
+                ending.callback(self._keeper.close)
+            ending.callback(self.log.close)
+            ending.push_async_callback(self._conversation.model.aclose)
+            ending.push_async_callback(self._playing.last_words)
+            ending.push_async_callback(self.kernels.aclose)
+            ending.callback(self._stop_listening)
+            ending.callback(self._warming.cancel)
+            await self.interrupt()
 
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import Resumption  # noqa: PLC0415  (a new session has nothing to go on with)
@@ -355,6 +378,7 @@ class Session:
             self._conversation,
             self.kernels,
             self._proposals,
+            self.readiness,
             self._runner,
             self.limits,
             self.log,

@@ -269,6 +269,17 @@ class Settings:
         metavar="NAME,…",
         unset="all that this machine runs",
     )
+    packages: tuple[str, ...] = setting(
+        (), "packages that must be there before the first Python code runs", group="code", metavar="NAME,…"
+    )
+    auto_install: str = setting(
+        "",
+        "whether a package that code imports is installed: those that terp knows, or any",
+        group="code",
+        flags=("--auto-install",),
+        choices=("", "never", "ask", "known", "always"),
+        unset="ask; known with auto_run",
+    )
     run_timeout_s: float = setting(
         0.0,
         "seconds after which a run is interrupted",

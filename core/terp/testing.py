@@ -17,7 +17,7 @@ from terp.messages import Assistant, Message, ToolCall
 from terp.models.protocol import CallDelta, Chunk, Replied, Text, Usage
 from terp.outputs import BackCall, InputRequest, Output, RunEnded, RunItem, RunStarted
 from terp.outputs import Text as Printed
-from terp.person import Consent, Decline, Run
+from terp.person import Choice, Consent, Decline, Run
 from terp.session import Session
 
 Part = str | ToolCall
@@ -206,6 +206,10 @@ class EchoKernel:
         """None."""
         return {}
 
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """None."""
+        return ()
+
     def _answered(self) -> None:
         if self._asked is not None:
             self._asked.set()
@@ -238,6 +242,10 @@ class ScriptedPerson:
     async def allow(self, request: Consent) -> bool:
         """The next decision."""
         return bool(self._next(False))
+
+    async def choose(self, choice: Choice) -> str:
+        """The next decision, a letter."""
+        return str(self._next(""))
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """The next line.

@@ -15,6 +15,7 @@ from terp.log import EventLog
 from terp.messages import Image, Result, ToolCall
 from terp.person import Decline
 from terp.proposals import Proposals
+from terp.readiness import Readiness
 from terp.runs import Runner
 
 
@@ -39,6 +40,7 @@ class Turn:
     conversation: Conversation
     kernels: Kernels
     proposals: Proposals
+    readiness: Readiness
     runner: Runner
     limits: Limits
     log: EventLog
@@ -150,7 +152,7 @@ class Turn:
             raise _Stop("declined")
 
     async def _run(self, asked: ToolCall, call: tool.Call, kernel: Kernel, failures: Failures) -> bool:
-        await self.interrupts.guard(kernel.start())
+        ready = await self.interrupts.guard(self.readiness.before(call, kernel))
         self.running = kernel
         try:
             observed = await self.runner.run(
@@ -161,9 +163,11 @@ class Turn:
             )
         finally:
             self.running = None
+        if not self.interrupts.requested:
+            ready += await self.interrupts.guard(self.readiness.after(call, kernel, observed.error))
         times = failures.ran(call, failed=observed.failed)
         again = "\n[the same code failed in the same way before; try something else]" if times > 1 else ""
-        self._result(asked, self.late() + observed.text + again, observed.images)
+        self._result(asked, self.late() + ready + observed.text + again, observed.images)
         if self.interrupts.requested:
             raise Interrupted
         self._check_failures(failures, "The same code failed")

@@ -10,6 +10,7 @@ from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel
 from terp.limits import Limits
 from terp.log import EventLog
+from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.tool import Call
 
@@ -23,6 +24,7 @@ class TypedRun:
 
     call: Call
     kernel: Kernel
+    readiness: Readiness
     runner: Runner
     limits: Limits
     log: EventLog
@@ -34,7 +36,7 @@ class TypedRun:
         """Run the code to its end; what goes wrong is in the log."""
         self.log.append(CodeTyped(self.call.id, self.call.language, self.call.code))
         try:
-            await self.interrupts.guard(self.kernel.start())
+            ready = await self.interrupts.guard(self.readiness.before(self.call, self.kernel))
             self.running = self.kernel
             observed = await self.runner.run(
                 self.call,
@@ -48,7 +50,8 @@ class TypedRun:
             self.log.append(CodeRejected(self.call.id, error.message))
             self.log.append(Noticed(error.message, error.remedy))
         else:
-            self.told(_note(self.call, observed.text))
+            ready += await self.readiness.after(self.call, self.kernel, observed.error)
+            self.told(_note(self.call, ready + observed.text))
         finally:
             self.running = None
 

@@ -1,5 +1,6 @@
 """What a command line means."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from terp.settings import Given, Settings, table
 from terp_cli.command_line import CommandLine, read_command_line
 from terp_cli.flags import Options, all_flags, long_names
 from terp_cli.help import help_text
+from tests.cli.running import Terp, to
+from tests.cli.teletype import Teletype
+from tests.loopback import Loopback
 
 
 def read(*arguments: str) -> CommandLine:
@@ -120,6 +124,7 @@ def test_run_is_a_command_when_a_file_follows(tmp_path: Path) -> None:
     ("arguments", "problem"),
     [
         (("--modle", "x"), "unknown flag --modle. Did you mean --model?"),
+        (("--nosuch",), "unknown flag --nosuch. terp --help lists them."),
         (("--zzzzzz",), "unknown flag --zzzzzz. terp --help lists them."),
         (("--max-steps", "x"), '--max-steps is "x", must be a whole number, 0 or more.'),
         (("--model",), "--model needs a value: NAME."),
@@ -204,3 +209,36 @@ def test_export_is_a_command_before_a_format(
 ) -> None:
     line = read_command_line(words)
     assert (line.command, line.argument, line.arguments) == (command, argument, more)
+
+
+@pytest.mark.parametrize(
+    ("line", "usage"),
+    [
+        ("run", "terp run FILE|-"),
+        ("session", "terp sessions …"),
+        ("Sesions", "terp sessions …"),
+        ("dmeo", "terp demo"),
+        ("doctr", "terp doctor"),
+        ("profils", "terp profiles"),
+        ("completions", "terp completions SHELL"),
+        ("fun", ""),
+        ("explore", ""),
+        ("session please", ""),
+        ("-- session", ""),
+        ("demo", ""),
+    ],
+)
+def test_a_word_that_misses_a_subcommand_is_a_prompt_with_a_hint(line: str, usage: str) -> None:
+    read = read_command_line(line.split())
+    assert read.missed == usage
+    assert read.words == (() if line == "demo" else tuple(line.removeprefix("-- ").split()))
+
+
+def test_the_hint_is_told_at_a_terminal_and_the_prompt_is_sent(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["It is well."]) as server:
+        command = [sys.executable, "-m", "terp_cli", *to(server), "session"]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            shown, code = teletype.over()
+    assert "terp: 'session' is sent as a prompt; the command is: terp sessions …\r\n" in shown
+    assert ("It is well." in shown, code, len(server.requests)) == (True, 0, 1)

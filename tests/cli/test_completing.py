@@ -29,7 +29,7 @@ def arguments(name: str, typed: str) -> Iterable[Word]:
 
 
 def sources(folder: Path) -> Sources:
-    return Sources(lambda: [("model", "which"), ("export", "write")], arguments, names, code, folder)
+    return Sources(lambda: [("model", "which"), ("export", "write")], arguments, names, code, lambda: folder)
 
 
 async def completed(line: str, given: Sources) -> list[str]:
@@ -62,7 +62,7 @@ async def test_what_stands_before_the_cursor_is_completed(
 
 async def test_a_kernel_that_is_slow_to_answer_holds_no_key_up(tmp_path: Path) -> None:
     (tmp_path / "iris.csv").touch()
-    slow = Sources(list, arguments, never, code, tmp_path)
+    slow = Sources(list, arguments, never, code, lambda: tmp_path)
     assert await asyncio.wait_for(completed("@ir", slow), 5) == ["@iris.csv"]
 
 
@@ -82,3 +82,15 @@ def test_what_begins_as_typed_comes_before_what_merely_holds_it(tmp_path: Path) 
 def test_a_name_with_spaces_is_quoted_in_the_message(tmp_path: Path) -> None:
     (tmp_path / "two words.png").touch()
     assert asyncio.run(completed("@two", sources(tmp_path))) == ['@"two words.png"']
+
+
+def test_a_name_of_equal_letters_takes_no_longer_than_another(tmp_path: Path) -> None:
+    (tmp_path / ("a" * 200)).touch()
+    (tmp_path / ("a" * 200 + "b")).touch()
+    assert Files(tmp_path).like("a" * 20 + "b") == ["a" * 200 + "b"]
+
+
+def test_a_folder_above_is_that_above_the_working_directory_of_the_session(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "beside.csv").touch()
+    assert Files(tmp_path / "work").like("../be") == ["../beside.csv"]

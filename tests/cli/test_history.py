@@ -66,3 +66,9 @@ def test_any_text_survives(entries: list[str]) -> None:
         for entry in entries:
             history.store_string(entry)
         assert list(history.load_history_strings()) == entries[::-1]
+
+
+def test_half_a_character_is_no_reason_to_fail(tmp_path: Path) -> None:
+    history = LockedHistory(tmp_path / "history")
+    history.store_string("a\ud83d and \udce9")
+    assert list(history.load_history_strings()) == ["a? and ?"]

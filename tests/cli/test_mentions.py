@@ -1,4 +1,5 @@
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -37,6 +38,18 @@ def test_a_dropped_file_becomes_a_mention(folder: Path) -> None:
     assert as_mentions(f"'{folder}/two words.png' ") == f'@"{folder}/two words.png" '
 
 
-@pytest.mark.parametrize("pasted", ["hello", "iris.csv", "/no/such/file", "it's", "", "a\nb"])
+@pytest.mark.parametrize(
+    "name", ["two words.png", "50%25.csv", 'a "b" c', 'it\'s "it"', "back\\slash x", "end \\"]
+)
+def test_a_dropped_address_of_a_file_names_that_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    for host in ("", "localhost"):
+        message = as_mentions(f"file://{host}{quote(str(tmp_path / name))}")
+        assert mentions(message, Path("/")) == Mentions((str(tmp_path / name),), ())
+
+
+@pytest.mark.parametrize(
+    "pasted", ["file://elsewhere/etc/passwd", "hello", "iris.csv", "/no/such/file", "it's", "", "a\nb"]
+)
 def test_any_other_paste_stays_text(pasted: str) -> None:
     assert as_mentions(pasted) == ""

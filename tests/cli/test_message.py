@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,7 +25,9 @@ class Seat:
         self.busy = False
         self.interrupts = 0
         self.rewinds = 0
-        self.talk = LineSettings(history, lambda: "toolbar", lambda: self.busy, self._interrupt, self._rewind)
+        self.talk = LineSettings(
+            history, lambda: "toolbar", lambda: self.busy, self._interrupt, rewind=self._rewind
+        )
 
     def _interrupt(self) -> None:
         self.interrupts += 1
@@ -92,6 +95,16 @@ async def test_lines_entered_before_anybody_waits_come_in_order() -> None:
         assert [await here.read("one\rtwo\r"), await here.read()] == ["one", "two"]
 
 
+async def test_a_talk_within_another_goes_on_with_what_is_typed() -> None:
+    async with seat() as here:
+        here.keys.send_text("one\rtw")
+        await here.screen.wrote("tw")
+        inner = replace(here.talk, toolbar=lambda: "inner")
+        async with here.desk.talking(inner):
+            await here.screen.wrote("inner")
+            assert [await here.read(), await here.read("o\r")] == ["one", "two"]
+
+
 async def test_what_is_queued_is_shown_above_the_line() -> None:
     async with seat() as here:
         here.keys.send_text("later\rnow")
@@ -103,6 +116,32 @@ async def test_up_takes_back_what_was_queued_while_a_turn_goes_on() -> None:
     async with seat() as here:
         here.busy = True
         assert await here.read("later\r\x1b[A now\r") == "later now"
+
+
+async def test_up_takes_back_the_last_of_several_lines() -> None:
+    async with seat() as here:
+        here.busy = True
+        assert [await here.read("one\rtwo\r\x1b[A more\r"), await here.read()] == ["one", "two more"]
+
+
+async def test_an_interrupt_lists_what_does_not_fit_on_the_line() -> None:
+    async with seat() as here:
+        here.busy = True
+        here.keys.send_text("/vars\r!ls\rtwo\n lines\r\x03")
+        await here.screen.wrote("two^J lines")
+        assert await here.read(" df\r") == "/vars df"
+    assert [row for row in here.screen.shown() if "ot sent" in row] == [
+        "Not sent: !ls",
+        "Not sent: two^J lines",
+    ]
+
+
+async def test_an_interrupt_keeps_the_draft_on_the_line() -> None:
+    async with seat() as here:
+        here.busy = True
+        here.keys.send_text("one\rdraft\x03")
+        await here.screen.wrote("Not sent: one")
+        assert await here.read("\r") == "draft"
 
 
 async def test_an_interrupt_puts_what_was_queued_back_on_the_line() -> None:
@@ -145,6 +184,35 @@ async def test_a_question_and_its_answer_stay_on_the_screen() -> None:
     assert here.screen.shown() == ["Two", "lines? y"]
 
 
+async def test_a_pasted_tab_is_as_wide_as_one_and_is_sent_as_one() -> None:
+    async with seat() as here:
+        here.keys.send_text("\x1b[200~a\tb\x1b[201~")
+        await here.screen.wrote("a   b")
+        row = next(row for row in here.screen.shown() if row.startswith("›"))
+        assert (row, await here.read("\r")) == ("› a   b", "a\tb")
+    assert "› a   b" in here.screen.shown()
+
+
+async def test_the_cursor_is_on_the_last_line_of_what_is_edited() -> None:
+    async with seat() as here:
+        editing = asyncio.create_task(here.desk.edited("x = 1\ny = 2\n"))
+        await here.screen.wrote("y = 2")
+        here.keys.send_text("3\x1b\r")
+        assert await asyncio.wait_for(editing, 20) == "x = 1\ny = 23\n"
+
+
+async def test_a_cleared_screen_shows_the_line_alone() -> None:
+    async with seat() as here:
+        here.desk.say("before")
+        here.keys.send_text("dra")
+        await here.screen.wrote("dra")
+        here.desk.clear()
+        here.keys.send_text("ft")
+        await here.screen.wrote("ft")
+        rows = [row.rstrip() for row in here.screen.pyte().display if row.strip()]
+        assert rows == ["› draft", "toolbar"]
+
+
 async def test_two_escapes_rewind() -> None:
     async with seat() as here:
         here.keys.send_text("\x1b\x1b")
@@ -173,8 +241,33 @@ def test_a_message_goes_on_when_it_says_so(text: str, more: bool) -> None:
         ('"""\n  a\n"""', "  a"),
         ("a\\\nb", "a\nb"),
         ("a\\\\\nb", "a\\\\\nb"),
+        (" /usr is full ", " /usr is full"),
         ('say """x""" !', 'say """x""" !'),
     ],
 )
 def test_marks_of_continuation_are_no_part_of_a_message(typed: str, message: str) -> None:
     assert unmarked(typed) == message
+
+
+async def test_the_cursor_is_behind_an_emoji_that_is_joined_to_another() -> None:
+    async with seat() as here:
+        here.keys.send_text("👩\u200d👧x")
+        await here.screen.wrote("x")
+        screen = here.screen.pyte()
+        assert screen.buffer[screen.cursor.y][screen.cursor.x - 1].data == "x"
+
+
+@pytest.mark.parametrize("text", ["👩\u200d👧", "👩🏽\u200d💻", "क्\u200dष"])
+async def test_what_is_joined_is_shown_while_it_is_typed(text: str) -> None:
+    async with seat() as here:
+        here.keys.send_text(f"{text} and more")
+        await here.screen.wrote("more")
+        assert f"{text} and more" in here.screen.getvalue()
+        assert "\ufffd" not in here.screen.getvalue()
+
+
+async def test_a_joiner_that_joins_nothing_is_not_shown_as_it_is() -> None:
+    async with seat() as here:
+        here.keys.send_text("a\u200db and more")
+        await here.screen.wrote("more")
+        assert "\u200d" not in here.screen.getvalue()

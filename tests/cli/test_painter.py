@@ -125,3 +125,13 @@ def test_one_blank_row_is_enough_above_the_bottom() -> None:
     assert (terminal.shown(), terminal.pyte().cursor.y) == (["said", "", ">"], 2)
     painter.update([(("more", ""),)], [])
     assert (terminal.shown(), terminal.pyte().cursor.y) == (["said", "", "more", "", ">"], 4)
+
+
+def test_a_bottom_that_grows_pushes_no_tail_off_the_screen() -> None:
+    terminal = Terminal(COLUMNS, ROWS)
+    painter = Painter(terminal, terminal.size)
+    painter.update([], [((f"growing {number}", ""),) for number in range(8)])
+    painter.place([((f"typed {number}", ""),) for number in range(9)], (8, 0))
+    painter.place([(("> ", ""),)], (0, 2))
+    painter.update([((f"final {number}", ""),) for number in range(8)], [])
+    assert terminal.shown() == [*(f"final {number}" for number in range(8)), ">"]

@@ -351,6 +351,19 @@ def test_run_refuses_a_language_that_is_not_here(terp: Terp) -> None:
     assert "cobol" in result.notes
 
 
+def test_a_variable_is_written_to_stdout_in_place_of_the_answer(terp: Terp) -> None:
+    code = "rows = [(1, 'a'), (2, 'b')]"
+    result = terp.asked([Call(code=code), "Two rows."], "-y", "--emit", "rows:csv", "make rows")
+    assert (result.code, result.out) == (0, "1,a\n2,b\n")
+    assert "Two rows." in result.notes
+
+
+def test_a_variable_that_is_missing_is_an_error_and_nothing_is_written(terp: Terp) -> None:
+    result = terp.asked([Call(code="x = 1"), "Done."], "-y", "--emit", "sales", "go")
+    assert (result.code, result.out) == (1, "")
+    assert result.notes.splitlines()[-1].startswith("terp: --emit: there is no variable 'sales'.")
+
+
 def test_languages_are_listed_those_that_are_here_first(terp: Terp) -> None:
     result = terp("languages")
     states = [line.split()[1] for line in result.out.splitlines()]

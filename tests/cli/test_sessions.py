@@ -69,6 +69,9 @@ def test_an_id_can_be_shortened_and_found_from_another_directory(terp: Terp, tmp
 
 
 def test_an_id_that_is_not_there_is_told(terp: Terp) -> None:
+    result = terp("-r", "nosuch")
+    told = "terp: there is no session 'nosuch'; `terp sessions` lists the ids.\n"
+    assert (result.code, result.notes) == (2, told)
     result = terp("-r", "abc", "hi")
     assert result == Result(2, "", "terp: There is no session 'abc'. terp sessions --all lists them.\n")
 
@@ -181,7 +184,7 @@ def test_pruning_keeps_to_the_quota(terp: Terp) -> None:
         terp.asked(["x" * 400_000], prompt)
     result = terp("sessions", "prune", "--session-quota-mb", "1")
     assert (result.code, [session["title"] for session in listed(terp)]) == (0, ["second"])
-    assert result.out.splitlines()[1].startswith("1 sessions removed; those left take 0.8 MB of 1 MB")
+    assert result.out.splitlines()[1].startswith("1 session removed; those left take 0.8 MB of 1 MB")
 
 
 def test_old_sessions_make_room_once_a_day_by_themselves(terp: Terp) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from terp import events as on
 from terp import outputs as out
-from terp_cli.choices import Choice, letter_of, numbered
+from terp.person import Option
+from terp_cli.choices import letter_of, numbered
 from terp_cli.spoken import SpokenFront
 from tests.cli.drawing import Clock, printed, proposed
 
@@ -27,6 +28,16 @@ def heard(events: Sequence[on.Event], *, verbose: bool = False) -> list[str]:
         front.draw(event)
     front.draw(on.TurnFinished("done", ""))
     return stream.getvalue().splitlines()
+
+
+def test_formulas_are_spelled_and_footnotes_are_named() -> None:
+    text = "So $x_1^2 \\le \\pi$, for $5.\n\n$$\n\\frac{a}{b}\n$$\n\nSee[^1].\n\n[^1]: a *note*\n"
+    assert heard([on.TextDelta(text)])[:4] == [
+        "terp: So x_1^2 <= pi, for $5.",
+        "a/b",
+        "See[1].",
+        "Footnote 1: a note",
+    ]
 
 
 def test_a_turn_sounds_like_this() -> None:
@@ -266,7 +277,7 @@ def test_nothing_hostile_is_waited_for(event: on.Event) -> None:
     assert (UNSAFE.findall(stream.getvalue()[:-1]), stream.getvalue() != "") == ([], True)
 
 
-CHOICES = (Choice("y", "run it"), Choice("n", "do not run it"), Choice("e", "edit it"))
+CHOICES = (Option("y", "run it"), Option("n", "do not run it"), Option("e", "edit it"))
 
 
 def test_choices_are_numbered() -> None:

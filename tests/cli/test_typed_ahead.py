@@ -18,8 +18,9 @@ def test_what_is_typed_before_the_prompt_is_there_reaches_it_unseen(tmp_path: Pa
             before_the_banner = teletype.until("/help")
             teletype.until("You said so.")
             teletype.types("\x04")
-            _, code = teletype.over()
+            shown, code = teletype.over()
             assert (code, teletype.modes) == (0, teletype.before)
+    assert "terp -c goes on with this conversation." in shown
     asked = server.requests[0]["messages"][-1]["content"]
     assert (asked, "hello" in before_the_banner) == ("hello", False)
 
@@ -42,6 +43,26 @@ def test_the_terminal_is_as_before_when_there_is_no_prompt_to_come(tmp_path: Pat
         assert (code, shown.count("\n"), teletype.modes) == (2, 1, teletype.before)
 
 
+def test_a_session_that_cannot_be_opened_takes_the_prompt_away(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with Teletype([sys.executable, "-m", "terp_cli", "-m", "gpt"], terp.cwd, terp.environ) as teletype:
+        teletype.until("› ")
+        shown, code = teletype.over()
+        assert (code, teletype.modes) == (2, teletype.before)
+    assert shown.rstrip().endswith("such as ollama/gpt, or set api_base.")
+
+
+def test_what_is_told_of_the_call_comes_above_the_prompt(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    command = [sys.executable, "-m", "terp_cli", "-m", "openai/claude-9", "--api-key", "none"]
+    with Teletype(command, terp.cwd, terp.environ) as teletype:
+        teletype.until("› ")
+        told = teletype.until("goes to openai.")
+        teletype.types("\x04")
+        teletype.over()
+    assert told.endswith("\x1b[1Lterp: 'claude-9' looks like a model of anthropic, but goes to openai.")
+
+
 def test_ctrl_c_before_the_prompt_ends_the_program_and_leaves_the_terminal_as_before(tmp_path: Path) -> None:
     terp = Terp(tmp_path)
     with Teletype([sys.executable, "-m", "terp_cli"], terp.cwd, terp.environ) as teletype:
@@ -49,3 +70,20 @@ def test_ctrl_c_before_the_prompt_ends_the_program_and_leaves_the_terminal_as_be
         teletype.types("\x03")
         _, code = teletype.over()
         assert (code, teletype.modes) == (130, teletype.before)
+
+
+def test_a_session_is_chosen_by_its_number_before_the_prompt(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["You said so."]) as server:
+        terp(*to(server), "hello")
+        command = [sys.executable, "-m", "terp_cli", *to(server), "-r"]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            teletype.until("Number, or words to search for: ")
+            # A key of a terminal with another encoding finds nothing, and is no error.
+            teletype.types("é\r", "latin-1")
+            teletype.until("Number, or words to search for: ")
+            teletype.types("1\r")
+            teletype.until("Resumed")
+            teletype.types("\x04")
+            _, code = teletype.over()
+            assert (code, teletype.modes) == (0, teletype.before)

@@ -72,6 +72,21 @@ async def test_code_is_asked_about_again_when_its_kernel_was_restarted_meanwhile
     assert [proposed.kernel_generation for proposed in person.shown] == [1, 2]
 
 
+async def test_code_is_asked_about_again_when_its_kernel_has_gone_elsewhere_meanwhile(
+    tmp_path: Path,
+) -> None:
+    kernel = EchoKernel()
+
+    class Slow(ScriptedPerson):
+        async def approve(self, proposed: CodeProposed) -> Run | Decline:
+            kernel.cwd = "/elsewhere"
+            return await super().approve(proposed)
+
+    person = Slow("run", "run")
+    await collect(open_session(tmp_path, ScriptedModel([call("x")]), kernel, person), "go")
+    assert [proposed.cwd for proposed in person.shown] == ["/somewhere", "/elsewhere"]
+
+
 async def test_nobody_to_ask_ends_the_turn_as_approval_needed(tmp_path: Path) -> None:
     kernel = EchoKernel()
     session = open_session(tmp_path, ScriptedModel([call("x")]), kernel, Nobody())
@@ -167,7 +182,7 @@ async def test_a_consent_waits_no_more_for_a_front_end_that_left(tmp_path: Path)
     session = open_session(tmp_path, ScriptedModel("hello"), person=ScriptedPerson(True))
     async with aclosing(session.turn("go")) as events:
         await anext(events)
-        consent = asyncio.create_task(session.allow(Consent("install numpy")))
+        consent = asyncio.create_task(session.voice.allow(Consent("install numpy")))
         while not of(Asked, [record.event for record in session.log.since(0)]):
             await session.log.changed()
         assert not consent.done()

@@ -83,7 +83,7 @@ def test_an_unknown_setting_is_named(tmp_path: Path) -> None:
         terp.open(modle="x", environ=surroundings(tmp_path))
 
 
-async def test_the_version_of_an_environment_that_was_not_looked_into_is_not_told(tmp_path: Path) -> None:
+async def test_the_version_of_the_python_that_runs_the_code_is_told(tmp_path: Path) -> None:
     packages = tmp_path / "venv/lib/python3.8/site-packages"
     packages.mkdir(parents=True)
     (packages / "ipykernel_launcher.py").touch()
@@ -92,11 +92,13 @@ async def test_the_version_of_an_environment_that_was_not_looked_into_is_not_tol
     with Loopback(["hello"] * 2) as server:
         for more in {}, {"VIRTUAL_ENV": str(tmp_path / "venv")}:
             environ = {**surroundings(tmp_path), **more}
-            async with terp.open(model="openai/x", api_base=server.url, environ=environ) as session:
+            async with terp.open(
+                model="openai/x", api_base=server.url, environ=environ, languages=["python"]
+            ) as session:
                 await collect(session, "go")
     own, other = (request["messages"][0]["content"] for request in server.requests)
     assert "Languages: python (version 3." in own
-    assert "Languages: python." in other
+    assert "Languages: python (version 3.8)." in other
 
 
 def test_text_is_no_consent_to_run_code(tmp_path: Path) -> None:

@@ -8,10 +8,18 @@ from pathlib import Path
 import pytest
 
 from terp.errors import ContextFull, SessionError
-from terp.events import CodeCompared, Event, HistoryCompacted, HistoryRewound, SessionForked, TurnFinished
+from terp.events import (
+    CodeCompared,
+    CodeProposed,
+    Event,
+    HistoryCompacted,
+    HistoryRewound,
+    SessionForked,
+    TurnFinished,
+)
 from terp.messages import Assistant, Attachment, Message, User
 from terp.outputs import Text
-from terp.person import Decline
+from terp.person import Choice, Consent, Decline, Run
 from terp.rerun import cells
 from terp.session import Session
 from terp.store.catalogue import Catalogue
@@ -19,7 +27,7 @@ from terp.store.reading import read
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, collect
 from terp.testing import call as call_of
 from tests.core.sessions import of, open_session
-from tests.core.store.keeping import again, kept
+from tests.core.store.keeping import SECRET, again, kept
 
 FILE = Attachment("a.csv", "[Attachment: a.csv]")
 
@@ -97,6 +105,8 @@ async def test_nothing_is_taken_back_while_a_turn_goes_on(tmp_path: Path) -> Non
         async for _ in events:
             with pytest.raises(RuntimeError, match="another turn"):
                 session.undo()
+            with pytest.raises(RuntimeError, match="another turn"):
+                session.history = ()
             break
 
 
@@ -114,6 +124,14 @@ async def test_compacting_replaces_all_but_the_last_turn_by_a_summary(tmp_path: 
     assert [event.how for event in told] == ["summary"]
     with pytest.raises(SessionError, match="Turn 2 is part of a summary"):
         session.rewind(2)
+
+
+async def test_a_summary_holds_the_words_of_the_person_as_they_were(tmp_path: Path) -> None:
+    session = open_session(tmp_path, ScriptedModel("1", "2", "the summary"))
+    await talked(session, "sum [\n1,\n2\n]", "b")
+    await session.compact()
+    told = "[Earlier turns, shortened. The person said:\n- sum [\n1,\n2\n]\nthe summary]"
+    assert session.history[0] == User(told)
 
 
 async def test_a_single_turn_cannot_be_compacted(tmp_path: Path) -> None:
@@ -293,3 +311,60 @@ async def test_code_from_which_a_secret_was_taken_is_not_run(tmp_path: Path) -> 
     await resumed.aclose()
     assert kernel.ran == []
     assert events[-1] == TurnFinished("done", "0 of 1 runs printed the same as before, 1 left out.")
+
+
+async def test_code_that_could_not_be_run_again_does_not_count_as_done(tmp_path: Path) -> None:
+    class Absent:
+        async def approve(self, proposed: CodeProposed) -> Run | Decline:
+            raise LookupError(proposed.code)
+
+        async def allow(self, _: Consent) -> bool:
+            return False
+
+        async def choose(self, _: Choice) -> str:
+            return ""
+
+        async def type_in(self, prompt: str, *, secret: bool) -> str:
+            raise LookupError(prompt)
+
+    await with_code(tmp_path / "s")
+    session = again(tmp_path / "s", person=Absent())
+    with pytest.raises(LookupError):
+        await ran_again(session)
+    (end,) = of(TurnFinished, [record.event for record in session.log.since(session.log.resumed_at)])
+    assert end.reason == "error"
+    await session.aclose()
+
+
+async def test_a_secret_that_is_printed_again_is_no_difference_and_is_not_told(tmp_path: Path) -> None:
+    def printing(more: str) -> EchoKernel:
+        return EchoKernel({"1": [Text("stdout", f"{SECRET}\n{more}")]})
+
+    session = kept(tmp_path / "s", [call_of("1", id="a")], "done", kernels=printing(""))
+    await talked(session, "go")
+    await session.aclose()
+    session = again(tmp_path / "s", kernels=printing(""))
+    assert of(CodeCompared, await ran_again(session))[0].difference == ""
+    await session.aclose()
+    session = again(tmp_path / "s", "ok", kernels=printing("more\n"))
+    await ran_again(session)
+    await talked(session, "go on")
+    assert "[redacted]\n+more]" in session.history[-2].text
+    assert SECRET not in session.history[-2].text
+    await session.aclose()
+
+
+async def test_the_model_hears_also_of_code_that_was_run_again_in_part(tmp_path: Path) -> None:
+    await with_code(tmp_path / "s")
+    session = again(tmp_path / "s", "ok")
+    found = cells([record.event for record in session.log.since(0)])
+    async with aclosing(session.rerun(found)) as events:
+        async for event in events:
+            if isinstance(event, CodeCompared):
+                break
+    await talked(session, "go on")
+    assert (
+        "was run again in it. 1 of 3 runs printed the same as before, 2 not reached."
+        in session.history[-2].text
+    )
+    await session.aclose()

@@ -1,10 +1,11 @@
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.messages import Assistant, Image, Message, Result, ToolCall, User
-from terp.saved_messages import from_json, to_json
+from terp.saved_messages import MessagesUnreadable, from_json, to_json
 from terp.testing import call
 
 PICTURE = Image("image/png", "AAAA")
@@ -111,3 +112,8 @@ def test_every_call_has_one_result_whatever_the_file_holds(entries: list[object]
 def test_saving_what_was_loaded_changes_nothing(entries: list[object]) -> None:
     messages = from_json(json.dumps(entries))
     assert from_json(to_json(messages)) == messages
+
+
+def test_a_file_that_is_nested_too_deeply_is_no_conversation() -> None:
+    with pytest.raises(MessagesUnreadable, match="not JSON"):
+        from_json("[" * 100_000)

@@ -141,13 +141,15 @@ def _size(run: Run) -> int:
 
 
 def _full_output(run: Run) -> Iterator[str]:
-    """The lines of all that a run put out, and the paths of its pictures."""
+    """The lines of all that a run put out, and the paths of its pictures that no line names."""
+    unnamed = [output.path for output in run.outputs if isinstance(output, Display) and output.path]
     try:
         if run.output_path:
             with Path(run.output_path).open(encoding="utf-8", errors="replace") as file:
                 for line in file:
+                    unnamed = [path for path in unnamed if path not in line]
                     yield line.rstrip("\n")
-            yield from (output.path for output in run.outputs if isinstance(output, Display) and output.path)
+            yield from unnamed
             return
     except OSError as error:
         yield f"[{run.output_path} cannot be read: {error.strerror}; this is what was shown]"

@@ -20,6 +20,9 @@ async def undo(talk: Talk, _: str) -> None:
 
 async def retry(talk: Talk, _: str) -> None:
     """The last message sent again, as if for the first time."""
+    if not talk.session.turns:
+        talk.say("There is no message to send again.")
+        return
     asked = talk.session.undo()
     talk.send(asked.prompt, asked.attachments)
 

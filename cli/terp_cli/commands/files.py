@@ -8,6 +8,7 @@ from terp.errors import TerpError
 from terp_cli.commands.rows import counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
+from terp_cli.subcommands import EXPORTS
 
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
@@ -60,7 +61,7 @@ async def _exported(talk: Talk, format_: str, path: str) -> None:
 
 def formats(_: Talk, begun: str) -> list[str]:
     """The formats that begin like this."""
-    return [name for name in ("ipynb", "py", "md", "html") if name.startswith(begun)]
+    return [name for name in EXPORTS if name.startswith(begun)]
 
 
 async def save_message(talk: Talk, path: str) -> None:

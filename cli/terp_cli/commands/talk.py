@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     # There is a prompt before there is rich.
     from rich.text import Text
 
+    from terp.packages.missing import MissingPackages
+    from terp.pythons.choosing import PythonChoice
+
 
 class Named(Protocol):
     """A model."""
@@ -60,6 +63,14 @@ class Conversation(Protocol):
     @property
     def kernels(self) -> Kernels:
         """Where code runs."""
+
+    @property
+    def pythons(self) -> "PythonChoice | None":
+        """The choice of the Python that runs the code; None where that is not chosen here."""
+
+    @property
+    def packages(self) -> "MissingPackages | None":
+        """What installs packages; None where kernels run elsewhere."""
 
     @property
     def log(self) -> Log:
@@ -139,7 +150,7 @@ class Talk(Protocol):
 
     @property
     def profile(self) -> str:
-        """The profile that was named for this call; "" when none was."""
+        """The profile in effect; "default" when no other was asked for."""
 
     @property
     def width(self) -> int:
@@ -162,6 +173,9 @@ class Talk(Protocol):
 
     def write(self, sequence: str) -> None:
         """Write an escape sequence of terp's own that leaves no trace on the screen."""
+
+    def clear(self) -> None:
+        """Clear the screen."""
 
     async def ask(self, question: str) -> bool:
         """Whether the person says yes."""

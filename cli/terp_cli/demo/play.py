@@ -11,7 +11,7 @@ from terp.events import CodeProposed, Event
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.models.recording import ReplayModel
-from terp.person import Consent, Decline, Person, Run
+from terp.person import Choice, Consent, Decline, Person, Run
 from terp.reply import reply_of
 from terp.session import Session
 from terp_cli.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, picture
@@ -53,6 +53,10 @@ class OneTrack:
     async def allow(self, request: Consent) -> bool:
         """What the person says."""
         return await self._person.allow(request)
+
+    async def choose(self, choice: Choice) -> str:
+        """What the person says."""
+        return await self._person.choose(choice)
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """What the person types."""

@@ -29,8 +29,8 @@ _SHORT, _READABLE = 20, 12
 
 _ELLIPSES = frozenset({"...", "…", "⋯", "⋮", "&hellip;"})
 _FRAME_CLASSES = ("dataframe", "data-frame")
-_PANDAS_SIZE = re.compile(r"(\d+) rows × (\d+) columns")
-_POLARS_SIZE = re.compile(r"shape: \(([\d_]+),(?: ([\d_]+))?\)")
+_PANDAS_SIZE = re.compile(r"(\d{1,18}) rows × (\d{1,18}) columns")
+_POLARS_SIZE = re.compile(r"shape: \((\d[\d_]{0,24}),(?: (\d[\d_]{0,24}))?\)")
 _NUMBER = re.compile(r"[-+−]?(\d[\d_, ]*)?\.?\d*([eE][-+]?\d+)?[%jiL]?(?<=[\d.%jiL])")
 _LONGEST_NUMBER = 60
 _MISSING = frozenset(
@@ -281,5 +281,6 @@ def _shown(cell: Cell) -> str:
 
 def _size(text: str) -> tuple[int, int] | None:
     if found := _PANDAS_SIZE.fullmatch(text) or _POLARS_SIZE.fullmatch(text):
-        return int(found[1]), int(found[2] or 1)
+        rows, columns = (int(number.replace("_", "")) for number in found.groups("1"))
+        return rows, columns
     return None

@@ -14,7 +14,6 @@ from terp_cli.sanitise import one_line, readable
 
 _HEAD, _TAIL = 40, 12
 _FAILING = re.compile(r"-+> *\d+ ?")
-_AROUND = re.compile(r" *\d+( |$)")
 _TITLE = "Traceback (most recent call last)"
 
 

@@ -37,8 +37,10 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
+from terp.outputs import Output
 from terp_cli.effects_line import effects_line
 from terp_cli.render import words
+from terp_cli.render.interruption import Interruption
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.spoken_output import SpokenOutput
 from terp_cli.render.spoken_prose import SpokenProse, code_lines, counted
@@ -64,7 +66,7 @@ _GAP = re.compile(r"(?<=\d) (?=\d{3})")
 _ENDS = {
     "ok": "Done in",
     "error": "Failed after",
-    "interrupted": "Interrupted after",
+    "interrupted": "Interrupted, with all variables kept, after",
     "timeout": "Out of time after",
     "died": "The kernel died after",
 }
@@ -85,6 +87,7 @@ class SpokenTurn:
         self._output: SpokenOutput | None = None
         self._cwd = ""
         self._obituary = ""
+        self._interruption = Interruption()
         self._usage = words.Usage()
 
     def take(self, event: Event) -> list[str]:
@@ -158,18 +161,25 @@ class SpokenTurn:
                 self._wait("Running")
                 self._output = SpokenOutput(self._cwd, whole=self.verbose)
                 return lines
-            case Printed(output=output):
-                self._output = self._output or SpokenOutput(self._cwd, whole=self.verbose)
-                return self._output.add(output)
+            case Printed(call_id=call_id, output=output):
+                if not self.verbose and self._interruption.keeps(call_id, output):
+                    return []
+                return self._said(output)
             case LateOutput(output=output):
                 late = SpokenOutput(self._cwd, whole=self.verbose)
                 lines = [*late.add(output), *late.taken()]
                 return [*self.rest(), "Output of an earlier run:", *lines] if lines else []
             case CodeFinished():
                 self._what = ""
-                return [*self.rest(), *self._ended(event)]
+                errors = self._interruption.released(event)
+                after_all = [line for error in errors for line in self._said(error)]
+                return [*after_all, *self.rest(), *self._ended(event)]
             case _:
                 assert_never(event)
+
+    def _said(self, output: Output) -> list[str]:
+        self._output = self._output or SpokenOutput(self._cwd, whole=self.verbose)
+        return self._output.add(output)
 
     def _of_waiting(self, event: ModelCalled | ModelRetrying | Progress | Asked) -> list[str]:
         match event:

@@ -103,24 +103,44 @@ class Walk:
 
     def _read(self, tree: ast.Module) -> None:
         stack: list[tuple[ast.AST, Scope, int]] = [(tree, self.top, 0)]
-        done = self.order.append
+        done, gives = self.order.append, self.gives
         while stack:
             node, scope, depth = stack.pop()
-            if depth < 0:
+            if isinstance(node, ast.Name):
                 done((node, scope))
-                if node in self.gives:
+                self._name(node, scope)
+            elif depth < 0:
+                done((node, scope))
+                if node in gives:
                     self._has_given(node, scope)
             elif isinstance(node, ast.Constant):
                 done((node, scope))
-            elif isinstance(node, ast.Name):
-                done((node, scope))
-                self._name(node, scope)
             elif depth > MOST_LEVELS:
                 raise TooDeep
             else:
                 stack.append((node, scope, -1))
-                depth += 1
-                stack += [(part, where, depth) for part, where in reversed(self._parts(node, scope))]
+                self._open(node, scope, depth + 1, stack)
+
+    def _open(self, node: ast.AST, scope: Scope, depth: int, stack: list[tuple[ast.AST, Scope, int]]) -> None:
+        """Put the parts of a node on the stack, the first one last."""
+        kind = type(node)
+        # The most frequent first: matching costs more than all else here.
+        if isinstance(node, ast.Attribute):
+            self.based.add(node.value)
+            stack.append((node.value, scope, depth))
+        elif isinstance(node, ast.Call):
+            self.called.add(node.func)
+            stack += [(keyword.value, scope, depth) for keyword in reversed(node.keywords)]
+            stack += [(part, scope, depth) for part in reversed(node.args)]
+            stack.append((node.func, scope, depth))
+        elif kind in _SCOPED:
+            stack += [(part, where, depth) for part, where in reversed(list(self._scoped(node, scope)))]
+        else:
+            if kind.__name__ in _BINDING:
+                self._bind(node, scope)
+            elif kind in _ASKED:
+                self._ask(node)
+            stack += [(part, scope, depth) for part in reversed(_children(node))]
 
     def _name(self, node: ast.Name, scope: Scope) -> None:
         self.scope_of[node] = scope
@@ -138,28 +158,24 @@ class Walk:
         scope.bind(name, binding)
         self.gives.setdefault(node, []).append((name, binding))
 
-    def _parts(self, node: ast.AST, scope: Scope) -> list[tuple[ast.AST, Scope]]:
+    def _scoped(self, node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        """The parts of a node that has a scope of its own."""
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                return list(self._function(node, scope))
+                return self._function(node, scope)
             case ast.ClassDef():
-                return list(self._class(node, scope))
+                return self._class(node, scope)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                return list(self._comprehension(node, scope))
-            case ast.Call(func=func):
-                self.called.add(func)
-                given = [keyword.value for keyword in node.keywords]
-                return [(part, scope) for part in (func, *node.args, *given)]
-            case ast.Attribute(value=value):
-                self.based.add(value)
-                return [(value, scope)]
+                return self._comprehension(node, scope)
+        raise TypeError(node)
+
+    def _ask(self, node: ast.AST) -> None:
+        """Take down of what an item is taken or looked for."""
+        match node:
             case ast.Subscript(value=value):
                 self.itemised.add(value)
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[where]):
                 self.itemised.add(where)
-            case _ if not isinstance(node, ast.expr) or isinstance(node, ast.NamedExpr):
-                self._bind(node, scope)
-        return [(child, scope) for child in _children(node)]
 
     def _bind(self, node: ast.AST, scope: Scope) -> None:
         match node:
@@ -274,21 +290,36 @@ class Walk:
 
 def _children(node: ast.AST) -> list[ast.AST]:
     """The parts of a node in the order in which they are evaluated."""
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            return [value, *targets]
-        case ast.AugAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
-            return [value, target]
-        case ast.AnnAssign(target=target, annotation=annotation, value=given):
-            return [annotation, *([given] if given else []), target]
-        case ast.For(target=target, iter=iterated) | ast.AsyncFor(target=target, iter=iterated):
-            return [iterated, target, *node.body, *node.orelse]
-    return [
-        child for child in ast.iter_child_nodes(node) if child._attributes or not isinstance(child, _SIGNS)
-    ]
+    children: list[ast.AST] = []
+    for name in _EVALUATED.get(type(node), node._fields):
+        if name in _SIGNS:
+            continue
+        part = getattr(node, name, None)
+        if isinstance(part, list):
+            children += [one for one in part if isinstance(one, ast.AST)]
+        elif isinstance(part, ast.AST):
+            children.append(part)
+    return children
 
 
-_SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+# Where what is bound stands before what it is bound to.
+_EVALUATED: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Assign: ("value", "targets"),
+    ast.AugAssign: ("value", "target"),
+    ast.NamedExpr: ("value", "target"),
+    ast.AnnAssign: ("annotation", "value", "target"),
+    ast.For: ("iter", "target", "body", "orelse"),
+    ast.AsyncFor: ("iter", "target", "body", "orelse"),
+}
+# What these name are signs and contexts, which have no parts and do nothing.
+_SIGNS = frozenset({"ctx", "op", "ops"})
+_SCOPED = frozenset(
+    {
+        *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef),
+        *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    }
+)
+_ASKED = frozenset({ast.Subscript, ast.Compare})
 
 
 def place_of(node: ast.AST) -> Place:
@@ -307,10 +338,14 @@ def _starred(nodes: list[ast.expr]) -> bool:
 
 def _bound_name(node: ast.AST) -> str:
     """The name that a handler, a pattern or a type parameter binds; "" for none."""
-    # Type parameters came with Python 3.12.
-    binds = isinstance(node, _BINDERS) or type(node).__name__ in ("TypeVar", "TypeVarTuple", "ParamSpec")
-    name = node.rest if isinstance(node, ast.MatchMapping) else getattr(node, "name", None) if binds else None
+    name = node.rest if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
     return name if isinstance(name, str) else ""
 
 
-_BINDERS = (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+# By their names, as type parameters came with Python 3.12.
+_BINDING = frozenset(
+    str.split("""
+        Assign AnnAssign AugAssign NamedExpr For AsyncFor withitem Import ImportFrom Global Nonlocal
+        ExceptHandler MatchAs MatchStar MatchMapping TypeVar TypeVarTuple ParamSpec
+    """)
+)

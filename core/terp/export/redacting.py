@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from terp.export.story import Answer, Part, Prompt, Remark, Run, Story
+from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.models.scrubbing import Scrubber
 from terp.outputs import Display, Error, Output, Text
+from terp.pictures import is_picture
 
 
 def redacted(story: Story, scrubber: Scrubber) -> Story:
@@ -17,7 +18,7 @@ def redacted(story: Story, scrubber: Scrubber) -> Story:
 
 def _part(part: Part, scrubber: Scrubber) -> Part:
     match part:
-        case Prompt(text=text) | Answer(text=text) | Remark(text=text):
+        case Prompt(text=text) | Reasoning(text=text) | Answer(text=text) | Remark(text=text):
             return replace(part, text=scrubber.redacted(text))
         case Run():
             return replace(
@@ -36,14 +37,9 @@ def _output(output: Output, scrubber: Scrubber) -> Output:
             lines = tuple(scrubber.redacted_pieces(traceback))
             return replace(output, value=scrubber.redacted(value), traceback=lines)
         case Display(data=data):
-            # The bytes of a picture are no text: what looks like a secret in base64 is chance.
             clean = {
-                mime: value if _is_picture(mime) else scrubber.redacted_value(value)
+                mime: value if is_picture(mime) else scrubber.redacted_value(value)
                 for mime, value in data.items()
             }
             return replace(output, data=clean)
     return output
-
-
-def _is_picture(mime: str) -> bool:
-    return mime.startswith("image/") and not mime.endswith("xml")

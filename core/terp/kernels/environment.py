@@ -1,11 +1,11 @@
 """What a kernel inherits: an interpreter, and an environment without keys."""
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from terp.pythons.interpreter import Interpreter, has_module, own_interpreter
 
 # Everything else stays out: a kernel runs code of a model, and keys live in environment variables.
 _PASSED = """
@@ -37,19 +37,23 @@ _SET = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Interpreter:
-    """The Python that runs the kernel, and why it was chosen."""
-
-    path: str
-    why: str
-
-
 def kernel_environment(environ: Mapping[str, str], env_pass: Iterable[str] = ()) -> dict[str, str]:
     """The allowed part of `environ`, with names (or patterns such as `AWS_*`) added by `env_pass`."""
     patterns = (*_PASSED.split(), *env_pass)
     kept = {name: value for name, value in environ.items() if _matches(name, patterns)}
     return {**_SET, **kept}
+
+
+def python_environment(interpreter: Interpreter, environment: Mapping[str, str]) -> dict[str, str]:
+    """`environment` as an activated environment has it, so that programs are those of the interpreter."""
+    prefix = Path(interpreter.path).parent.parent
+    first = [interpreter.programs] if interpreter.programs else []
+    made = dict(environment)
+    if (prefix / "pyvenv.cfg").exists() and interpreter.path != own_interpreter().path:
+        first.append(str(prefix / "bin"))
+        made["VIRTUAL_ENV"] = str(prefix)
+    made["PATH"] = os.pathsep.join([*first, *([environment["PATH"]] if environment.get("PATH") else [])])
+    return made
 
 
 def find_python(python: str, environ: Mapping[str, str]) -> Interpreter:
@@ -62,22 +66,12 @@ def find_python(python: str, environ: Mapping[str, str]) -> Interpreter:
             continue
         if _has_ipykernel(Path(prefix)):
             return Interpreter(str(Path(prefix, "bin", "python")), f"of {variable}")
-        return Interpreter(sys.executable, f"terp's own: {prefix} has no ipykernel")
-    return Interpreter(sys.executable, "terp's own")
+        return own_interpreter(f"terp's own: {prefix} has no ipykernel")
+    return own_interpreter()
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def has_module(python: str, name: str) -> bool:
-    """Whether a Python can import the top-level module `name`, as far as its own folders tell.
-
-    Nothing is started: what its environment adds, such as a `.pth` file, is not seen.
-    """
-    prefix = Path(python).parent.parent
-    folders = ("lib/python3*/site-packages", "lib/python3/dist-packages")
-    return any(any(prefix.glob(f"{folder}/{name}{end}")) for folder in folders for end in ("", ".py"))
 
 
 def _has_ipykernel(prefix: Path) -> bool:

@@ -92,8 +92,8 @@ class JupyterKernel:
 
     @property
     def cwd(self) -> str:
-        """The directory in which the kernel is started."""
-        return self._cwd
+        """The directory in which the kernel is, as far as its runs have told."""
+        return self._process.cwd if self._process is not None else self._cwd
 
     @property
     def tier(self) -> str:
@@ -167,6 +167,10 @@ class JupyterKernel:
     async def names(self) -> Mapping[str, str]:
         """The person's names with their types."""
         return await self._asides.names()
+
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """The modules that code could not import."""
+        return await self._asides.missing(modules)
 
     async def aclose(self) -> None:
         """End the kernel. Harmless when repeated."""
@@ -277,6 +281,7 @@ class JupyterKernel:
         elif process.gone.done():
             await asyncio.sleep(_LAST_OUTPUT_S)
         run.finish_output()
+        process.cwd = run.cwd or process.cwd
         files: tuple[FileChange, ...] = ()
         try:
             files = await asyncio.to_thread(self._files.changes, run.sent_ns, run.touched, run.cwd)
@@ -316,7 +321,7 @@ class JupyterKernel:
         if run.lost:
             note = run.lost
             self._generation += 1
-            self._tell.changed(self._language, "restarted", run.lost)
+            self._tell.changed(self._language, "restarted", "")
         recall = f"out[{run.number}]" if run.number and process.has_bootstrap else ""
         return ordinary_end(run, files, note, recall=recall)
 

@@ -1,5 +1,6 @@
 """How kernels are started."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import terp
+from terp.pythons.interpreter import Interpreter
 
 # `-E` and `-P` keep the person's PYTHONPATH and directory away from the host; what it starts has them.
 _START = """
@@ -40,12 +42,21 @@ class Launch:
     results_lag: bool = False
 
 
-def python_argv(python: str) -> Sequence[str]:
+# These folders come last on the path, so that nothing in them shadows what the environment has itself, and
+# not by a variable, so that no process the code starts inherits them.
+_WITH_FOLDERS = (
+    "import os, runpy, sys; sys.path += sys.argv.pop(1).split(os.pathsep); "
+    "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
+)
+
+
+def python_argv(python: Interpreter) -> Sequence[str]:
     """The command line of an ipykernel, with the options that make it quick and quiet."""
+    folders = os.pathsep.join(python.folders)
+    start = ("-c", _WITH_FOLDERS, folders) if folders else ("-m", "ipykernel_launcher")
     return (
-        python,
-        "-m",
-        "ipykernel_launcher",
+        python.path,
+        *start,
         "-f",
         "{connection_file}",
         # Many kernels would lock one SQLite file.

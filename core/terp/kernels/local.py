@@ -12,11 +12,12 @@ from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch
 from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
-from terp.kernels.runtimes import python
+from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
 from terp.outputs import Output
+from terp.pythons.interpreter import Interpreter
 
 
 class _Listeners:
@@ -37,7 +38,8 @@ class _Listeners:
 class LocalKernels:
     """Implements `Kernels` with processes of this machine, started at first use.
 
-    `own_files`, set before a kernel is asked for, are written by terp itself and never a result of code.
+    `interpreter` is the Python for the next start of its kernel, once that was decided. `own_files`, set
+    before a kernel is asked for, are written by terp itself and never a result of code.
     Nothing of Jupyter is imported before a kernel is started.
     """
 
@@ -51,6 +53,7 @@ class LocalKernels:
         self.cwd = str(Path(cwd or Path.cwd()).absolute())
         self.options = options or KernelOptions()
         self.environ = os.environ if environ is None else environ
+        self.interpreter: Interpreter | None = None
         self.own_files: tuple[str, ...] = ()
         self._listeners = _Listeners()
         self._kernels: dict[str, Kernel] = {}
@@ -104,9 +107,14 @@ class LocalKernels:
         for kernel in tuple(self._kernels.values()):
             await kernel.aclose()
 
+    @property
+    def python(self) -> Interpreter:
+        """The Python that runs the code: as decided, else what is configured or active, else terp's own."""
+        return self.interpreter or find_python(self.options.python, self.environ)
+
     def python_kernel(self) -> Kernel:
         """The kernel of languages that run inside Python, also where Python itself is not offered."""
-        return self._kernel(python.runtime())
+        return self._kernel(python_runtime.runtime())
 
     def _kernel(self, runtime: Runtime) -> Kernel:
         if runtime.language not in self._kernels:
@@ -114,8 +122,7 @@ class LocalKernels:
         return self._kernels[runtime.language]
 
     def _machine(self) -> Machine:
-        python = find_python(self.options.python, self.environ).path
-        return Machine(self.environ, python, self.options.shell)
+        return Machine(self.environ, self.python.path, self.options.shell)
 
     @cached_property
     def _here(self) -> Mapping[str, Runtime]:

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import zmq.asyncio
@@ -66,7 +66,7 @@ class CommAnswer:
 class KernelProcess:
     """A running kernel. Made by `start`; after `gone` is done it is of no use any more.
 
-    `gone` holds the exit code of the process, negative for a signal.
+    `gone` holds the exit code of the process, negative for a signal; `cwd` is where its code has taken it.
     """
 
     def __init__(self, launch: Launch, unclaimed: Callable[[str, str, Message], None]) -> None:
@@ -81,6 +81,7 @@ class KernelProcess:
         self._guard: Guard | None = None
         self._subshell: Reply | None = None
         self.info: Message = {}
+        self.cwd = launch.cwd
         self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def start(self) -> None:
@@ -147,13 +148,19 @@ class KernelProcess:
         finally:
             self.forget(message_id)
 
-    async def ask_bootstrap(self, what: str, timeout_s: float, *, busy: bool = False) -> Message | None:
+    async def ask_bootstrap(
+        self, what: str, timeout_s: float, *, busy: bool = False, about: Sequence[str] = ()
+    ) -> Message | None:
         """What the bootstrap in the kernel answers, or None as for `ask`. Runs no code of a cell."""
         deadline = time.monotonic() + timeout_s
         if busy and not await self._has_subshell(timeout_s):
             return None
         answer = CommAnswer()
-        content = {"comm_id": uuid.uuid4().hex, "target_name": COMM_TARGET, "data": {"ask": what}}
+        content = {
+            "comm_id": uuid.uuid4().hex,
+            "target_name": COMM_TARGET,
+            "data": {"ask": what, "about": list(about)},
+        }
         message_id = self.send("comm_open", content, answer, subshell=self._aside(busy=busy))
         try:
             return await self._first(answer.data, deadline - time.monotonic())

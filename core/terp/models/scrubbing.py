@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from terp.models.begun_secrets import begun
+
 REDACTED = "[redacted]"
 # A secret can follow an escape in JSON text: the "n" of "\n" is no part of a word.
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))"
@@ -14,18 +16,27 @@ _SECRET = re.compile(
       {_START} (?: sk-[\w-]{{16,}} | (?:xai|nvapi|pplx|csk)-[\w-]{{20,}}
                  | gh[opsur]_\w{{20,}} | github_pat_\w{{20,}} | (?:AKIA|ASIA)[A-Z0-9]{{16}}
                  | xox[a-z]-[\w-]{{10,}} | AIza[\w-]{{35}} | (?:hf|gsk)_\w{{20,}}
-                 | eyJ[\w-]{{8,}}\.[\w-]{{8,}}\.[\w-]* | (?i:bearer)\s+[\w.~+/=-]{{8,}} )
+                 | (?i:bearer)\s+[\w.~+/=-]{{8,}} )
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 # What each shape begins with: to look for these takes a tenth of the time that the expression takes.
-_MARKS = (
-    "sk-", "xai-", "nvapi-", "pplx-", "csk-", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "AKIA",
-    "ASIA", "xox", "AIza", "hf_", "gsk_", "eyJ", "bearer", "Bearer", "BEARER", "-----BEGIN ",
+# Shapes of the first kind have no end of their own: one that begins inside another ends with it.
+_ENDLESS_MARKS = (
+    "sk-", "xai-", "nvapi-", "pplx-", "csk-", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "xox",
+    "hf_", "gsk_", "-----BEGIN ",
 )  # fmt: skip
+_MARKS = (*_ENDLESS_MARKS, "AKIA", "ASIA", "AIza", "bearer", "Bearer", "BEARER")
+# A web token: three parts, of which the first begins as JSON does in base64. Each word is looked at once,
+# however often it could begin one.
+_JWT_PARTS = re.compile(r"(?<![\w-])(?=([\w-]++)(\.[\w-]{8,}\.[\w-]*))", re.ASCII)
+_JWT_MARK = "eyJ"
+_JWT = re.compile(rf"{_START}{_JWT_MARK}[\w-]{{8}}", re.ASCII)
 _SECRET_NAME = re.compile(r"(?:(?:^|_)(?:KEY|TOKEN|SECRET)|PASSWORD|PASSWD)$")
 _SHORTEST_SECRET = 8
+# In so much of the end of a text a secret is looked for that goes on behind it.
+_LONGEST_BEGUN = 4_096
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _PLACES = (
@@ -91,6 +102,19 @@ class Scrubber:
             at += len(piece)
         return clean
 
+    def settled(self, text: str) -> int:
+        """How much of a text that goes on later can be redacted by itself: in the rest, a secret may begin.
+
+        The rest is mostly empty, and has 4,096 characters at most.
+        """
+        first = max(0, len(text) - _LONGEST_BEGUN)
+        settled = first + begun(text[first:], self._written, (*_MARKS, _JWT_MARK))
+        if settled == len(text):
+            return settled
+        # What is a secret already, and may go on, is not cut in two.
+        cut = (start for start, end in self._spans(text) if first <= start < settled < end)
+        return next(cut, settled)
+
     def redacted_value(self, value: Any) -> Any:
         """A JSON value of which every string is redacted."""
         match value:
@@ -128,9 +152,15 @@ class Scrubber:
 
 def _shapes(text: str) -> Iterator[tuple[int, int]]:
     for mark in (mark for mark in _MARKS if mark in text):
+        known = 0
         for start, _ in _every(mark, text):
-            if match := _SECRET.match(text, start):
+            if start >= known and (match := _SECRET.match(text, start)):
                 yield match.span()
+                known = match.end() if mark in _ENDLESS_MARKS else 0
+    if _JWT_MARK in text:
+        for parts in _JWT_PARTS.finditer(text):
+            if begun := _JWT.search(text, *parts.span(1)):
+                yield begun.start(), parts.end(2)
 
 
 def _every(part: str, text: str) -> Iterator[tuple[int, int]]:

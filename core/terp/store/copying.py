@@ -34,7 +34,7 @@ def _copy_log(folder: Path, target: Path) -> None:
     log = (folder / NAME).read_bytes()
     first, _, rest = log[: log.rfind(b"\n") + 1].partition(b"\n")
     header = {**json.loads(first), "id": target.name, "forked_from": folder.name}
-    rest = rest.replace(_in_json(folder), _in_json(target))
+    rest = rest.replace(_in_json(folder) + b"/", _in_json(target) + b"/")
     descriptor = os.open(target / NAME, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + rest)

@@ -15,12 +15,12 @@ DAMAGED = "events.damaged"
 class Journal:
     """The log of one session, open for writing by this process alone."""
 
-    def __init__(self, folder: Path) -> None:
-        """Begin the log, or open one to go on with, after it has been read, at its good end.
+    def __init__(self, folder: Path, *, new: bool = False) -> None:
+        """Begin a `new` log, or open one to go on with, after it has been read, at its good end.
 
         Raises:
             SessionInUse: another process has the session open.
-            OSError: the log cannot be written.
+            OSError: the log cannot be written, or a new one is there already.
         """
         make_private(folder)
         self.folder = folder
@@ -31,7 +31,7 @@ class Journal:
         self._end = 0
         self._torn = False
         try:
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if new else 0)
             self._descriptor = os.open(folder / NAME, flags, 0o600)
         except BaseException:
             self._lock.release()
@@ -67,7 +67,9 @@ class Journal:
             file.seek(self._end)
             tail = file.read()
         if b"\n" in tail:
-            (self.folder / DAMAGED).write_bytes(tail)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+            with os.fdopen(os.open(self.folder / DAMAGED, flags, 0o600), "wb") as aside:
+                aside.write(tail)
         if tail:
             os.ftruncate(descriptor, self._end)
 

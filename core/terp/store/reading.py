@@ -1,7 +1,8 @@
 """A stored session, made a conversation of again."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +20,8 @@ from terp.store.forms import VERSION, Header, change_from_json, header_from_json
 from terp.store.journal import NAME
 
 _EVENT, _HISTORY, _ASSISTANT = b'{"event":"', b'{"history":"', b'{"history":"assistant"'
+# More pieces than one reply has.
+_MOST_PIECES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Stored:
 
     `end` is the number of its good bytes. `spent_usd` is None when a price was not known; `runs`, `calls`
     and `questions` are counts from which the numbers go on, `last_run` is the number of the last run; `gone`
-    are the names that the last kernel held, as far as they were noted. `left_over` are the calls without a
+    are the names that the last kernels held, as far as they were noted. `left_over` are the calls without a
     result of a turn that broke off in its reply `step`. `notices` are what a person should know of the
     reading.
     """
@@ -83,6 +86,15 @@ def read(folder: Path) -> Stored:
         content = (folder / NAME).read_bytes()
     except OSError as error:
         raise SessionError(f"The session {folder.name} cannot be read: {error.strerror}.") from error
+    return stored_of(content, folder)
+
+
+def stored_of(content: bytes, folder: Path) -> Stored:
+    """The session whose log is `content`; `folder` is named after it, and nothing is read there.
+
+    Raises:
+        SessionError: nothing of it can be read.
+    """
     lines = content.split(b"\n")
     # What follows the last end of a line was not finished.
     lines.pop()
@@ -94,15 +106,15 @@ def read(folder: Path) -> Stored:
         folder=folder,
         header=reading.header,
         history=reading.history,
-        events=StoredRecords(reading.records, reading.last()),
+        events=StoredRecords(reading.records, reading.last(len(lines))),
         end=reading.end,
-        model=reading.model(),
+        model=reading.model or reading.header.model,
         spent_usd=reading.spent_usd,
         runs=reading.counts.get("code_started", 0),
-        last_run=reading.last_run(),
+        last_run=reading.last_run,
         calls=reading.calls,
         questions=reading.counts.get("asked", 0),
-        gone=tuple(reading.names),
+        gone=tuple(dict.fromkeys(name for _, name in reading.names)),
         left_over=tuple(reading.left_over()),
         step=reading.turn_count("model_called"),
         notices=tuple(reading.notices(len(lines))),
@@ -126,15 +138,15 @@ class _Reading:
     history: History = field(default_factory=History)
     records: list[bytes] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    names: dict[str, None] = field(default_factory=dict)
+    names: dict[tuple[str, str], None] = field(default_factory=dict)
     spent_usd: float | None = 0.0
     end: int = 0
     calls: int = 0
+    model: str = ""
+    last_run: int = 0
     _lines: int = 0
     _turn: list[tuple[str, bytes]] = field(default_factory=list)
     _call_ids: tuple[str, ...] = ()
-    _model_called: bytes = b""
-    _code_started: bytes = b""
     _newer: dict[str, int] = field(default_factory=dict)
 
     def read(self, lines: Sequence[bytes]) -> None:
@@ -182,27 +194,34 @@ class _Reading:
             case "usage_reported":
                 self._usage(_parsed(line).get("cost_usd"))
             case "model_called":
-                self._model_called = line
+                self.model = str(_parsed(line)["model"])
             case "code_started":
-                self._code_started = line
+                self.last_run = int(_parsed(line).get("execution_count", 0))
             case "session_resumed":
                 self.names = {}
             case "kernel_changed":
-                if _parsed(line).get("state") in ("died", "restarted", "stopped"):
-                    self.names = {}
+                event = _parsed(line)
+                if event.get("state") in ("died", "restarted", "stopped"):
+                    self.names = {key: None for key in self.names if key[0] != event["language"]}
             case "code_finished" if b'"changes":[{' in line:
-                self._changes(_parsed(line)["changes"])
+                event = _parsed(line)
+                self._changes(self._language(event["call_id"]), event["changes"])
 
     def _usage(self, cost: float | None) -> None:
         known = self.spent_usd is not None and cost is not None
         self.spent_usd = (self.spent_usd or 0.0) + (cost or 0.0) if known else None
 
-    def _changes(self, changes: Sequence[Mapping[str, Any]]) -> None:
+    def _changes(self, language: str, changes: Sequence[Mapping[str, Any]]) -> None:
         for change in changes:
             if change.get("action") == "removed":
-                self.names.pop(change["name"], None)
+                self.names.pop((language, change["name"]), None)
             else:
-                self.names[change["name"]] = None
+                self.names[language, change["name"]] = None
+
+    def _language(self, call_id: str) -> str:
+        """The language of a call of the last turn, or of code that was typed since."""
+        asked = (line for name, line in reversed(self._turn) if name in ("code_proposed", "code_typed"))
+        return next((str(one["language"]) for one in _whole(asked) if one["call_id"] == call_id), "python")
 
     def _change(self, line: bytes) -> None:
         parsed = _parsed(line)
@@ -220,21 +239,16 @@ class _Reading:
     def _skip(self, kind: str) -> None:
         self._newer[kind] = self._newer.get(kind, 0) + 1
 
-    def last(self) -> int:
-        """The number of the last event."""
-        for line in reversed(self.records):
-            if line.startswith(_EVENT):
-                return int(_parsed(line)["number"])
-        return 0
+    def last(self, lines: int) -> int:
+        """The number behind which those of new events come: that of the last event, or a higher one.
 
-    def model(self) -> str:
-        """The model that was asked last."""
-        assert self.header is not None
-        return str(_parsed(self._model_called)["model"]) if self._model_called else self.header.model
-
-    def last_run(self) -> int:
-        """The number of the last run."""
-        return int(_parsed(self._code_started).get("execution_count", 0)) if self._code_started else 0
+        Pieces of a reply that broke off were seen, and not written: their numbers are not given out again.
+        """
+        events = (line for line in reversed(self.records) if line.startswith(_EVENT))
+        last = next((int(event["number"]) for event in _whole(events)), 0)
+        over = self.turn_count("turn_finished") or self.turn_count("session_resumed")
+        broken_off = self.turn_count("turn_started") and not over
+        return last + _MOST_PIECES if broken_off or self._lines < lines else last
 
     def turn_count(self, name: str) -> int:
         """How many events of this name the last turn has."""
@@ -255,7 +269,7 @@ class _Reading:
             yield LeftOver(call_id, call, call_id in started, call_id in finished)
 
     def _called(self, name: str) -> set[str]:
-        return {_parsed(line)["call_id"] for one, line in self._turn if one == name}
+        return {event["call_id"] for event in _whole(line for one, line in self._turn if one == name)}
 
     def notices(self, lines: int) -> Iterator[str]:
         """What of the log is not in what was read."""
@@ -285,6 +299,13 @@ def _parsed(line: bytes) -> dict[str, Any]:
     if not isinstance(parsed, dict):
         raise ValueError("no object")
     return parsed
+
+
+def _whole(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """The objects that lines are, without those that are damaged inside."""
+    for line in lines:
+        with suppress(ValueError):
+            yield _parsed(line)
 
 
 def _number(call_id: str) -> int:

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from terp.pictures import is_picture
+
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
 
@@ -15,22 +17,17 @@ def redacted(line: Mapping[str, Any], scrubber: "Scrubber") -> dict[str, Any]:
 
 def _value(key: str, value: Any, scrubber: "Scrubber") -> Any:
     match value:
-        case str() if _is_picture(key):
-            # The bytes of a picture are no text: what looks like a secret in base64 is chance.
+        case str() if is_picture(key):
             return value
         case str():
             return _arguments(value, scrubber) if key == "arguments" else scrubber.redacted(value)
-        case {"mime": str(), "data": str()}:
+        case {"mime": str(mime), "data": str()} if is_picture(mime):
             return value
         case Mapping():
             return redacted(value, scrubber)
         case [*parts]:
             return [_value(key, part, scrubber) for part in parts]
     return value
-
-
-def _is_picture(mime: str) -> bool:
-    return mime.startswith("image/") and not mime.endswith("xml")
 
 
 def _arguments(text: str, scrubber: "Scrubber") -> str:

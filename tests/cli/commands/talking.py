@@ -10,7 +10,9 @@ from terp.events import Event
 from terp.kernels.protocol import Variable
 from terp.log import EventLog
 from terp.messages import Attachment, Message, System, User
+from terp.packages.missing import MissingPackages
 from terp.places import Places
+from terp.pythons.choosing import PythonChoice
 from terp.settings import Settings
 from terp.testing import EchoKernel
 from terp_cli.commands.every import all_commands
@@ -52,6 +54,8 @@ class Conversation:
     def __init__(self, folder: Path, *events: Event, prompts: Sequence[str] = ()) -> None:
         self.folder = folder / "2026-11-21-abcd"
         self.kernels = Kernel(folder)
+        self.pythons: PythonChoice | None = None
+        self.packages: MissingPackages | None = None
         self.model = Model()
         self.log = EventLog(clock=lambda: 0.0)
         self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]
@@ -90,7 +94,7 @@ class Noted:
     """What was done, in order: lines said, and tuples of anything else."""
 
     width = 80
-    profile = ""
+    profile = "default"
 
     def __init__(self, folder: Path, *events: Event, prompts: Sequence[str] = ()) -> None:
         self.session = Conversation(folder, *events, prompts=prompts)
@@ -126,6 +130,9 @@ class Noted:
 
     def write(self, sequence: str) -> None:
         self.did.append(("write", sequence))
+
+    def clear(self) -> None:
+        self.did.append(("clear",))
 
     async def ask(self, question: str) -> bool:
         self.did.append(("ask", question))

@@ -34,6 +34,14 @@ async def test_the_full_output_of_a_run_is_paged(tmp_path: Path) -> None:
     assert await talk.does("/out 2") == [("page", "a.csv")]
 
 
+async def test_a_picture_that_the_output_names_is_paged_once(tmp_path: Path) -> None:
+    whole = tmp_path / "c1.txt"
+    whole.write_text("drawn\n[image: /s/c1-1.png, 8×4]\n", encoding="utf-8")
+    *first, _ = ran("c1", "plot()", Text("stdout", "drawn\n"), Display({}, path="/s/c1-1.png"))
+    talk = Noted(tmp_path, *turn("go", *first, CodeFinished("c1", "ok", 1.0, output_path=str(whole))))
+    assert await talk.does("/out 1") == [("page", "drawn", "[image: /s/c1-1.png, 8×4]")]
+
+
 async def test_a_file_that_is_gone_leaves_what_was_shown(tmp_path: Path) -> None:
     talk = worked(tmp_path)
     (tmp_path / "c1.txt").unlink()

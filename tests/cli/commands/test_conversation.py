@@ -27,6 +27,10 @@ async def test_retry_sends_the_last_message_as_if_for_the_first_time(tmp_path: P
     assert len(talk.session.turns) == 1
 
 
+async def test_retry_before_anything_was_said_says_so(tmp_path: Path) -> None:
+    assert await Noted(tmp_path).does("/retry") == ["There is no message to send again."]
+
+
 async def test_rewind_lists_the_turns(tmp_path: Path) -> None:
     assert await Noted(tmp_path, prompts=TWO).does("/rewind") == [
         "/rewind N goes back to before:",

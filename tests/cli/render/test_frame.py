@@ -263,6 +263,20 @@ def test_a_data_resource_is_a_table() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<p>shape: (_, 2)</p>",
+        f"<p>{'9' * 5_000} rows × 2 columns</p>",
+        f"<table><tr><td colspan={'9' * 5_000}>1</td></tr></table>",
+    ],
+)
+def test_a_number_that_is_none_or_too_long_does_no_harm(page: str) -> None:
+    page = page.replace("<table>", '<table class="dataframe">')
+    table = "" if "<table" in page else '<table class="dataframe"><tr><td>1</td></tr></table>'
+    assert drawn({"text/html": table + page, "text/plain": "x"})[0].startswith("1")
+
+
 @pytest.mark.parametrize("resource", [{}, {"schema": 1}, {"schema": {"fields": [{}]}, "data": []}])
 def test_a_data_resource_that_is_none_falls_back(resource: dict[str, Any]) -> None:
     assert drawn({"application/vnd.dataresource+json": resource, "text/plain": "x"}) == ["x"]

@@ -125,3 +125,11 @@ def test_a_python_tells_its_distributions() -> None:
 
 def test_a_python_that_does_not_run_tells_none(tmp_path: Path) -> None:
     assert distributions_of(str(tmp_path / "python")) == {}
+
+
+def test_an_interpreter_that_is_asked_gets_no_keys(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\nprintf \'{"key": ["%s"], "path": ["%s"]}\' "$MY_API_KEY" "$PATH"\n')
+    python.chmod(0o700)
+    told = distributions_of(str(python), {"MY_API_KEY": "secret", "PATH": "/usr/bin:/bin"})
+    assert told == {"key": [""], "path": ["/usr/bin:/bin"]}

@@ -1,8 +1,9 @@
 import sys
 from pathlib import Path
 
-from terp.kernels.environment import Interpreter, find_python, kernel_environment
+from terp.kernels.environment import find_python, kernel_environment
 from terp.kernels.protocol import Kernel
+from terp.pythons.interpreter import Interpreter
 from tests.core.kernels.running import ran
 
 KEYS = {"OPENAI_API_KEY": "sk-1", "AWS_SECRET_ACCESS_KEY": "2", "GH_TOKEN": "3", "TERP_MODEL": "m"}

@@ -102,6 +102,31 @@ async def test_files_are_found_where_the_code_has_gone(
     ]
 
 
+async def test_the_directory_of_a_kernel_is_the_one_its_code_has_gone_to(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    await kernel.restart()
+    start = kernel.cwd
+    await ran(kernel, f"import os; os.chdir({str(tmp_path)!r})")
+    there = kernel.cwd
+    await ran(kernel, "1")
+    still_there = kernel.cwd
+    await kernel.restart()
+    assert (there, still_there, kernel.cwd) == (str(tmp_path), str(tmp_path), start)
+
+
+async def test_a_directory_that_a_thread_has_gone_to_is_told_by_the_next_run(
+    kernel: Kernel, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = str(tmp_path_factory.mktemp("thread"))
+    code = f"import threading, time\nthreading.Timer(0.1, os.chdir, [{other!r}]).start()"
+    await ran(kernel, code)
+    # It has gone there before this run begins.
+    await ran(kernel, "import time; time.sleep(0.3)")
+    await ran(kernel, "1")
+    assert kernel.cwd == other
+
+
 async def test_what_a_person_changed_between_runs_is_not_the_codes(kernel: Kernel, folder: Path) -> None:
     await ran(kernel, "1")
     (folder / "mine").write_text("typed")

@@ -39,11 +39,11 @@ asyncio.run(main())
 @pytest.mark.parametrize(
     "code",
     [
-        pytest.param("echo begun; sleep 60; echo not this", id="program"),
+        pytest.param("sh -c 'echo begun; exec sleep 60'; echo not this", id="program"),
         pytest.param("echo begun; while :; do :; done", id="loop"),
         pytest.param("echo begun; while :; do sleep 0.05; done", id="loop-of-programs"),
-        pytest.param("echo begun; sleep 60 | cat; echo not this", id="pipeline"),
-        pytest.param("f() { echo begun; (sleep 60); echo not this; }; f", id="function"),
+        pytest.param("sh -c 'echo begun; exec sleep 60' | cat; echo not this", id="pipeline"),
+        pytest.param("f() { (sh -c 'echo begun; exec sleep 60'); echo not this; }; f", id="function"),
         pytest.param("echo begun; yes", id="flood"),
     ],
 )

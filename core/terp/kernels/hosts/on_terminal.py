@@ -28,7 +28,8 @@ class OnTerminal:
     def __init__(self, questions: str, argv: list[str]) -> None:
         self._questions = questions
         self._master, slave = os.openpty()
-        self._name = os.ttyname(slave)
+        # By the second name programs read passwords.
+        self._names = (os.ttyname(slave), "/dev/tty")
         _prepare(slave)
         self._pid = os.fork()
         if not self._pid:
@@ -65,7 +66,8 @@ class OnTerminal:
 
     def _look(self) -> None:
         asked = bool(self._last_line.strip())
-        reader = reader_of([self._pid, *descendants(self._pid)], self._name, asked=asked)
+        pids = [self._pid, *descendants(self._pid)]
+        reader = reader_of(pids, self._names, asked=asked, secret=hides_lines(self._master))
         if reader is None or reader == self._answered:
             return
         self._answered = reader

@@ -3,7 +3,8 @@
 import os
 import platform
 import struct
-from collections.abc import Iterable
+import sys
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ _CALLS = {
 }
 # An entry of poll: descriptor, what is awaited, what came of it.
 _ENTRY = "ihh"
-_MOST_ENTRIES = 64
+_MOST = 64
 
 
 def can_tell() -> bool:
@@ -38,24 +39,46 @@ class Reader:
             return ""
 
 
-def reader_of(pids: Iterable[int], terminal: str, *, asked: bool) -> Reader | None:
-    """The first of these processes that waits for a line from `terminal`.
+def reader_of(pids: Iterable[int], terminals: Collection[str], *, asked: bool, secret: bool) -> Reader | None:
+    """The first of these processes that waits for a line from one of `terminals`, paths of devices.
 
     One that reads waits for sure. One that sleeps until any of several things happens counts if the
-    terminal is among them and something was `asked`: servers look at their terminal all the time.
+    terminal is among them and something was `asked`: servers look at their terminal all the time. One that
+    may not be looked into, as `su`, counts if the terminal is told to keep what is typed `secret`.
     """
-    return next((reader for pid in pids if (reader := _reader(pid, terminal, asked=asked))), None)
+    for pid in pids:
+        reader = _reader(pid, terminals, asked=asked) or (_foreign(pid) if secret else None)
+        if reader is not None:
+            return reader
+    return None
 
 
-def _reader(pid: int, terminal: str, *, asked: bool) -> Reader | None:
+def _reader(pid: int, terminals: Collection[str], *, asked: bool) -> Reader | None:
+    process = Path("/proc", str(pid))
     try:
-        links = list(Path("/proc", str(pid), "fd").iterdir())
-        on_terminal = {int(link.name) for link in links if _is(link, terminal)}
-        tasks = list(Path("/proc", str(pid), "task").iterdir()) if on_terminal else []
-        task = next((task for task in tasks if _sleeps_for(task, on_terminal, asked=asked)), None)
-        return Reader(pid, _sleeps(task)) if task is not None else None
+        for task in (process / "task").iterdir():
+            sleeps = _sleeps(task)
+            awaited = _awaited(task, asked=asked)
+            # A process that was awake meanwhile may have other files than those that it waited for.
+            if any(_is_one(process / "fd" / str(one), terminals) for one in awaited) and sleeps == _sleeps(
+                task
+            ):
+                return Reader(pid, sleeps)
     except OSError:
-        return None
+        pass
+    return None
+
+
+def _foreign(pid: int) -> Reader | None:
+    """A process of another user."""
+    process = Path("/proc", str(pid))
+    try:
+        (process / "syscall").read_text()
+    except PermissionError:
+        return Reader(pid, _sleeps(process))
+    except OSError:
+        pass
+    return None
 
 
 def _sleeps(task: Path) -> int:
@@ -63,45 +86,46 @@ def _sleeps(task: Path) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches:")), 0)
 
 
-def _is(link: Path, terminal: str) -> bool:
+def _is_one(link: Path, terminals: Collection[str]) -> bool:
     try:
-        # Passwords are read from there, where it is the controlling terminal of the process.
-        return str(link.readlink()) in (terminal, "/dev/tty")
+        return str(link.readlink()) in terminals
     except OSError:
         return False
 
 
-def _sleeps_for(task: Path, on_terminal: set[int], *, asked: bool) -> bool:
+def _awaited(task: Path, *, asked: bool) -> Sequence[int]:
+    """The descriptors from which a task waits to read."""
     try:
         words = (task / "syscall").read_text().split()
         number, arguments = int(words[0]), [int(word, 16) for word in words[1:7]]
         reads, polls, selects, epolls = _CALLS[platform.machine()]
         if number in reads:
-            return arguments[0] in on_terminal
+            return arguments[:1]
         if not asked:
-            return False
+            return ()
         if number in polls:
-            return bool(on_terminal & set(_polled(task, arguments[0], arguments[1])))
+            return _polled(task, arguments[0], arguments[1])
         if number in selects:
-            return any(_is_selected(task, arguments[0], arguments[1], one) for one in on_terminal)
-        return number in epolls and bool(on_terminal & set(_watched(task, arguments[0])))
+            return _selected(task, arguments[0], arguments[1])
+        return _watched(task, arguments[0]) if number in epolls else ()
     except (OSError, ValueError, struct.error):
         # It runs ("running"), it is gone, or it is not ours to look at.
-        return False
+        return ()
 
 
-def _polled(task: Path, address: int, count: int) -> list[int]:
-    data = _memory(task, address, min(count, _MOST_ENTRIES) * struct.calcsize(_ENTRY))
+def _polled(task: Path, address: int, count: int) -> Sequence[int]:
+    data = _memory(task, address, min(count, _MOST) * struct.calcsize(_ENTRY))
     return [descriptor for descriptor, events, _ in struct.iter_unpack(_ENTRY, data) if events & 1]
 
 
-def _is_selected(task: Path, highest: int, address: int, descriptor: int) -> bool:
-    if not address or descriptor >= highest:
-        return False
-    return bool(_memory(task, address + descriptor // 8, 1)[0] >> descriptor % 8 & 1)
+def _selected(task: Path, highest: int, address: int) -> Sequence[int]:
+    if not address:
+        return ()
+    bits = int.from_bytes(_memory(task, address, (min(highest, _MOST) + 7) // 8), sys.byteorder)
+    return [descriptor for descriptor in range(min(highest, _MOST)) if bits >> descriptor & 1]
 
 
-def _watched(task: Path, epoll: int) -> list[int]:
+def _watched(task: Path, epoll: int) -> Sequence[int]:
     lines = (task.parent.parent / "fdinfo" / str(epoll)).read_text().splitlines()
     return [int(line.split()[1]) for line in lines if line.startswith("tfd:")]
 

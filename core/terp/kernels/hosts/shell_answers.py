@@ -15,8 +15,7 @@ _DECLARED = re.compile(r"^(?:declare|typeset|export) (?:(-\S+) )?([A-Za-z_]\w*)(
 _OWN = {"_", "BASH_ARGC", "BASH_ARGV", "BASH_LINENO", "BASH_REMATCH", "BASH_SOURCE", "FUNCNAME", "OLDPWD"}
 _DECLARATIONS = {
     "bash": "declare -p; declare -F",
-    # What it takes to list functions is a module with variables of its own: they come before the first cell.
-    "zsh": "print -rl -- 'typeset -f '${(k)^functions}; typeset -p",
+    "zsh": "typeset -p; print -rl -- 'typeset -f '${(k)^functions}",
 }
 _KINDS = {"A": "map", "a": "array", "i": "int", "f": "function"}
 _INCOMPLETE = re.compile(

@@ -6,7 +6,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,9 @@ _FLAGS = {"bash": ("--norc", "--noprofile", "--noediting", "-i"), "zsh": ("-f", 
 # History would be written to the person's file; `!` would be expanded; job control would talk.
 _PREPARE = {
     "bash": "set +o history +H +m; unset HISTFILE; PS1= PS2=",
-    "zsh": "unsetopt banghist monitor promptsp; setopt interactivecomments; unset HISTFILE; PS1= PS2=",
+    "zsh": "unsetopt banghist monitor; setopt interactivecomments; unset HISTFILE; PS1= PS2=; "
+    # Its variables are there at once then, and none of the person's.
+    "zmodload zsh/parameter",
 }
 _START_S = 10.0
 _ASIDE_S = 0.12
@@ -141,12 +143,14 @@ class ShellProcess:
             return answer.read_text(errors="replace")
         return ""
 
-    def interrupt(self) -> None:
-        """Send SIGINT to the shell and all that it runs in the foreground."""
+    def interrupt(self, without: Collection[int] = ()) -> Sequence[int]:
+        """Send SIGINT to the shell and all that it runs in the foreground, which is returned."""
         # The shell first, and of a pipeline the last: the shell goes on with the next command when what it
         # waits for has ended in another way.
         send(signal.SIGINT, [self.pid])
-        send(signal.SIGINT, reversed(descendants(self.pid, self.jobs)))
+        below = descendants(self.pid, {*self.jobs, *without})
+        send(signal.SIGINT, reversed(below))
+        return below
 
     def ask_verdict(self) -> None:
         """Ask again for the verdict: a signal may have made the shell forget the line that asks for it."""

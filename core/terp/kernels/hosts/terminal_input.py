@@ -67,7 +67,9 @@ class TerminalInput:
         self._due = time.monotonic() + self._pause
         self._discard_echo()
         pids = [shell, *descendants(shell)]
-        reader = reader_of(pids, self._name, asked=bool(last_line.strip()))
+        reader = reader_of(
+            pids, (self._name,), asked=bool(last_line.strip()), secret=hides_lines(self.number)
+        )
         if reader is not None and reader != self._answered:
             # It may take its time to wake up: until then it waits for what was typed already.
             self._answered = reader

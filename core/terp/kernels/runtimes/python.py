@@ -3,13 +3,19 @@
 from typing import TYPE_CHECKING
 
 from terp.kernels.bootstrap_code import bootstrap_code
-from terp.kernels.environment import find_python, kernel_environment
+from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.launch import Launch, python_argv
 from terp.kernels.runtimes.runtime import Machine, Runtime
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter import JupyterKernel
     from terp.kernels.local import LocalKernels
+
+# IPython's own magic needs the module pip in the environment.
+_PIP = (
+    "get_ipython().register_magic_function("
+    "lambda line: get_ipython().system('pip ' + line), magic_name='pip')\n"
+)
 
 
 def runtime() -> Runtime:
@@ -18,21 +24,23 @@ def runtime() -> Runtime:
 
 
 def _find(machine: Machine) -> str:
-    return find_python("", machine.environ).path
+    return machine.python
 
 
 def _make(kernels: "LocalKernels") -> "JupyterKernel":
     options = kernels.options
 
     def launch(token: str) -> Launch:
-        interpreter = find_python(options.python, kernels.environ)
+        interpreter = kernels.python
         return Launch(
-            argv=python_argv(interpreter.path),
+            argv=python_argv(interpreter),
             cwd=kernels.cwd,
-            environment=kernel_environment(kernels.environ, options.env_pass),
+            environment=python_environment(
+                interpreter, kernel_environment(kernels.environ, options.env_pass)
+            ),
             language="python",
             why=interpreter.why,
-            bootstrap=f"{bootstrap_code(token)}\n{options.prelude}",
+            bootstrap=f"{bootstrap_code(token)}\n{_PIP if interpreter.programs else ''}{options.prelude}",
             start_timeout_s=options.start_timeout_s,
         )
 

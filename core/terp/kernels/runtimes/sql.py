@@ -3,10 +3,10 @@
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
-from terp.kernels.environment import has_module
 from terp.kernels.protocol import Kernel
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.outputs import RunItem
+from terp.pythons.interpreter import has_module
 
 if TYPE_CHECKING:
     from terp.kernels.local import LocalKernels

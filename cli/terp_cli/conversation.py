@@ -1,0 +1,148 @@
+"""A call that asks a model: its session is opened, asked once, or talked with.
+
+Much is imported for it. Where a person stays, there is a prompt before this (`terp_cli.first_prompt`).
+"""
+
+import asyncio
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from terp.attachments import attach, with_attachments
+from terp.emitting import Emission
+from terp.errors import SettingsError
+from terp.models.routing import doubt
+from terp.opening import build_session
+from terp.person import AutoRun, Nobody, Person
+from terp.places import make_private
+from terp.session import Session
+from terp.settings import Settings
+from terp.store.places import Place
+from terp_cli.call import STDIN, Call
+from terp_cli.emit import wanted_by, write_variable
+from terp_cli.keeping import place_of, prune_soon, resumed_by, tell_of_past, what_first
+from terp_cli.oneshot import Question, one_shot
+from terp_cli.seat import Seat, person_beside, seat_of
+from terp_cli.stdin import Piped, read_prompt, take_data
+
+_SETTLED_S = 1.0
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a conversation begins with: where it is kept and works, and what is asked first.
+
+    `emission` is what is written in place of an answer.
+    """
+
+    place: Place
+    cwd: Path
+    question: Question
+    prelude: str
+    resumed: bool
+    emission: Emission | None = None
+
+
+def converse(call: Call, settings: Settings) -> int:
+    """Ask what the call asks, and let the person go on where they stay; the exit code."""
+    with given_by(call, settings) as given:
+        return asyncio.run(conversed(call, settings, given, seat_of(call, settings, once=not call.stays)))
+
+
+@contextmanager
+def given_by(call: Call, settings: Settings) -> Iterator[Given]:
+    """What the call begins with; what is kept of it is closed behind the block.
+
+    Raises:
+        TerpError: something of it cannot be used, or nothing is asked and nobody stays to ask.
+    """
+    wanted = wanted_by(call.options)
+    resumed = resumed_by(call)
+    cwd = resumed.cwd if resumed else call.cwd
+    place = place_of(call, settings, resumed)
+    prompt, piped = _asked(call, place.folder)
+    attachments = attach(call.options.file, cwd)
+    asked = bool(prompt.strip() or attachments or piped)
+    if call.line.words and not asked:
+        raise SettingsError(["the prompt is empty."])
+    first = what_first(call, settings, place, asked=asked)
+    if not (asked or first or call.talks):
+        raise SettingsError(["there is no prompt: write it after terp, or pipe it in."])
+    question = Question(
+        with_attachments(prompt, attachments),
+        (*attachments, *([piped.attachment] if piped else ())),
+        call.out_folder,
+        first,
+    )
+    try:
+        yield Given(place, cwd, question, piped.prelude if piped else "", resumed is not None, wanted)
+    finally:
+        if place.keeper is not None:
+            place.keeper.close()
+        if piped:
+            # Nothing comes back to this session, and the data may be large and private.
+            piped.path.unlink(missing_ok=True)
+
+
+async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | None) -> int:
+    """Open the session, ask, and go on at the prompt where the person stays; the exit code."""
+    person = (seat.person if seat else None) or _person_beside(call, settings, drawn=seat is not None)
+
+    async def opened(place: Place) -> Session:
+        return await build_session(
+            settings,
+            person,
+            place=place,
+            cwd=str(given.cwd),
+            environ=call.environ,
+            api_key=call.options.api_key,
+            prelude=given.prelude,
+        )
+
+    session = await opened(given.place)
+    if doubtful := doubt(session.model.name, settings.api_base):
+        call.tell(doubtful)
+    _keep_imports()
+    # By then the prompt is there, or the request is out.
+    asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
+    prune_soon(call, settings, session)
+    if call.stays:
+        from terp_cli.talking import talk  # noqa: PLC0415  (for who stays alone)
+
+        assert seat is not None, "who stays has a terminal"
+        return await talk(
+            call, settings, session, seat, given.question if given.question.asks else None, opened
+        )
+    if given.resumed:
+        tell_of_past(call, session)
+    facts = {"session": given.place.folder.name, "model": session.model.name}
+    front = seat.titles.beside(seat.front) if seat else call.front(facts)
+    last = partial(write_variable, wanted=given.emission, out=call.out) if given.emission else None
+    return await one_shot(session, given.question, front, call.stopping, last)
+
+
+def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:
+    """Who decides where nobody sits at the terminal that is drawn on."""
+    person = (None if drawn else person_beside(call, settings)) or Nobody()
+    return AutoRun(person) if settings.auto_run else person
+
+
+def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
+    """The prompt, from the words or else from stdin; and what stdin holds beside words."""
+    words = " ".join(call.line.words)
+    # Arguments that are not in the locale's encoding hold halves of characters, which cannot be sent.
+    prompt = words.encode(errors="surrogateescape").decode(errors="replace")
+    if call.source != "data":
+        return prompt, None
+    if call.line.words:
+        return prompt, take_data(STDIN, lambda: make_private(folder), call.tell)
+    return read_prompt(STDIN), None
+
+
+def _keep_imports() -> None:
+    """Take all that is imported by now out of garbage collection, which `main` put off until here."""
+    gc.freeze()
+    gc.enable()

@@ -1,0 +1,85 @@
+"""The Pythons that a working directory and an environment suggest, found without starting anything."""
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_IN_PROJECT = (".venv", "venv", ".pixi/envs/default")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectPython:
+    """A Python that belongs to the project in `folder`: running it runs code of the project."""
+
+    path: str
+    folder: str
+
+    @property
+    def name(self) -> str:
+        """The environment, as people call it: relative to the project where it lies in it."""
+        prefix, folder = Path(self.path).parent.parent, Path(self.folder)
+        return str(prefix.relative_to(folder)) if prefix.is_relative_to(folder) else str(prefix)
+
+
+def active_python(environ: Mapping[str, str]) -> tuple[str, str]:
+    """The Python of the activated environment and the variable that names it; empty without one."""
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        prefix = environ.get(variable, "")
+        if prefix and (path := _python_in(Path(prefix))):
+            return path, variable
+    return "", ""
+
+
+def project_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None:
+    """The Python of the project that `cwd` is in: of its folders, or of Poetry's or Pipenv's own."""
+    for folder in _upwards(Path(cwd), environ):
+        for prefix in _environments(folder, environ):
+            if path := _python_in(prefix):
+                return ProjectPython(path, str(folder))
+    return None
+
+
+def _upwards(cwd: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+    """The folders of a project from within: up to its repository's, and never the home directory."""
+    home = Path(environ.get("HOME") or "~").expanduser()
+    for folder in (cwd, *cwd.parents):
+        if folder in (home, Path(folder.anchor)):
+            return
+        yield folder
+        if (folder / ".git").exists():
+            return
+
+
+def _environments(folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+    if (named := environ.get("UV_PROJECT_ENVIRONMENT", "")) and (folder / "uv.lock").exists():
+        yield folder / named
+    yield from (folder / name for name in _IN_PROJECT)
+    # The names of both tools' environments end with a digest of the project's path (their documentation).
+    if (folder / "poetry.lock").exists():
+        base = environ.get("POETRY_VIRTUALENVS_PATH") or _cache(environ, "pypoetry/virtualenvs")
+        yield from sorted(Path(base).glob(f"*-{_digest(os.path.normcase(folder.resolve()))}-py3*"))
+    if (folder / "Pipfile").exists():
+        base = environ.get("WORKON_HOME") or _data(environ, "virtualenvs")
+        yield from sorted(Path(base).glob(f"*-{_digest(str(folder / 'Pipfile'))}*"))
+
+
+def _digest(text: str) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode()[:8]
+
+
+def _cache(environ: Mapping[str, str], name: str) -> str:
+    home = environ.get("HOME", "")
+    return os.path.join(environ.get("XDG_CACHE_HOME") or f"{home}/.cache", name)  # noqa: PTH118
+
+
+def _data(environ: Mapping[str, str], name: str) -> str:
+    home = environ.get("HOME", "")
+    return os.path.join(environ.get("XDG_DATA_HOME") or f"{home}/.local/share", name)  # noqa: PTH118
+
+
+def _python_in(prefix: Path) -> str:
+    path = prefix / "bin" / "python"
+    return str(path) if os.access(path, os.X_OK) else ""

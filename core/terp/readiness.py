@@ -1,0 +1,62 @@
+"""What code needs before it runs: an environment, packages, a kernel that is up."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from terp.kernels.protocol import Kernel
+from terp.outputs import Error
+from terp.tool import Call
+
+
+class Preparation(Protocol):
+    """Makes something ready for code that was approved or typed, with consent where that is needed."""
+
+    def waits(self, language: str) -> bool:
+        """Whether something comes before the first start of the kernel for `language`, such as a question."""
+
+    async def before(self, call: Call, kernel: Kernel) -> str:
+        """Make ready what the code needs; what the model should know of it, or "".
+
+        The kernel may not have been started yet. May be cancelled, and is tried anew for the next code.
+
+        Raises:
+            TerpError: the code cannot run.
+        """
+
+    async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
+        """Look at the error that the code ended with; what the model should know, or ""."""
+
+
+class Readiness:
+    """All preparations of a session, in the order in which they were added."""
+
+    def __init__(self, preparations: Sequence[Preparation] = ()) -> None:
+        self._preparations = list(preparations)
+
+    def add(self, preparation: Preparation) -> None:
+        """Have this prepared too, from the next code on."""
+        self._preparations.append(preparation)
+
+    def waits(self, language: str) -> bool:
+        """Whether the kernel for `language` must not be started yet."""
+        return any(preparation.waits(language) for preparation in self._preparations)
+
+    async def before(self, call: Call, kernel: Kernel) -> str:
+        """Prepare everything and start the kernel; what the model should know, in lines that end.
+
+        Raises:
+            KernelStartFailed: the kernel did not come up.
+        """
+        told = [await preparation.before(call, kernel) for preparation in self._preparations]
+        await kernel.start()
+        return _lines(told)
+
+    async def after(self, call: Call, kernel: Kernel, error: Error | None) -> str:
+        """What the model should know of the error that the code ended with, in lines that end."""
+        if error is None:
+            return ""
+        return _lines([await preparation.after(call, kernel, error) for preparation in self._preparations])
+
+
+def _lines(told: Sequence[str]) -> str:
+    return "".join(f"[{text}]\n" for text in told if text)
