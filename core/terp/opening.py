@@ -157,6 +157,7 @@ async def build_session(
         languages=kernels.languages,
         python=version_of(wanted.path if wanted else sys.executable),
         max_output_chars=settings.max_output_chars,
+        stateless=kernels.stateless,
         packages=settings.packages,
     )
     session = Session(

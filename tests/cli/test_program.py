@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -367,7 +368,7 @@ def test_a_variable_that_is_missing_is_an_error_and_nothing_is_written(terp: Ter
 
 def test_languages_are_listed_those_that_are_here_first(terp: Terp) -> None:
     result = terp("languages")
-    states = [line.split()[1] for line in result.out.splitlines()]
+    states = [re.split(r" {2,}", line)[1] for line in result.out.splitlines()]
     assert result.out.startswith("python")
     assert states == sorted(states)
 

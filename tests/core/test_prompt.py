@@ -38,3 +38,9 @@ def test_a_shell_is_told_of_where_there_is_one() -> None:
         system_prompt(Facts("Linux", "/home/me", languages)) for languages in (("python",), ("shell",))
     ]
     assert ["pty COMMAND" in prompt for prompt in prompts] == [False, True]
+
+
+def test_the_model_is_told_which_languages_keep_nothing() -> None:
+    facts = Facts("Linux", "/home/me/work", ("python", "c", "go"), stateless=("c", "go"))
+    told = "- In c, go each run is a whole program or file: nothing stays there.\n"
+    assert (told in system_prompt(facts), told in system_prompt(FACTS)) == (True, False)

@@ -279,6 +279,7 @@ class JupyterKernel:
         await self._until_ended(process, run)
         if run.reply.done():
             await self._until_idle(process, run)
+            await process.catch_up()
         elif process.gone.done():
             await asyncio.sleep(_LAST_OUTPUT_S)
         run.finish_output()

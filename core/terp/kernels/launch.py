@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import terp
 from terp.pythons.interpreter import Interpreter
@@ -23,7 +24,10 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 class Launch:
     """A command line with `{connection_file}` in it, a directory, an environment, and why this one.
 
-    `bootstrap` is code that the kernel runs silently before the first cell.
+    `bootstrap` is code that the kernel runs silently before the first cell. `transport` is how messages
+    travel: sockets in a private directory, or ports of 127.0.0.1 for kernels that know nothing else.
+    `interrupt_by` is what stops the code: SIGINT to the kernel's process group, or a message. With
+    `results_lag` a result may come after the kernel has said that it is idle.
     """
 
     argv: Sequence[str]
@@ -33,6 +37,9 @@ class Launch:
     why: str = ""
     bootstrap: str = ""
     start_timeout_s: float = 60.0
+    transport: Literal["ipc", "tcp"] = "ipc"
+    interrupt_by: Literal["signal", "message"] = "signal"
+    results_lag: bool = False
 
 
 # These folders come last on the path, so that nothing in them shadows what the environment has itself, and

@@ -14,7 +14,7 @@ from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
 from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.kernels.runtimes.table import all_runtimes
+from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
 from terp.outputs import Output
 from terp.pythons.interpreter import Interpreter
@@ -66,11 +66,18 @@ class LocalKernels:
 
     def known(self) -> Sequence[KnownLanguage]:
         """Every language of the table."""
-        machine = self._machine()
+        names: dict[tuple[Runtime, str], list[str]] = {}
+        for name, row in best_runtimes(self._machine()).items():
+            names.setdefault(row, []).append(name)
         return [
-            KnownLanguage(row.names, row.find(machine), row.remedy, row.keeps_state, row.tested)
-            for row in all_runtimes()
+            KnownLanguage(tuple(theirs), found, row.remedy, row.keeps_state, row.tested)
+            for (row, found), theirs in names.items()
         ]
+
+    @property
+    def stateless(self) -> Sequence[str]:
+        """Those of `languages` in which every run begins anew."""
+        return tuple(name for name, row in self._here.items() if not row.keeps_state)
 
     def get(self, language: str) -> Kernel:
         """The kernel for a language or an alias of it."""
@@ -121,12 +128,11 @@ class LocalKernels:
 
     @cached_property
     def _here(self) -> Mapping[str, Runtime]:
-        machine = self._machine()
-        known = {name: runtime for runtime in all_runtimes() for name in runtime.names}
+        known = best_runtimes(self._machine())
         chosen = [language_of(name, tuple(known)) or name for name in self.options.languages] or tuple(known)
         unknown = [name for name in chosen if name not in known]
         if unknown:
             raise SettingsError(
                 [f"languages: terp runs no {name!r}; it runs {', '.join(known)}." for name in unknown]
             )
-        return {name: known[name] for name in chosen if known[name].find(machine)}
+        return {name: known[name][0] for name in chosen if known[name][1]}

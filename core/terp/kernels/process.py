@@ -27,6 +27,8 @@ _POLL_S = 0.1
 _QUICK_POLL_S = 0.01
 # How long a subscription to iopub is given to show up before the probe is sent again.
 _PROBE_S = 0.25
+# How long a late result is waited for.
+_LAG_S = 0.5
 # How long a kernel that is about to be killed may take to write its stack.
 _STACK_S = 0.2
 # How long a kernel that is asked to end may take.
@@ -165,12 +167,21 @@ class KernelProcess:
         finally:
             self.forget(message_id)
 
+    async def catch_up(self) -> None:
+        """Wait until what a run has put out is here, in a kernel that sends results late."""
+        if self._launch.results_lag:
+            nothing = {"code": "", "silent": True, "store_history": False, "allow_stdin": False}
+            await self.ask("execute_request", nothing, _LAG_S)
+
     def type_in(self, value: str) -> None:
         """Answer the kernel's open `input_request`."""
         self._post("stdin", self._client.session.msg("input_reply", {"value": value}))
 
     async def interrupt(self) -> None:
-        """Send SIGINT to the kernel and its children."""
+        """Send SIGINT to the kernel and its children, or the message that a kernel wants instead."""
+        if self._launch.interrupt_by == "message":
+            self._post("control", self._client.session.msg("interrupt_request", {}))
+            return
         await self._provisioner.send_signal(signal.SIGINT)
 
     def poke(self) -> None:
@@ -248,7 +259,9 @@ class KernelProcess:
     async def _spawn(self) -> None:
         spec = KernelSpec(argv=list(self._launch.argv), language=self._launch.language)
         manager = AsyncKernelManager(
-            connection_file=str(self._dir.connection_file), transport="ipc", context=self._context
+            connection_file=str(self._dir.connection_file),
+            transport=self._launch.transport,
+            context=self._context,
         )
         manager._kernel_spec = spec
         self._provisioner = GroupProvisioner(kernel_id="", kernel_spec=spec, parent=manager)

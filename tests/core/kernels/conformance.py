@@ -19,7 +19,9 @@ class Conformance(KernelTests):  # type: ignore[misc]
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = RunDir()
-        cls.km = KernelManager(connection_file=str(cls.folder.connection_file), transport="ipc")
+        cls.km = KernelManager(
+            connection_file=str(cls.folder.connection_file), transport=cls.launch.transport
+        )
         cls.km._kernel_spec = KernelSpec(argv=list(cls.launch.argv), language=cls.launch.language)
         cls.km.start_kernel(cwd=cls.launch.cwd, env=dict(cls.launch.environment))
         cls.kc = cls.km.blocking_client()

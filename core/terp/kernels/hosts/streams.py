@@ -73,6 +73,15 @@ class Printer:
                 self._send_text(stream, "".join(run))
                 run = []
 
+    def result(self, text: str, number: int) -> None:
+        """Send the value of the cell, which is the `number`th; of one that has no room the beginning."""
+        self.flush()
+        self._drop(text[self._room :])
+        text = text[: self._room]
+        self._room -= len(text)
+        content = {"execution_count": number, "data": {"text/plain": text}, "metadata": {}}
+        self._send("execute_result", content)
+
     def report(self, **facts: Any) -> None:
         """Tell the adapter something about the cell; never shown."""
         self._send("display_data", {"data": {REPORT: facts}, "metadata": {}, "transient": {}})
