@@ -37,7 +37,7 @@ def wrapped(text: str) -> list[str]:
 frames = st.lists(st.tuples(rows, fitting, bottoms), min_size=1, max_size=8)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(frames)
 def test_the_bottom_stays_below_all_that_was_painted(
     changes: list[tuple[list[Row], list[Row], list[Row]]],
@@ -53,7 +53,7 @@ def test_the_bottom_stays_below_all_that_was_painted(
         assert "\n".join(terminal.shown()) == "\n".join([*finished, *live]).rstrip()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(frames, st.data())
 def test_the_cursor_is_where_the_bottom_wants_it(
     changes: list[tuple[list[Row], list[Row], list[Row]]], draw: st.DataObject
@@ -69,7 +69,7 @@ def test_the_cursor_is_where_the_bottom_wants_it(
         assert (screen.cursor.x, screen.display[screen.cursor.y][:2]) == (at[1], f"{at[0]}>")
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(frames)
 def test_what_is_held_back_in_a_pause_is_painted_after_it(
     changes: list[tuple[list[Row], list[Row], list[Row]]],

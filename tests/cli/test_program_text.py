@@ -62,7 +62,7 @@ def plain(line: Line) -> str:
     return "".join(run for run, _ in line)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @example("plain \x1b[F\x9b31m", [1], 0)
 @given(texts, st.lists(st.integers(1, 12), min_size=1, max_size=6), st.integers(0, 8))
 def test_lines_do_not_depend_on_how_output_was_cut(text: str, sizes: list[int], window: int) -> None:

@@ -141,7 +141,7 @@ def test_markdown_that_code_displays_is_drawn_as_such() -> None:
     assert drawn(printed(Display({"text/markdown": "**so**", "text/plain": "<Markdown>"})))[0] == "so"
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(20, 120))
 def test_output_looks_the_same_however_it_was_cut(sizes: list[int], columns: int) -> None:
     text = (

@@ -1,5 +1,7 @@
 """Text that grows at its end, without copying it at every piece."""
 
+import unicodedata
+
 
 class Pieces:
     """Joins pieces when the whole is asked for, and not before."""
@@ -29,7 +31,11 @@ class Pieces:
         return whole
 
     def end(self, characters: int) -> str:
-        """At most the last `characters`; cheap however long the whole is."""
+        """At most the last `characters`; cheap however long the whole is.
+
+        What is cut does not begin with a combining mark, which a terminal would put on whatever stands
+        before it.
+        """
         found: list[str] = []
         length = 0
         for piece in reversed(self._pieces):
@@ -37,4 +43,10 @@ class Pieces:
             length += len(piece)
             if length >= characters:
                 break
-        return "".join(reversed(found))[-characters:]
+        ending = "".join(reversed(found))[-characters:]
+        return ending if len(ending) == self._length else ending[_first_unmarked(ending) :]
+
+
+def _first_unmarked(text: str) -> int:
+    marked = (unicodedata.category(character)[0] == "M" for character in text)
+    return next((at for at, is_mark in enumerate(marked) if not is_mark), len(text))

@@ -19,7 +19,7 @@ sizes = st.lists(st.integers(1, 60), min_size=1, max_size=6)
 frames = st.lists(st.booleans(), min_size=1, max_size=5)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(documents, sizes, frames, st.integers(20, 200), st.integers(6, 40))
 def test_an_answer_looks_the_same_in_one_piece_and_in_many(
     text: str, sizes: list[int], paint: list[bool], columns: int, rows: int
@@ -89,7 +89,7 @@ outputs = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(documents, outputs, sizes, st.integers(20, 120), st.integers(8, 40))
 def test_nothing_above_the_tail_is_ever_written_again(
     text: str, output: str, sizes: list[int], columns: int, rows: int
@@ -116,7 +116,7 @@ def test_nothing_above_the_tail_is_ever_written_again(
 PROSE = "Some **bold** words, a `name` and [a link](http://example.org/x), $x_i^2$, again.\n\n- item\n\n"
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(
     st.lists(
         st.sampled_from([PROSE, "plain words and more of them, " * 12 + "\n\n"]), min_size=8, max_size=20

@@ -1,6 +1,6 @@
 import re
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.cli.screens import Terminal, cut, stream
@@ -55,10 +55,11 @@ texts = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 sizes = st.lists(st.integers(1, 40), min_size=1, max_size=8)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     texts, sizes, st.lists(st.booleans(), min_size=1, max_size=5), st.integers(20, 200), st.integers(6, 40)
 )
+@example("~~~\n\n漢字かなzalgo" + "\u0301" * 30 + "plain words that go on ", [1], [True], 25, 6)
 def test_the_final_screen_does_not_depend_on_chunks_or_frames(
     text: str, sizes: list[int], paint: list[bool], columns: int, rows: int
 ) -> None:
@@ -68,7 +69,7 @@ def test_the_final_screen_does_not_depend_on_chunks_or_frames(
     assert pieces.shown() == whole.shown()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(texts, sizes, st.integers(20, 120))
 def test_no_word_is_lost_or_said_twice(text: str, sizes: list[int], columns: int) -> None:
     words = iter(range(10_000))

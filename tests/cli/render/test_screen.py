@@ -17,7 +17,7 @@ rows = st.lists(
 updates = st.lists(st.tuples(rows, rows), min_size=1, max_size=8)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(updates)
 def test_what_was_finished_is_never_touched_again(changes: list[tuple[list[Text], list[Text]]]) -> None:
     terminal = Terminal(40, 12)
@@ -30,7 +30,7 @@ def test_what_was_finished_is_never_touched_again(changes: list[tuple[list[Text]
         assert "\n".join(terminal.shown()) == "\n".join(expected).rstrip()
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(updates)
 def test_the_cursor_never_leaves_the_tail_upwards(changes: list[tuple[list[Text], list[Text]]]) -> None:
     terminal = Terminal(40, 12)

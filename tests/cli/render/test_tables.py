@@ -73,7 +73,7 @@ def test_what_ends_a_long_table_is_no_row_of_it(line: str) -> None:
     assert shown(HEAD + rows_of(40) + line + "\n")[-2] == ""
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     st.lists(
         st.lists(st.sampled_from(["a", "two words", "漢字", "", "x" * 30, "`c`"]), min_size=3, max_size=3)

@@ -19,7 +19,7 @@ MARKS = str.split(
 PIECES = st.sampled_from([*MARKS, " ", "\t", "\n", "\n    "])
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.sampled_from(["python", "shell", "ruby", ""]), st.text())
 def test_any_text_has_an_account(language: str, code: str) -> None:
     assert isinstance(effects_of(language, code), Effects)
@@ -35,7 +35,7 @@ def mutated(draw: st.DrawFn) -> str:
     return code
 
 
-@settings(deadline=None, max_examples=600)
+@settings(max_examples=600)
 @given(st.sampled_from(["python", "shell"]), mutated())
 def test_code_with_mistakes_has_an_account(language: str, code: str) -> None:
     assert isinstance(effects_of(language, code), Effects)
