@@ -69,7 +69,6 @@ def test_lines_do_not_depend_on_how_output_was_cut(text: str, sizes: list[int], 
     assert lines_of(cut(text, sizes), window) == lines_of([text], window)
 
 
-@settings(deadline=None)
 @given(texts, st.lists(st.integers(1, 12), min_size=1, max_size=6))
 def test_no_hostile_character_passes(text: str, sizes: list[int]) -> None:
     assert HOSTILE.findall("".join(plain(line) for line in lines_of(cut(text, sizes), 8))) == []

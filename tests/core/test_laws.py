@@ -38,7 +38,7 @@ async def test_law_1_a_consumer_that_only_pulls_runs_nothing(tmp_path: Path) -> 
     decisions=st.lists(st.sampled_from(["run", Decline("no"), Decline("", stop=True)]), max_size=6),
     leave_after=st.integers(min_value=0, max_value=60),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_law_2_every_call_has_one_result_whatever_happens(
     replies: list[Scripted],
     decisions: list[str | Decline],

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events import CodeDelta, Event, TurnFinished
@@ -71,7 +71,6 @@ def test_lines_that_may_be_folded_wait_in_the_tail() -> None:
     assert tail(lines(12) + "y", most=10) == [" 11 │ x11", " 12 │ x12", " 13 │ y"]
 
 
-@settings(deadline=None)
 @given(
     st.text(st.sampled_from("ab ='\"#\n\n\n漢\t"), max_size=400),
     st.lists(st.integers(1, 30), min_size=1, max_size=6),
@@ -82,7 +81,6 @@ def test_code_looks_the_same_however_it_was_cut(code: str, sizes: list[int], wid
     assert rows(cut(code, sizes), width=width, most=most) == rows([code], width=width, most=most)
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from("ab =#\n\n"), max_size=300), st.integers(14, 60), st.integers(1, 12))
 def test_every_line_is_shown_or_counted(code: str, width: int, most: int) -> None:
     whole, shown = rows([code], width=width), rows([code], width=width, most=most)

@@ -287,7 +287,7 @@ LEVELS = bundle(frame(8).pivot_table(index=["city", "when"], columns="ok", value
 
 
 @given(st.sampled_from([WIDE, LEVELS]), st.integers(1, 300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_row_is_wider_than_the_terminal(data: dict[str, str], width: int) -> None:
     rows = display_rows(data, "", lambda: width)
     assert max(row.cell_len for row in rows if isinstance(row, Text)) <= width

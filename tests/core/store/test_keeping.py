@@ -91,7 +91,7 @@ def test_only_the_owner_can_read_what_is_kept(tmp_path: Path) -> None:
     assert modes == {"s": 0o700, "events.jsonl": 0o600, "lock": 0o600, "outputs": 0o700}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(part=st.floats(0, 1))
 def test_a_log_cut_at_any_byte_holds_a_good_prefix(
     part: float, tmp_path_factory: pytest.TempPathFactory
