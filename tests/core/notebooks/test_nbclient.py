@@ -24,6 +24,9 @@ from terp.person import Nobody
 from terp.session import Session
 from terp.testing import ScriptedModel
 
+# One worker fetches them.
+pytestmark = pytest.mark.xdist_group("notebooks")
+
 VERSION = "0.10.4"
 NOTEBOOKS = (
     "Clear Output", "Empty Cell", "Error", "Factorials", "HelloWorld", "Inline Image", "Other Comms", "SVG",
