@@ -16,12 +16,14 @@ from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.profiles import load_settings
 from terp.prompt import Facts, system_prompt
-from terp.pythons.choosing import PythonChoice, wanted_python
+from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
 from terp.pythons.interpreter import version_of
 from terp.session import Session
 from terp.settings import Given, Settings, table
 from terp.store.folders import new_folder
 from terp.store.places import Place, Secrets, is_session, new_place, stored_place
+from terp.tools.offering import offer_tools
+from terp.tools.reading import read_toolbox
 
 if TYPE_CHECKING:
     from terp.chat import Chat
@@ -104,7 +106,12 @@ class Opening:
     async def _build(self) -> Session:
         person, place = self._person or Nobody(), self._place()
         decides = AutoRun(person) if self._settings.auto_run else person
-        return await build_session(self._settings, decides, place=place, cwd=self._cwd, environ=self._environ)
+        session = await build_session(
+            self._settings, decides, place=place, cwd=self._cwd, environ=self._environ
+        )
+        for problem in session.toolbox.problems:
+            session.voice.tell(problem)
+        return session
 
     def _place(self) -> "Place":
         if self._keep is False:
@@ -136,34 +143,58 @@ async def build_session(
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
     """
-    kernels = LocalKernels(cwd, kernel_options(settings, prelude), environ=environ)
+    places = find_places(environ)
+    kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
     kernels.own_files = tuple(path for path in (settings.record, settings.replay) if path)
-    model = await build_model(settings, kernels.languages, cwd=kernels.cwd, environ=environ, api_key=api_key)
-    wanted = wanted_python(settings.python, environ, kernels.cwd)
-    facts = Facts(
-        system="{0.sysname} {0.machine}".format(os.uname()),
+    toolbox = read_toolbox(settings, environ, places, kernels)
+    kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
+    model = await build_model(
+        settings,
+        kernels.languages,
         cwd=kernels.cwd,
-        languages=kernels.languages,
-        python=version_of(wanted.path if wanted else sys.executable),
-        max_output_chars=settings.max_output_chars,
+        environ=environ,
+        api_key=api_key,
+        functions=toolbox.names,
     )
+    wanted = wanted_python(settings.python, environ, kernels.cwd)
     session = Session(
         model,
         kernels,
         person,
         folder=place.folder,
         keeper=place.keeper,
-        system=system_prompt(facts, instructions=settings.instructions, replacement=settings.system_message),
-        limits=Limits(
-            max_steps=settings.max_steps,
-            max_budget_usd=settings.max_budget_usd,
-            run_timeout_s=settings.run_timeout_s,
-            max_output_chars=settings.max_output_chars,
+        system=system_prompt(
+            _facts(settings, kernels, wanted),
+            instructions=settings.instructions,
+            replacement=settings.system_message,
+            functions=toolbox.told(shipped=not settings.system_message),
         ),
+        limits=_limits(settings),
     )
-    session.pythons = PythonChoice(wanted, kernels, session.voice, find_places(environ).state, environ)
+    session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
     session.readiness.add(session.pythons)
+    session.toolbox = toolbox
+    offer_tools(session, session.voice, settings, environ)
     return session
+
+
+def _facts(settings: Settings, kernels: LocalKernels, wanted: Wanted | None) -> Facts:
+    return Facts(
+        system="{0.sysname} {0.machine}".format(os.uname()),
+        cwd=kernels.cwd,
+        languages=kernels.languages,
+        python=version_of(wanted.path if wanted else sys.executable),
+        max_output_chars=settings.max_output_chars,
+    )
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        max_steps=settings.max_steps,
+        max_budget_usd=settings.max_budget_usd,
+        run_timeout_s=settings.run_timeout_s,
+        max_output_chars=settings.max_output_chars,
+    )
 
 
 def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:

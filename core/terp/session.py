@@ -28,6 +28,7 @@ from terp.runs import Runner
 from terp.services import Service, Services
 from terp.store.protocol import Keeping
 from terp.tool import Call
+from terp.tools.toolbox import Toolbox
 from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun
 from terp.voice import Voice
@@ -46,7 +47,8 @@ class Session:
     `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
     down what happens, and knows what was stored before, with which the session then goes on. All parts are
     closed by `aclose`. Whoever puts the session together sets `pythons`, which decides about the Python that
-    runs the code, and leaves it out where that is not decided here.
+    runs the code, and leaves it out where that is not decided here; and `toolbox`, whose functions are in
+    the Python kernel and run when the model calls them as tools.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Session:
         self._past = Past(self._history, self.log, self._copy)
         self.readiness = Readiness()
         self.pythons: PythonChoice | None = None
+        self.toolbox = Toolbox()
         self._warming = Warming(kernels, self.readiness.waits)
         self._conversation = Conversation(
             model,
@@ -380,6 +383,7 @@ class Session:
             self.log,
             Interrupts(),
             self._between.text,
+            self.toolbox.names,
             left_over,
             first_step,
         )

@@ -27,7 +27,8 @@ class Setting:
     """One row: how a value is named, read, limited and explained.
 
     `unset` says what the default (0, empty, none) means when it is not a value of its own. Where `optional`
-    is given, a flag may stand without a value: the word behind it is one only if it has this form.
+    is given, a flag may stand without a value: the word behind it is one only if it has this form. Names that
+    `are_paths` are relative to the file of settings that they stand in.
     """
 
     about: str
@@ -40,6 +41,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     limits: tuple[float, float] = (0, math.inf)
     in_files: bool = True
+    are_paths: bool = False
     optional: str = ""
     name: str = ""
     default: Any = None
@@ -272,6 +274,19 @@ class Settings:
     )
     env_pass: tuple[str, ...] = setting(
         (), "variables that the code may see, besides the harmless ones", group="code", metavar="NAME,…"
+    )
+    tools: tuple[str, ...] = setting(
+        (), "files that declare tools: .py, .yaml, .json", group="code", metavar="FILE,…", are_paths=True
+    )
+    search_provider: str = setting(
+        "",
+        "who searches the web",
+        group="code",
+        choices=("searxng", "brave", "tavily"),
+        unset="the one whose key or address there is",
+    )
+    search_url: str = setting(
+        "", "address of a SearXNG server, or of another provider", group="code", metavar="URL"
     )
 
     theme: str = setting(
