@@ -143,6 +143,8 @@ def _tools(call: Call) -> int:
     kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
     toolbox = read_toolbox(settings, call.environ, call.places, kernels)
     rows = [tuple(map(one_line, row)) for row in listed(toolbox)]
+    if not rows:
+        call.tell("there are no tools: they are functions of the Python kernel, which is not among languages.")
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     call.out.writelines(
         f"{name:{widths[0]}}  {arguments:{widths[1]}}  {source}\n" for name, arguments, source in rows

@@ -5,7 +5,7 @@ from terp.tools.toolbox import Toolbox
 
 
 def listed(toolbox: Toolbox) -> list[tuple[str, str, str]]:
-    """For each tool its name, its arguments, and its source or what it lacks; those that lack something last."""
+    """For each tool its name, its arguments, and its source or what it lacks; the lacking last."""
     return [_row(tool) for tool in sorted(toolbox.tools, key=lambda one: bool(one.missing))]
 
 
