@@ -144,7 +144,9 @@ def _tools(call: Call) -> int:
     toolbox = read_toolbox(settings, call.environ, call.places, kernels)
     rows = [tuple(map(one_line, row)) for row in listed(toolbox)]
     if not rows:
-        call.tell("there are no tools: they are functions of the Python kernel, which is not among languages.")
+        call.tell(
+            "there are no tools: they are functions of the Python kernel, and Python does not run here."
+        )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     call.out.writelines(
         f"{name:{widths[0]}}  {arguments:{widths[1]}}  {source}\n" for name, arguments, source in rows

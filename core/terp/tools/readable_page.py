@@ -28,7 +28,7 @@ def readable_page(page: Page) -> str:
 
     soup = BeautifulSoup(page.body, "html.parser", from_encoding=_known(page.encoding) or None)
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
-    for unsaid in soup.find_all(_NOT_SAID):
+    for unsaid in soup.find_all(("head", *_NOT_SAID)):
         unsaid.decompose()
     _with_whole_links(soup, page.url)
     text = MarkdownConverter(heading_style="ATX", strip=["img"], bullets="-").convert_soup(_main(soup))

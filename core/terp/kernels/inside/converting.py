@@ -169,7 +169,8 @@ def single(value: Any, kind: Any) -> Any:
     """One value that is no container."""
     if kind is type(None) or (isinstance(value, bool) and kind in (int, float, str)):
         raise Unfit
-    if isinstance(value, kind):
+    # A class since Python 3.11.
+    if kind is Any or isinstance(value, kind):
         return value
     for base, make in MAKERS.items():
         if issubclass(kind, base):

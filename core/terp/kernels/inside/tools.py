@@ -16,7 +16,7 @@ import types
 from collections.abc import Callable
 from importlib import import_module
 from importlib.machinery import ModuleSpec
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, signature
 from typing import Any
 
 TRUNCATED = " [TRUNCATED]"
@@ -84,7 +84,7 @@ class Tools:
         imported: Any = import_module(module)
         function = functools.reduce(getattr, path.split("."), imported)
         hints = converting.written_hints(tool["parameters"])
-        return function(**converting.converted(tool["name"], given, hints))
+        return called(function, converting.converted(tool["name"], given, hints))
 
     def module(self, path: str) -> Any:
         """The module that a tool file makes; one that failed is tried anew."""
@@ -126,7 +126,16 @@ def bound(tool: dict[str, Any], args: Any, kwargs: dict[str, Any]) -> dict[str, 
             from ast import literal_eval  # noqa: PLC0415
 
             given[one["name"]] = literal_eval(one["default"])
-    return given
+    return {name: given[name] for name in parameters if name in given}
+
+
+def called(function: Any, given: dict[str, Any]) -> Any:
+    """What a function gives that takes its arguments by name, or as many of C do, by their order only."""
+    try:
+        kinds = {one.kind for one in signature(function).parameters.values()}
+    except (TypeError, ValueError):
+        kinds = {Parameter.POSITIONAL_ONLY}
+    return function(*given.values()) if Parameter.POSITIONAL_ONLY in kinds else function(**given)
 
 
 def finished(result: Any, max_chars: int) -> Any:
