@@ -25,7 +25,7 @@ SUBCOMMANDS = (
     Subcommand("demo", "", "a tour without key or network"),
     Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
     Subcommand("languages", "", "which languages run here, and how to get the others"),
-    Subcommand("tools", "", "which functions the model can call, and where they come from"),
+    Subcommand("tools", "", "which functions the model can call"),
     Subcommand("profiles", "", "the named sets of settings"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, prune"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
