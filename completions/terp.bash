@@ -25,15 +25,16 @@ _terp() {
             ;;
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
+        --auto-install) compopt +o default 2>/dev/null; words=( never ask known always) ;;
         --search-provider) compopt +o default 2>/dev/null; words=(searxng brave tavily) ;;
         --theme) compopt +o default 2>/dev/null; words=(auto dark light none) ;;
         --images) compopt +o default 2>/dev/null; words=(auto off kitty iterm sixel blocks) ;;
         --notify) compopt +o default 2>/dev/null; words=(auto off bell osc9 osc99 osc777) ;;
         --replay-mode) compopt +o default 2>/dev/null; words=(strict new sequence) ;;
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
-        --python | --record | --replay | --file | -f) ;;
+        --python | --shell | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --run-timeout | --run-timeout-s | --env-pass | --tools | --search-url | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --tools | --search-url | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
@@ -62,7 +63,10 @@ _terp() {
                     --auto-run -y
                     --no-auto-run
                     --python
+                    --shell
                     --languages
+                    --packages
+                    --auto-install
                     --run-timeout --run-timeout-s
                     --env-pass
                     --tools
@@ -81,6 +85,7 @@ _terp() {
                     --profile -p
                     --file -f
                     --out -o
+                    --emit
                     --cwd
                     --interactive -i
                     --continue -c

@@ -63,6 +63,21 @@ def test_the_core_imports_no_front_end() -> None:
     assert found == []
 
 
+def test_a_session_is_put_together_in_few_places() -> None:
+    found = {
+        (path.name, called(node.func))
+        for path, tree in sources(CORE, CLI)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and called(node.func) in ("Session", "build_session")
+    }
+    assert found == {
+        ("opening.py", "Session"),
+        ("opening.py", "build_session"),
+        ("play.py", "Session"),
+        ("conversation.py", "build_session"),
+    }
+
+
 def test_nothing_imports_by_relative_name() -> None:
     found = [
         f"{path}:{node.lineno}"

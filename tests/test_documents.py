@@ -15,11 +15,12 @@ from tests.loopback import Call, Loopback
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = sorted(ROOT.glob("*.md"))
-EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+STORES = (ROOT / "docs" / "stores.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", README + STORES, re.DOTALL)
 
 
 def printed_by(example: str, server: Loopback, home: Path) -> str:
-    """What a Python example of the README prints, with a server in place of OpenAI's."""
+    """What a Python example of the documents prints, with a server in place of OpenAI's."""
     env = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": os.pathsep.join([str(ROOT / "core"), str(ROOT / "cli")]),
@@ -32,7 +33,7 @@ def printed_by(example: str, server: Loopback, home: Path) -> str:
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
-def test_the_examples_of_the_readme_run(number: int, tmp_path: Path) -> None:
+def test_the_examples_of_the_documents_run(number: int, tmp_path: Path) -> None:
     code = "print(len([n for n in range(2, 100) if all(n % d for d in range(2, n))]))"
     with Loopback([Call(code=code), "There are 25."]) as server:
         printed = printed_by(EXAMPLES[number], server, tmp_path)

@@ -11,6 +11,7 @@ from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp_cli.choices import letter_of, lettered, numbered
 from terp_cli.clipboard import copied
+from terp_cli.commands.table import Commands
 from terp_cli.front import PersonalFront
 from terp_cli.lookalikes import lookalikes
 from terp_cli.reader import Reader
@@ -27,11 +28,20 @@ CHOICES = (
     Option("v", "show all of it"),
 )
 CONSENT = (Option("y", "yes"), Option("n", "no"))
+_ESCAPE = "Esc does not run it either; Ctrl-C ends the turn."
 _LONGER = "Anything longer does not run it, and is told to the model."
-_LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [?] or what to do instead ›"
+_LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [?] or what to do instead"
+# Fewer cells than this beside the letters are too few to write in.
+_ROOM = 30
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
+_UNASKED = "Code runs unasked from now on. /auto_run off: you are asked again."
+_UNASKED_ONCE = "Code runs unasked until this call ends. Ctrl-C stops it."
 _PASTED = "A paste cannot approve. Type the letter."
+_YES = ("yes", "ok", "okay", "sure", "run", "yep", "yeah")
+_Y_RUNS = "y runs it, with Enter."
+_BESIDE = "Commands that only show something, as /vars does, can be used here, too."
+_NO_COMMANDS = "No command and no code of your own can be entered here. y runs it, n does not."
 
 
 def _send_interrupt() -> None:
@@ -48,7 +58,8 @@ class TerminalPerson:
     is drawn before it is asked about, because nobody else draws the turn on this terminal. With `spoken`
     the choices are numbered and read out.
 
-    While `always` is set nobody is asked. `explain`, where it is set, is what the model says about code.
+    While `always` is set nobody is asked. `explain`, where it is set, is what the model says about code,
+    and `beside` does what a line says that is a command or code and no answer.
     """
 
     def __init__(
@@ -72,6 +83,7 @@ class TerminalPerson:
         self._spoken = spoken
         self._always = False
         self.explain: Callable[[str, str], Awaitable[str]] | None = None
+        self.beside: Callable[[str], Awaitable[None]] | None = None
 
     @property
     def always(self) -> bool:
@@ -107,7 +119,8 @@ class TerminalPerson:
     async def choose(self, choice: Choice) -> str:
         """The letter of the answer; any other answer is none of them, and a paste only can be that."""
         why = f"\n{readable(choice.why)}" if choice.why else ""
-        letters = numbered(choice.options) if self._spoken else f"{lettered(choice.options)} › "
+        spoken = f"{self._broken(numbered(choice.options))} "
+        letters = spoken if self._spoken else f"{lettered(choice.options)} › "
         known = {option.letter for option in choice.options}
         with self._front.asking():
             while True:
@@ -137,15 +150,22 @@ class TerminalPerson:
 
     async def _decided(self, proposed: CodeProposed, typed: Typed) -> Run | Decline | None:
         answer = self._letter(typed.text, CHOICES)
-        if len(answer) > 1:
+        if answer in _YES:
+            self._tell(_Y_RUNS)
+        elif _means_terp(answer):
+            await self._do_beside(typed.text.strip())
+        elif len(answer) > 1:
             return Decline(typed.text.strip())
-        if typed.pasted:
+        elif typed.pasted:
             self._tell(_PASTED)
-            return None
-        match answer:
+        else:
+            return await self._decided_by_letter(proposed, answer)
+        return None
+
+    async def _decided_by_letter(self, proposed: CodeProposed, letter: str) -> Run | Decline | None:
+        match letter:
             case "y" | "a":
-                self.always = answer == "a"
-                return Run(proposed.code)
+                return self._agreed(proposed, always=letter == "a")
             case "n":
                 return Decline("", stop=self._once)
             case "e":
@@ -156,9 +176,18 @@ class TerminalPerson:
                 self._tell(f"Copied {await copied(proposed.code, self._environ, self._typing.emit)}.")
             case "v":
                 self._front.whole_code()
-            case _ if answer:
-                self._tell(*(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER)
+            case _ if letter:
+                known = [_BESIDE] if self.beside else []
+                self._tell(
+                    *(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER, _ESCAPE, *known
+                )
         return None
+
+    def _agreed(self, proposed: CodeProposed, *, always: bool) -> Run:
+        self.always = always
+        if always:
+            self._tell(_UNASKED_ONCE if self._once else _UNASKED)
+        return Run(proposed.code)
 
     def _letter(self, text: str, choices: Sequence[Option]) -> str:
         """What was typed, in small letters; the letter of a number where numbers were offered."""
@@ -173,6 +202,15 @@ class TerminalPerson:
             self._front.say(await self.explain(proposed.language, proposed.code))
         except TerpError as error:
             self._front.say(error.message)
+
+    async def _do_beside(self, line: str) -> None:
+        if self.beside is None:
+            self._tell(_NO_COMMANDS)
+            return
+        try:
+            await self.beside(line)
+        except TerpError as error:
+            self._front.say(error.message, *([error.remedy] if error.remedy else []))
 
     async def _edited(self, proposed: CodeProposed) -> Run | None:
         """The edited code, which is proposed again; None when it is as it was."""
@@ -193,8 +231,13 @@ class TerminalPerson:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
         asked = f"{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}."
-        letters = numbered(CHOICES, free=_LONGER) if self._spoken else f"{self._broken(_LETTERS)} "
+        letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()
         return f"\n{self._broken(asked)}\n{letters}"
+
+    def _letters(self) -> str:
+        letters = self._broken(_LETTERS)
+        left = self._typing.width - len(letters.rpartition("\n")[2]) - len(" › ")
+        return f"{letters}{' ' if left >= _ROOM else chr(10)}› "
 
     def _broken(self, text: str) -> str:
         """Lines of terp's own, broken between words."""
@@ -203,7 +246,7 @@ class TerminalPerson:
     async def _line(self, question: str) -> Typed | None:
         """What is typed; None when there is no answer: Ctrl-C, Ctrl-D, or no terminal any more."""
         try:
-            return await self._typing.line(question)
+            return await self._typing.line(question, escape="n")
         except EOFError:
             return None
         except KeyboardInterrupt:
@@ -223,3 +266,8 @@ class TerminalPerson:
         if self._desk is None:
             self._desk = self._make_desk()
         return self._desk
+
+
+def _means_terp(answer: str) -> bool:
+    """Whether an answer is what is typed at the prompt for terp itself: a command, or code of one's own."""
+    return answer.startswith((">>>", "!", "%%")) or ("\n" not in answer and Commands.are_in(answer))

@@ -99,12 +99,13 @@ class Bottom(Renderer):
     def _row(self, screen: Screen, number: int, columns: int) -> Row:
         cells = screen.data_buffer[number]
         runs: list[Run] = []
-        at = 0
+        at, before = 0, ""
         while at < columns:
             cell = cells[at]
             at += cell.width or 1
             sgr = self._sgr(cell.style)
-            shown = _shown(cell.char, cell.width)
+            shown = _shown(cell.char, cell.width, before, cells[at].char[:1] if at < columns else "")
+            before = cell.char[:1]
             if runs and runs[-1][1] == sgr:
                 runs[-1] = (runs[-1][0] + shown, sgr)
             else:
@@ -150,6 +151,10 @@ def _seen_on_spaces(sgr: str) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def _shown(text: str, width: int) -> str:
-    """The text of a cell, or of a wide one; what could do something to the terminal is replaced within it."""
-    return text if readable(text) == text else "\ufffd".ljust(width)
+def _shown(text: str, width: int, before: str, after: str) -> str:
+    """The text of a cell, or of a wide one; what could do something to the terminal is replaced within it.
+
+    Whether a joiner does is known from the characters `before` and `after` the cell.
+    """
+    around = before + text + after
+    return text if readable(text) == text or readable(around) == around else "\ufffd".ljust(width)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, StopReason, TerpError
 from terp.places import find_places
-from terp.profiles import load_settings
+from terp.profiles import load_settings, profile_in_effect
 from terp.settings import Given, Settings
 from terp_cli import streams, tty
 from terp_cli.command_line import CommandLine
@@ -47,6 +47,9 @@ class Call:
         """What writes a line above a prompt, while there is one."""
         for notice in line.notices:
             self.tell(notice)
+        if line.missed and self.source == "terminal":
+            # Sent all the same: a prompt may be any word.
+            self.tell(f"'{line.words[0]}' is sent as a prompt; the command is: {line.missed}")
         if self.options.api_key:
             self.tell(_KEY_IN_ARGUMENTS)
 
@@ -103,6 +106,11 @@ class Call:
         return load_settings(flags, profile=self.options.profile, environ=self.environ, places=self.places)
 
     @property
+    def profile(self) -> str:
+        """The profile in effect, "default" when no other is asked for."""
+        return profile_in_effect(self.options.profile, self.environ, self.places)
+
+    @property
     def cwd(self) -> Path:
         """The working directory of the session."""
         try:
@@ -116,7 +124,8 @@ class Call:
     @property
     def draws(self) -> bool:
         """Whether a turn is drawn on a terminal, and not written as plain text or JSON."""
-        return self.options.output_format == "text" and self.out.isatty() and not self.options.plain
+        text = self.options.output_format == "text" and not self.options.plain
+        return text and self.out.isatty() and not self.options.emit
 
     @property
     def notes_code(self) -> bool:
@@ -170,4 +179,4 @@ class Call:
         from terp_cli.plain import PlainFront  # noqa: PLC0415  (a prompt is there before any event)
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
-        return PlainFront(self.out, self.notes, detail)
+        return PlainFront(self.notes if self.options.emit else self.out, self.notes, detail)

@@ -24,7 +24,7 @@ def numbered(choices: Sequence[Option], *, free: str = "") -> str:
     said = ", ".join(
         f"{number} or {choice.letter}: {choice.does}" for number, choice in enumerate(choices, 1)
     )
-    longer = f" {free[0].upper()}{free[1:]}." if free else ""
+    longer = f" {free[0].upper()}{free[1:].rstrip('.')}." if free else ""
     return f"{said}.{longer} Type the number or the letter and press Enter: "
 
 

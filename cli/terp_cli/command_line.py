@@ -14,7 +14,7 @@ from typing import Any
 from terp.errors import SettingsError
 from terp.settings import Given, Setting
 from terp_cli.flags import GONE, Flag, Options, all_flags
-from terp_cli.subcommands import called_by
+from terp_cli.subcommands import called_by, missed_by, mistaken
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class CommandLine:
     """A command line as it was meant.
 
     `command` is "" or a subcommand with `argument`, behind which come `arguments`; otherwise `words` are the
-    prompt. `given` holds
-    the settings that flags set, `notices` the lines about flags that do nothing.
+    prompt. `given` holds the settings that flags set, `notices` the lines about flags that do nothing.
+    `missed` is the usage of a subcommand that the prompt may have been meant to be.
     """
 
     command: str = ""
@@ -33,6 +33,7 @@ class CommandLine:
     options: Options = field(default_factory=Options)
     notices: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
+    missed: str = ""
 
 
 def read_command_line(arguments: Sequence[str]) -> CommandLine:
@@ -43,9 +44,13 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
     """
     reader = _Reader(list(arguments))
     reader.read()
-    command, argument = "", ""
+    command, argument, missed = "", "", ""
     if not reader.after_dashes:
         command, argument = called_by(reader.words, in_language="language" in reader.options)
+        asks_about = reader.options.get("help") or reader.options.get("version")
+        if not (command or asks_about) and (problem := mistaken(reader.words)):
+            raise SettingsError([problem])
+        missed = "" if command else missed_by(reader.words)
     return CommandLine(
         command,
         argument,
@@ -54,6 +59,7 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
         Options(**reader.options),
         tuple(reader.notices),
         tuple(reader.words[2:]) if command else (),
+        missed,
     )
 
 
@@ -138,8 +144,11 @@ class _Reader:
     def _unknown(self, word: str) -> SettingsError:
         from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
 
-        near = get_close_matches(_name(word), self._flags, n=1)
-        hint = f"Did you mean {near[0]}?" if near else "terp --help lists them."
+        # What all begin with would make a short one look like any other.
+        dashes, cutoff = ("--", 0.7) if word.startswith("--") else ("-", 0.5)
+        names = [flag.removeprefix(dashes) for flag in self._flags if flag.startswith(dashes)]
+        near = get_close_matches(_name(word).removeprefix(dashes), names, n=1, cutoff=cutoff)
+        hint = f"Did you mean {dashes}{near[0]}?" if near else "terp --help lists them."
         return SettingsError([f"unknown flag {word.partition('=')[0]}. {hint}"])
 
 

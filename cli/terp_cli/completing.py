@@ -33,7 +33,7 @@ class LineCompleter(Completer):
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._files = Files(sources.cwd)
+        self._files = Files(sources.cwd())
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Nothing: everything here may have to wait."""
@@ -54,20 +54,30 @@ class LineCompleter(Completer):
             return
         elif before[:1] in ("/", "%") and "\n" not in before:
             name, gap, argument = before[1:].partition(" ")
-            words = _ranked(argument, self._sources.arguments(name, argument)) if gap else []
-            words = words or ([] if gap else _ranked(name, self._sources.commands()))
+            commands = self._sources.commands()
+            words = await self._arguments(name, argument) if gap else _ranked(name, commands, in_order=True)
             typed = len(argument) if gap else len(name)
         else:
             return
         for word, about in words[:_MOST]:
             yield Completion(word, -typed, display=one_line(word), display_meta=one_line(about))
 
+    async def _arguments(self, name: str, typed: str) -> list[Word]:
+        # What can follow may be read from files, while the next key is pressed.
+        return await asyncio.to_thread(lambda: _ranked(typed, self._sources.arguments(name, typed)))
+
     async def _mentioned(self, typed: str) -> list[Word]:
         names, files = await asyncio.gather(
-            self._patiently(self._sources.names()), asyncio.to_thread(self._files.like, typed)
+            self._patiently(self._sources.names()), asyncio.to_thread(self._here().like, typed)
         )
         variables = [(f"@{name}", about) for name, about in _ranked(typed, names)]
         return [*variables, *((mention(path), "") for path in files)]
+
+    def _here(self) -> "Files":
+        folder = self._sources.cwd()
+        if folder != self._files.folder:
+            self._files = Files(folder)
+        return self._files
 
     @staticmethod
     async def _patiently(waited: "Awaitable[Sequence[T]]") -> "Sequence[T]":
@@ -80,14 +90,14 @@ class Files:
     """The files below a directory; those that git ignores are left out where git knows."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._found: list[str] = []
         self._found_at = -_FRESH_S
 
     def like(self, typed: str) -> list[str]:
         """Paths that fit what was typed, the best first; below another folder when it names one."""
         if typed.startswith(("/", "~", "..")):
-            return list(islice(_beside(self._folder, typed), _MOST))
+            return list(islice(_beside(self.folder, typed), _MOST))
         if time.monotonic() - self._found_at > _FRESH_S:
             self._found, self._found_at = self._list(), time.monotonic()
         return [path for path, _ in _ranked(typed, ((path, "") for path in self._found))]
@@ -95,15 +105,15 @@ class Files:
     def _list(self) -> list[str]:
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         with suppress(OSError, subprocess.SubprocessError):
-            told = subprocess.run(command, cwd=self._folder, capture_output=True, timeout=1.0, check=False)
+            told = subprocess.run(command, cwd=self.folder, capture_output=True, timeout=1.0, check=False)
             if told.returncode == 0:
                 return [path for path in os.fsdecode(told.stdout).split("\0") if path][:_WALK_FILES]
         return list(islice(self._walk(), _WALK_FILES))
 
     def _walk(self) -> Iterator[str]:
-        for folder, below, files in os.walk(self._folder):
+        for folder, below, files in os.walk(self.folder):
             below[:] = sorted(name for name in below if name not in _LEFT_OUT and not name.startswith("."))
-            yield from (os.path.relpath(os.path.join(folder, name), self._folder) for name in sorted(files))  # noqa: PTH118
+            yield from (os.path.relpath(os.path.join(folder, name), self.folder) for name in sorted(files))  # noqa: PTH118
 
 
 def _beside(folder: Path, typed: str) -> Iterator[str]:
@@ -114,22 +124,25 @@ def _beside(folder: Path, typed: str) -> Iterator[str]:
                 yield f"{head}{slash}{entry.name}{'/' if entry.is_dir() else ''}"
 
 
-def _ranked(typed: str, words: Iterable[Word]) -> list[Word]:
-    """The words whose letters come in the order typed: what begins so first, then the closest together."""
+def _ranked(typed: str, words: Iterable[Word], *, in_order: bool = False) -> list[Word]:
+    """The words whose letters come in the order typed: what begins so first, then the closest together.
+
+    Of equals the shortest comes first, or with `in_order` the one that comes first in `words`.
+    """
     if not typed:
         return list(words)
     letters = [re.escape(letter) for letter in typed.lower()]
     # Nothing to go back to: a name of many equal letters would take the pattern for ever.
     pattern = re.compile(letters[0] + "".join(f"[^{letter}]*+{letter}" for letter in letters[1:]))
     ranked: list[tuple[tuple[bool, int, int, int], Word]] = []
-    for word in words:
+    for at, word in enumerate(words):
         lowered = word[0].lower()
         found = pattern.search(lowered)
         if found:
             name_at = lowered.rfind("/") + 1
             begins = lowered.startswith(typed.lower()) or lowered.startswith(typed.lower(), name_at)
             spread = found.end() - found.start()
-            ranked.append(((not begins, spread, found.start(), len(lowered)), word))
+            ranked.append(((not begins, spread, found.start(), at if in_order else len(lowered)), word))
     return [word for _, word in sorted(ranked)]
 
 

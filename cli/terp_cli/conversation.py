@@ -8,9 +8,11 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from terp.attachments import attach, with_attachments
+from terp.emitting import Emission
 from terp.errors import SettingsError
 from terp.models.routing import doubt
 from terp.opening import build_session
@@ -20,6 +22,7 @@ from terp.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
 from terp_cli.call import STDIN, Call
+from terp_cli.emit import wanted_by, write_variable
 from terp_cli.keeping import place_of, prune_soon, resumed_by, tell_of_past, what_first
 from terp_cli.oneshot import Question, one_shot
 from terp_cli.seat import Seat, person_beside, seat_of
@@ -30,13 +33,17 @@ _SETTLED_S = 1.0
 
 @dataclass(frozen=True)
 class Given:
-    """What a conversation begins with: where it is kept and works, and what is asked first."""
+    """What a conversation begins with: where it is kept and works, and what is asked first.
+
+    `emission` is what is written in place of an answer.
+    """
 
     place: Place
     cwd: Path
     question: Question
     prelude: str
     resumed: bool
+    emission: Emission | None = None
 
 
 def converse(call: Call, settings: Settings) -> int:
@@ -52,11 +59,12 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
     Raises:
         TerpError: something of it cannot be used, or nothing is asked and nobody stays to ask.
     """
+    wanted = wanted_by(call.options)
     resumed = resumed_by(call)
     cwd = resumed.cwd if resumed else call.cwd
     place = place_of(call, settings, resumed)
     prompt, piped = _asked(call, place.folder)
-    attachments = attach(call.options.file, cwd)
+    attachments = attach(call.options.file, cwd, partial(_tell_of_copy, call))
     asked = bool(prompt.strip() or attachments or piped)
     if call.line.words and not asked:
         raise SettingsError(["the prompt is empty."])
@@ -70,7 +78,7 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
         first,
     )
     try:
-        yield Given(place, cwd, question, piped.prelude if piped else "", resumed is not None)
+        yield Given(place, cwd, question, piped.prelude if piped else "", resumed is not None, wanted)
     finally:
         if place.keeper is not None:
             place.keeper.close()
@@ -114,7 +122,12 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
         tell_of_past(call, session)
     facts = {"session": given.place.folder.name, "model": session.model.name}
     front = seat.titles.beside(seat.front) if seat else call.front(facts)
-    return await one_shot(session, given.question, front, call.stopping)
+    last = partial(write_variable, wanted=given.emission, out=call.out) if given.emission else None
+    return await one_shot(session, given.question, front, call.stopping, last)
+
+
+def _tell_of_copy(call: Call, source: Path, copy: Path) -> None:
+    call.tell(f"{source} is copied to ./{copy.name}")
 
 
 def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:

@@ -44,11 +44,12 @@ from terp_cli.painter import Painter
 from terp_cli.question import Question
 from terp_cli.render.rows import Row
 from terp_cli.sanitise import one_line, readable
-from terp_cli.talk import LEAVING, LineSettings, Typed, unmarked
+from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, margin, unmarked
 
 T = TypeVar("T")
 
 _MARK = "› "
+_TAB = 4
 _ENDING = "Leaving when this turn is over; Ctrl-C ends it now."
 _EDITING = "Alt+Enter or Esc, Enter: done · Ctrl-C: leave it as it was"
 # Whoever is in the middle of a message has not read the question yet.
@@ -124,7 +125,7 @@ class Desk:
     ) -> "Desk":
         """The keyboard of the terminal behind `descriptor`, whatever stdin is."""
         reads = open(os.ttyname(descriptor), encoding="utf-8", errors="replace")  # noqa: PTH123, SIM115
-        keys = Keys(reads, painter.learn)
+        keys = Keys(reads, painter.asked.learn)
         return cls(
             FocusInput(keys, hold.focused) if hold else keys,
             painter,
@@ -154,8 +155,9 @@ class Desk:
         self._app.editing_mode = EditingMode.VI if talk.vi_mode else EditingMode.EMACS
         try:
             async with self._running():
-                if self._query is not None:
-                    self._painter.send(self._query())
+                if self._query is not None and (questions := self._query()):
+                    self._painter.send(questions)
+                    self._painter.asked.begin()
                 yield
         finally:
             self._talk = self._message = None
@@ -175,19 +177,25 @@ class Desk:
         self._commit(line)
         return unmarked(line)
 
-    async def line(self, question: str, *, secret: bool = False, fresh: bool = True) -> Typed:
+    async def line(
+        self, question: str, *, secret: bool = False, fresh: bool = True, escape: str = ""
+    ) -> Typed:
         """The line entered after `question`; `fresh` forgets what was typed before it.
+
+        `escape` is what the Esc key answers, on an empty line.
 
         Raises:
             KeyboardInterrupt: Ctrl-C.
             EOFError: Ctrl-D on an empty line, or the terminal is gone.
         """
-        return await self._ask(Question(question, secret=secret), fresh=fresh)
+        return await self._ask(Question(question, secret=secret, escape=escape), fresh=fresh)
 
     async def edited(self, text: str) -> str | None:
         """`text` as the person leaves it, typed here; None when they give up."""
+        # The cursor is at the end: of the last line that holds something.
+        lines = text.rstrip("\n")
         try:
-            return (await self._ask(Question("", text=text), fresh=True)).text
+            return (await self._ask(Question("", text=lines), fresh=True)).text + text[len(lines) :]
         except (KeyboardInterrupt, EOFError):
             return None
 
@@ -215,6 +223,11 @@ class Desk:
         """Show the toolbar as it is now."""
         self._app.invalidate()
 
+    def clear(self) -> None:
+        """Clear the screen; what has scrolled away stays."""
+        self._painter.clear()
+        self.refresh()
+
     def interrupted(self) -> None:
         """Nothing: here Ctrl-C is a key, and who sends the signal means a turn."""
 
@@ -223,9 +236,17 @@ class Desk:
         self._painter.send(sequence)
 
     def take_back(self) -> None:
-        """Put what was queued back on the input line: the person wants to think again."""
-        if self._message is not None and self._queued:
-            self._message.put("\n".join([*self._taken_back(), self._message.buffer.text]).rstrip("\n"))
+        """Send nothing of what was queued: the person wants to think again.
+
+        The first line is on the input line again, if there is nothing else; the others are listed, and
+        are in the history as all that was entered.
+        """
+        queued = list(self._queued)
+        self._queued.clear()
+        if queued and self._message is not None and not self._message.buffer.text:
+            self._message.put(queued.pop(0))
+        for line in queued:
+            self.say(f"{NOT_SENT}{one_line(line)}")
 
     def close(self) -> None:
         """Give the terminal back."""
@@ -248,7 +269,7 @@ class Desk:
                 self._question = None
                 self._focus()
                 if not question.edits:
-                    self.say(readable(question.said))
+                    self.say(readable(question.said).expandtabs(_TAB))
 
     async def _hands_off(self) -> None:
         """Return when nobody is in the middle of typing a message."""
@@ -344,10 +365,8 @@ class Desk:
         self._queued.append(line)
         self._more.set()
 
-    def _taken_back(self) -> Sequence[str]:
-        taken = list(self._queued)
-        self._queued.clear()
-        return taken
+    def _taken_back(self) -> str:
+        return self._queued.pop() if self._queued else ""
 
     def _leave(self) -> None:
         self._left = True
@@ -361,7 +380,8 @@ class Desk:
     def _commit(self, line: str) -> None:
         rows: list[Row] = [()]
         for number, part in enumerate(readable(line).split("\n")):
-            rows.append(((_MARK if number == 0 else " " * len(_MARK), self._bold), (part, "")))
+            shown = part.expandtabs(_TAB)
+            rows.append(((_MARK if number == 0 else margin(line, _MARK), self._bold), (shown, "")))
         self._painter.update(rows)
 
 

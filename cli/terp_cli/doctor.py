@@ -19,7 +19,10 @@ from terp.models.discovery import local_servers, running_models
 from terp.models.providers import PROVIDERS
 from terp.places import Places
 from terp.settings import Settings
-from terp_cli.machine import image_protocol, landlock_version
+from terp_cli import tty
+from terp_cli.machine import landlock_version
+from terp_cli.pictures.drawer import choice_on
+from terp_cli.render.fold import hanging
 from terp_cli.sanitise import one_line
 
 State = Literal["ok", "note", "wrong"]
@@ -52,13 +55,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Patient:
-    """What is looked at."""
+    """What is looked at; `model` is the one that answers in the session that asks, if one does."""
 
     settings: Settings
     places: Places
     environ: Mapping[str, str]
     out: TextIO
     problems: tuple[str, ...] = ()
+    model: str = ""
 
 
 def report(patient: Patient) -> int:
@@ -66,7 +70,7 @@ def report(patient: Patient) -> int:
     wrong = 0
     for line in told(patient):
         wrong += line.startswith("!")
-        patient.out.write(f"{line}\n")
+        patient.out.writelines(f"{row}\n" for row in _rows(line, patient.out))
         patient.out.flush()
     return 1 if wrong else 0
 
@@ -85,6 +89,13 @@ def told(patient: Patient) -> Iterator[str]:
     yield (
         f"{wrong} to repair, marked !" if wrong else "Nothing to repair. What is marked - is worth knowing."
     )
+
+
+def _rows(line: str, out: TextIO) -> list[str]:
+    """A line of the report as a terminal takes it, broken between words; files and pipes get it whole."""
+    if not out.isatty():
+        return [line]
+    return [row.plain for row in hanging(line, tty.size_of(out)[0])]
 
 
 def _python(_: Patient) -> Iterator[Finding]:
@@ -149,16 +160,25 @@ def _terminal(patient: Patient) -> Iterator[Finding]:
     )
     encoding = (getattr(patient.out, "encoding", "") or "").upper()
     where = "a terminal" if patient.out.isatty() else "not a terminal"
-    images = image_protocol(environ) or "none, so pictures are shown as paths"
+    images = _images(patient)
     yield Finding("terminal", "ok", f"stdout is {where}, {kind}, {colours}, {encoding}, images: {images}")
     if "UTF" not in encoding:
         told = f"the locale's encoding is {encoding}: characters it lacks are written as escapes."
         yield Finding("terminal", "note", told, "export LC_ALL=C.UTF-8")
 
 
+def _images(patient: Patient) -> str:
+    choice = choice_on(patient.out, patient.settings.images, patient.environ)
+    way = choice().way if choice else "off"
+    # The prompt of a session asks the terminal itself, and may learn of a better way.
+    return {"off": "none, so pictures are shown as paths", "blocks": "blocks of colour"}.get(way, way)
+
+
 def _models(patient: Patient) -> Iterator[Finding]:
     settings, environ = patient.settings, patient.environ
-    if settings.model:
+    if patient.model:
+        yield Finding("model", "ok", f"{patient.model} (this session)")
+    elif settings.model:
         yield Finding("model", "ok", f"{settings.model} ({settings.origin('model')})")
     named = dict.fromkeys(name for provider in PROVIDERS.values() for name in provider.key_envs)
     keys = [name for name in (*named, settings.api_key_env) if name and environ.get(name)]
@@ -166,9 +186,9 @@ def _models(patient: Patient) -> Iterator[Finding]:
     local = asyncio.run(running_models(local_servers(environ)))
     found = [f"{one.model} ({one.why})" for one in local]
     yield Finding("model", "ok", f"models on this machine: {', '.join(found) or 'none'}")
-    if not (settings.model or keys or local):
+    if not (patient.model or settings.model or keys or local):
         told = "no model can be asked; terp demo works without one."
-        yield Finding("model", "note", told, "set a key such as OPENAI_API_KEY, or start a local server.")
+        yield Finding("model", "wrong", told, "set a key such as OPENAI_API_KEY, or start a local server.")
 
 
 def _places(patient: Patient) -> Iterator[Finding]:

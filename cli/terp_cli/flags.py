@@ -14,6 +14,9 @@ class Options:
     profile: str = setting("", "a profile by name, or a file", flags=("-p",), metavar="NAME|FILE")
     file: tuple[str, ...] = setting((), "attach a file; may be repeated", flags=("-f",), metavar="FILE")
     out: str = setting("", "collect the files and images of the run", flags=("-o",), metavar="DIR")
+    emit: str = setting(
+        "", "write a variable of the code to stdout instead of the answer", metavar="NAME[:FORM]"
+    )
     cwd: str = setting("", "work in this directory", metavar="DIR")
     interactive: bool = setting(False, "stay in the prompt after the answer", flags=("-i",))
     continue_: bool = setting(False, "go on with the last session of this directory", flags=("-c",))

@@ -58,6 +58,15 @@ def carried(text: str, encoding: str) -> str:
     return text.encode(encoding, stand_ins()).decode(encoding)
 
 
+def writes_formulas(encoding: str) -> bool:
+    """Whether `encoding` has the signs of formulas."""
+    try:
+        "αᵢ²√∑ℝ≤".encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def stand_ins() -> str:
     """The name of an error handler for encoders that does what `carried` does."""
     codecs.register_error(_HANDLER, _replaced)

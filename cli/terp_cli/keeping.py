@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from terp.errors import SessionError
 from terp.events import Noticed
 from terp.places import make_private
 from terp.session import Session
@@ -61,6 +62,20 @@ def stored(call: Call, settings: Settings, wanted: str) -> Place:
 
     folder = Catalogue(call.places.sessions).find(wanted, real_directory(call.cwd))
     return stored_place(folder, Secrets(call.environ, settings, call.options.api_key))
+
+
+def way_back(call: Call, folder: Path) -> str:
+    """The command that goes on with the session in `folder`; "" when nothing of it is kept."""
+    from terp.store.catalogue import Catalogue  # noqa: PLC0415  (when the talk is over)
+    from terp.store.journal import NAME  # noqa: PLC0415
+
+    if not (folder / NAME).is_file():
+        return ""
+    try:
+        last = Catalogue(call.places.sessions).last(real_directory(call.cwd))
+    except SessionError:
+        last = None
+    return "terp -c" if last == folder else f"terp -r {folder.name}"
 
 
 def what_first(call: Call, settings: Settings, place: Place, *, asked: bool) -> First:

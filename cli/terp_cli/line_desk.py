@@ -5,7 +5,6 @@ For a terminal that cannot move its cursor, and for a screen reader, which reads
 
 import asyncio
 import os
-import termios
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -14,7 +13,7 @@ from typing import TextIO, TypeVar
 from terp_cli import tty
 from terp_cli.editor import run_editor
 from terp_cli.sanitise import readable
-from terp_cli.talk import LEAVING, LineSettings, Typed, goes_on, unmarked
+from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, goes_on, margin, unmarked
 
 T = TypeVar("T")
 _READ_BYTES = 65_536
@@ -31,6 +30,7 @@ class LineDesk:
         self._lines: deque[str] = deque()
         self._more = asyncio.Event()
         self._ended = False
+        self._paused = False
         self._leaving = False
         self._asking = asyncio.Lock()
         self._talk: LineSettings | None = None
@@ -60,11 +60,16 @@ class LineDesk:
         self._write(f"\n{self._mark}")
         text = await self._next()
         while goes_on(text):
+            self._write(margin(text, ""))
             text += "\n" + await self._next()
         return unmarked(text)
 
-    async def line(self, question: str, *, secret: bool = False, fresh: bool = True) -> Typed:
+    async def line(
+        self, question: str, *, secret: bool = False, fresh: bool = True, escape: str = ""
+    ) -> Typed:
         """The line entered after `question`; `fresh` forgets what was typed before it.
+
+        `escape` is what the Esc key answers, on an empty line.
 
         Raises:
             EOFError: Ctrl-D on an empty line, or the terminal is gone.
@@ -77,7 +82,8 @@ class LineDesk:
                     self._unread = b""
                 self._write(question)
                 # A terminal without marked pastes cannot tell; several lines at once are taken for one.
-                return Typed(await self._next(), pasted=len(self._lines) > 0)
+                text = await self._next()
+                return Typed(escape if text == "\x1b" else text, pasted=len(self._lines) > 0)
 
     async def edited(self, text: str) -> str | None:
         """None: a text of several lines cannot be edited here without an editor."""
@@ -112,6 +118,10 @@ class LineDesk:
     def emit(self, sequence: str) -> None:
         """Nothing: such a terminal would show it."""
 
+    def clear(self) -> None:
+        """Say that this cannot be done here."""
+        self.say("What is written here stays.")
+
     def interrupted(self) -> None:
         """The terminal has cleared the line; the second time in a row the person leaves."""
         self._ended = self._leaving
@@ -123,7 +133,7 @@ class LineDesk:
     def take_back(self) -> None:
         """Forget the lines that were typed ahead."""
         for line in self._lines:
-            self.say(f"Not sent: {readable(line)}")
+            self.say(f"{NOT_SENT}{readable(line)}")
         self._lines.clear()
 
     def close(self) -> None:
@@ -132,7 +142,11 @@ class LineDesk:
     async def _next(self) -> str:
         while not self._lines:
             if self._ended:
+                self._ended = False
                 raise EOFError
+            if self._paused:
+                self._paused = False
+                asyncio.get_running_loop().add_reader(self._descriptor, self._read)
             self._more.clear()
             await self._more.wait()
         return self._lines.popleft()
@@ -155,7 +169,10 @@ class LineDesk:
         except OSError:
             got = b""
         # In its line mode a terminal gives whole lines; the end of file is a read of nothing.
-        self._ended = not got
+        self._ended = self._paused = not got
+        if self._paused:
+            # A terminal that is gone would say so again and again: it is read when a line is wanted.
+            asyncio.get_running_loop().remove_reader(self._descriptor)
         *lines, self._unread = (self._unread + got).split(b"\n")
         self._leaving = False
         self._lines += [line.decode(errors="replace") for line in lines]
@@ -166,14 +183,10 @@ class LineDesk:
         if not secret:
             yield
             return
-        before = termios.tcgetattr(self._descriptor)
-        hidden = termios.tcgetattr(self._descriptor)
-        hidden[3] &= ~termios.ECHO
-        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, hidden)
         try:
-            yield
+            with tty.unseen(self._descriptor):
+                yield
         finally:
-            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, before)
             self._write("\n")
 
     def _write(self, text: str) -> None:

@@ -9,35 +9,55 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from terp.kernels.protocol import Variable
     from terp.messages import Attachment
 
-_MENTION = re.compile(r"""(?:^|(?<=\s))@(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'@]\S*))""")
+# Within double quotes a backslash stands before each of the name's own, and before its double quotes.
+_QUOTED = r'''"((?:\\["\\]|\\(?!["\\])|[^"\\\n])+)"'''
+_ESCAPED = re.compile(r'\\(["\\])')
+_MENTION = re.compile(rf"""(?:^|(?<=\s))@(?:{_QUOTED}|'([^'\n]+)'|([^\s"'@]\S*))""")
 _PUNCTUATION = ".,;:!?)]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What a message names: files that exist, and other words that could be variables."""
+    """What a message names: files that exist, other words that could be variables, and the rest.
+
+    `openers` are those of the other words that begin a line above another one, as decorators do.
+    """
 
     files: tuple[str, ...]
     names: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    openers: frozenset[str] = frozenset()
 
 
 def mentions(message: str, cwd: Path) -> Mentions:
     """The files and possible variables that `message` names with an `@`, each once."""
     files: list[str] = []
     names: list[str] = []
+    others: list[str] = []
+    openers: set[str] = set()
     for found in _MENTION.finditer(message):
-        quoted, bare = found[1] or found[2], found[3]
+        quoted, bare = _ESCAPED.sub(r"\1", found[1] or "") or found[2], found[3]
         spellings = [quoted] if quoted else _spellings(bare)
         if file := next((name for name in spellings if _is_file(name, cwd)), ""):
             files.append(str(cwd / Path(file).expanduser()))
-        elif not quoted:
-            names += [name for name in spellings if name.isidentifier()][:1]
-    return Mentions(tuple(dict.fromkeys(files)), tuple(dict.fromkeys(names)))
+            continue
+        word = spellings[-1]
+        if not word:
+            continue
+        (others if quoted or not word.isidentifier() else names).append(word)
+        if not message[: found.start()].rpartition("\n")[2].strip() and "\n" in message[found.end() :]:
+            openers.add(word)
+    return Mentions(_once(files), _once(names), _once(others), frozenset(openers))
+
+
+def _once(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))
 
 
 def described(variable: "Variable") -> "Attachment":
@@ -53,7 +73,10 @@ def described(variable: "Variable") -> "Attachment":
 
 def mention(path: str) -> str:
     """How a file is named in a message."""
-    return f"@{path}" if re.fullmatch(r"[^\s\"'@]+", path) else f'@"{path}"'
+    if re.fullmatch(r"[^\s\"'@]+", path):
+        return f"@{path}"
+    escaped = re.sub(r'(["\\])', r"\\\1", path)
+    return f'@"{escaped}"'
 
 
 def as_mentions(pasted: str) -> str:
@@ -71,9 +94,15 @@ def as_mentions(pasted: str) -> str:
 
 def _paths(pasted: str) -> Sequence[str]:
     try:
-        return [part.removeprefix("file://") for part in shlex.split(pasted)]
+        return [_local(part) for part in shlex.split(pasted)]
     except ValueError:
         return ()
+
+
+def _local(dropped: str) -> str:
+    """The path of a `file:` address on this machine; what is none stays as it is."""
+    address = re.match(r"file://(?:localhost)?(?=/)", dropped)
+    return unquote(dropped[address.end() :]) if address else dropped
 
 
 def _spellings(bare: str) -> list[str]:

@@ -1,11 +1,11 @@
 """The line a person types their next message on: several lines where they are wanted, history, search."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
-from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import DummyCompleter
+from prompt_toolkit.buffer import Buffer, CompletionState
+from prompt_toolkit.completion import CompleteEvent, DummyCompleter
 from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import (
@@ -17,13 +17,18 @@ from prompt_toolkit.key_binding import (
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, ConditionalContainer, Dimension, HSplit, Window
 from prompt_toolkit.layout.menus import CompletionsMenuControl
-from prompt_toolkit.layout.processors import AppendAutoSuggestion, HighlightIncrementalSearchProcessor
+from prompt_toolkit.layout.processors import (
+    AppendAutoSuggestion,
+    HighlightIncrementalSearchProcessor,
+    TabsProcessor,
+)
 from prompt_toolkit.widgets import SearchToolbar
 
 from terp_cli.completing import LineCompleter
+from terp_cli.console_code import INDENT, at_indent, indent_after, is_code, pasted_code
 from terp_cli.history import LockedHistory
 from terp_cli.mentions import as_mentions
-from terp_cli.talk import LineSettings, goes_on
+from terp_cli.talk import LineSettings, goes_on, margin
 
 _MENU_ROWS = 8
 
@@ -36,7 +41,7 @@ class MessageLine:
         talk: LineSettings,
         *,
         entered: Callable[[str], None],
-        take_back: Callable[[], Sequence[str]],
+        take_back: Callable[[], str],
         leave: Callable[[], None],
         mark: str,
     ) -> None:
@@ -60,7 +65,11 @@ class MessageLine:
         self.window = Window(
             BufferControl(
                 self.buffer,
-                input_processors=[HighlightIncrementalSearchProcessor(), AppendAutoSuggestion()],
+                input_processors=[
+                    HighlightIncrementalSearchProcessor(),
+                    TabsProcessor(char1=" ", char2=" "),
+                    AppendAutoSuggestion(),
+                ],
                 search_buffer_control=search.control,
                 key_bindings=self._bindings(),
                 preview_search=True,
@@ -97,7 +106,10 @@ class MessageLine:
 
     def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
         first = line == 0 and wrapped == 0
-        return [("class:mark", self._mark)] if first else [("", " " * len(self._mark))]
+        if first:
+            return [("class:mark", self._mark)]
+        before = margin(self.buffer.text, self._mark)
+        return [("class:mark", before if wrapped == 0 else " " * len(before))]
 
     def _accept(self, buffer: Buffer) -> bool:
         self._entered(buffer.text)
@@ -109,8 +121,23 @@ class MessageLine:
     def _typed(self, _: Buffer) -> None:
         self.leaving = False
 
+    async def _completed(self) -> None:
+        """Complete at once what only one word fits; else open the menu at its first word."""
+        buffer, before = self.buffer, self.buffer.document
+        asked = CompleteEvent(completion_requested=True)
+        found = [word async for word in buffer.completer.get_completions_async(before, asked)]
+        if not found or buffer.document != before:
+            return
+        # A menu that opens by itself may be on its way; it is given up for this one.
+        buffer.complete_state = None
+        if len(found) == 1:
+            buffer.apply_completion(found[0])
+        else:
+            buffer.complete_state = CompletionState(before, found)
+            buffer.go_to_completion(0)
+
     def _bindings(self) -> KeyBindingsBase:
-        return merge_key_bindings([self._writing_keys(), self._leaving_keys()])
+        return merge_key_bindings([self._writing_keys(), self._tab_keys(), self._leaving_keys()])
 
     def _writing_keys(self) -> KeyBindings:
         bindings = KeyBindings()
@@ -121,9 +148,12 @@ class MessageLine:
             buffer = event.current_buffer
             if buffer.complete_state and buffer.complete_state.current_completion:
                 buffer.complete_state = None
-            elif goes_on(buffer.document.text) and buffer.document.is_cursor_at_the_end:
-                buffer.insert_text("\n")
+            elif goes_on(buffer.text) and buffer.document.is_cursor_at_the_end:
+                buffer.insert_text("\n" + (indent_after(buffer.text) if is_code(buffer.text) else ""))
             elif buffer.text.strip():
+                if is_code(buffer.text):
+                    # The empty line that ended the block is no part of it.
+                    buffer.text = buffer.text.rstrip()
                 buffer.validate_and_handle()
 
         @bindings.add("escape", "enter", filter=typing)
@@ -134,7 +164,8 @@ class MessageLine:
         @bindings.add(Keys.BracketedPaste, filter=typing)
         def _paste(event: KeyPressEvent) -> None:
             text = event.data.replace("\r\n", "\n").replace("\r", "\n")
-            event.current_buffer.insert_text(as_mentions(text) or text)
+            before = event.current_buffer.document.text_before_cursor
+            event.current_buffer.insert_text(as_mentions(text) or pasted_code(text, before))
 
         @bindings.add("c-x", "c-e", filter=typing)
         def _editor(event: KeyPressEvent) -> None:
@@ -143,6 +174,34 @@ class MessageLine:
         @bindings.add("c-z", filter=typing)
         def _suspend(event: KeyPressEvent) -> None:
             event.app.suspend_to_background()
+
+        return bindings
+
+    def _tab_keys(self) -> KeyBindings:
+        bindings = KeyBindings()
+        indenting = has_focus(self.buffer) & Condition(
+            lambda: at_indent(self.buffer.document.text_before_cursor)
+        )
+        indented = indenting & Condition(
+            lambda: self.buffer.document.current_line_before_cursor.endswith(INDENT)
+        )
+
+        @bindings.add("tab", filter=has_focus(self.buffer))
+        def _complete(event: KeyPressEvent) -> None:
+            state = event.current_buffer.complete_state
+            if state and state.current_completion:
+                event.current_buffer.complete_next()
+            else:
+                event.app.create_background_task(self._completed())
+
+        @bindings.add("tab", filter=indenting)
+        def _indent(event: KeyPressEvent) -> None:
+            event.current_buffer.insert_text(INDENT)
+
+        @bindings.add("s-tab", filter=indented)
+        @bindings.add("backspace", filter=indented)
+        def _dedent(event: KeyPressEvent) -> None:
+            event.current_buffer.delete_before_cursor(len(INDENT))
 
         return bindings
 
@@ -159,6 +218,8 @@ class MessageLine:
 
         @bindings.add("c-c", filter=typing & ~busy)
         def _clear(_: KeyPressEvent) -> None:
+            if self._talk.one_more():
+                return
             if self.leaving and not self.buffer.text:
                 self._leave()
                 return
@@ -172,7 +233,7 @@ class MessageLine:
         @bindings.add("up", filter=empty & busy)
         def _take_back(event: KeyPressEvent) -> None:
             if taken := self._take_back():
-                self.put("\n".join(taken))
+                self.put(taken)
             else:
                 event.current_buffer.auto_up()
 

@@ -1,6 +1,6 @@
 """One turn from its prompt to an exit code."""
 
-from collections.abc import AsyncGenerator, AsyncIterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,11 +45,23 @@ class Question:
         return bool(self.prompt.strip() or self.attachments or self.first)
 
 
-async def one_shot(session: Session, question: Question, front: Front, stopping: Stopping) -> int:
-    """Ask, show everything, and tell how it ended as an exit code; the session is closed."""
+async def one_shot(
+    session: Session,
+    question: Question,
+    front: Front,
+    stopping: Stopping,
+    last: Callable[[Session], Awaitable[None]] | None = None,
+) -> int:
+    """Ask, show everything, and tell how it ended as an exit code; the session is closed.
+
+    `last` is done with the session of a turn that ended well.
+    """
     with stopping.watching(session.interrupt, session.kernels.aclose):
         try:
-            return await one_turn(session, question, front, stopping)
+            code = await one_turn(session, question, front, stopping)
+            if last is not None and code == EXIT_CODES["done"]:
+                await last(session)
+            return code
         finally:
             await session.aclose()
 

@@ -12,15 +12,14 @@ stands costs nothing, and the bottom moves down by inserting lines above it.
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
+from terp_cli.asked import Asked
+from terp_cli.pen import Pen, Place
 from terp_cli.pictures.graphic import Graphic
 from terp_cli.render.rows import Row, cells, certain, common, difference, encode
 from terp_cli.terminal_facts import TerminalFacts
 
 Size = Callable[[], tuple[int, int]]
 """Columns and rows of the terminal, as they are now."""
-
-Place = tuple[int, int]
-"""A row and a column, counted from 0."""
 
 _ANYWHERE = -1
 # Stands for a picture where rows are compared: no row is equal to it.
@@ -33,7 +32,7 @@ class Painter:
 
     def __init__(self, out: TextIO, size: Size, *, live: bool = True) -> None:
         self.live = live
-        self.facts = TerminalFacts()
+        self.asked = Asked()
         self.out = out
         self._size = size
         self._tail: Sequence[Row] = ()
@@ -45,9 +44,10 @@ class Painter:
         self._shown_width = 0
         self._held: list[Row | Graphic] | None = None
 
-    def learn(self, facts: TerminalFacts) -> None:
-        """The terminal has told what it can do."""
-        self.facts = facts
+    @property
+    def facts(self) -> TerminalFacts:
+        """What the terminal has told of itself so far."""
+        return self.asked.facts
 
     @property
     def width(self) -> int:
@@ -109,7 +109,7 @@ class Painter:
         # The bottom may have grown since the tail came; what leaves the screen cannot be painted over.
         live = [*self._tail[max(0, len(self._tail) + len(bottom) - self.rows) :], *bottom]
         painted = self._erased() if self._shown and self.width != self._shown_width else ""
-        pen = _Pen(self._at, fresh=not self._shown)
+        pen = Pen(self._at, fresh=not self._shown)
         rows = [*finished, *live]
         self._change(pen, rows, len(finished))
         self._leave(pen, len(finished), len(live), len(bottom))
@@ -149,7 +149,7 @@ class Painter:
         self._shown, self._at = [], (0, 0)
         return (f"\x1b[{above}A" if above else "") + "\r\x1b[J"
 
-    def _change(self, pen: "_Pen", rows: Sequence[Row | Graphic], final: int) -> None:
+    def _change(self, pen: Pen, rows: Sequence[Row | Graphic], final: int) -> None:
         """Make the screen show `rows` in place of the live ones; the first `final` stay for good."""
         old = self._shown
         plain = [row if isinstance(row, tuple) else _PICTURE for row in rows]
@@ -174,7 +174,7 @@ class Painter:
             row is not _PICTURE and certain(row) and cells(row) <= self.width for row in finished
         )
 
-    def _insert(self, pen: "_Pen", rows: Sequence[Row], same: int, kept: int) -> None:
+    def _insert(self, pen: Pen, rows: Sequence[Row], same: int, kept: int) -> None:
         """Change the rows between the first `same` and the last `kept`, which stay as they are drawn."""
         old = self._shown
         more = len(rows) - len(old)
@@ -191,7 +191,7 @@ class Painter:
             if before != rows[at]:
                 self._redraw(pen, at, before, rows[at], "\x1b[K")
 
-    def _rewrite(self, pen: "_Pen", rows: Sequence[Row | Graphic], final: int, same: int) -> None:
+    def _rewrite(self, pen: Pen, rows: Sequence[Row | Graphic], final: int, same: int) -> None:
         """Keep the first `same` rows of the screen and write all that follows anew."""
         old, at = self._shown, same
         if same < len(old):
@@ -213,9 +213,7 @@ class Painter:
             else:
                 pen.picture(row.escape)
 
-    def _redraw(
-        self, pen: "_Pen", at: int, before: Row, after: Row, erase: str, *, final: bool = False
-    ) -> None:
+    def _redraw(self, pen: Pen, at: int, before: Row, after: Row, erase: str, *, final: bool = False) -> None:
         """Row `at`, of which the screen shows `before`, as `after`; `erase` takes away what is too much."""
         column, gone, rest = difference(before, after)
         gone = gone or (erase == "\x1b[J" and len(self._shown) > at + 1)
@@ -232,7 +230,7 @@ class Painter:
         # Behind the last column a terminal may have gone to the next row, or not yet.
         return end if end < self.width and certain(row) else _ANYWHERE
 
-    def _leave(self, pen: "_Pen", final: int, live: int, bottom: int) -> None:
+    def _leave(self, pen: Pen, final: int, live: int, bottom: int) -> None:
         """Put the cursor where it belongs: into the bottom, else behind all that was drawn."""
         if not live:
             if final and not pen.fresh:
@@ -244,49 +242,6 @@ class Painter:
             pen.to(final + live - bottom + self._cursor[0] - spared, self._cursor[1])
         else:
             pen.to(final + live - 1)
-
-
-class _Pen:
-    """Writes at a cursor whose place it knows: rows counted from the first live one, columns from 0."""
-
-    def __init__(self, at: Place, *, fresh: bool) -> None:
-        """`fresh`: the cursor is at the start of a row with nothing in it, which is the next to write."""
-        self.row, self.column = at
-        self.fresh = fresh
-        self._parts: list[str] = []
-
-    def written(self) -> str:
-        """All that was put."""
-        return "".join(self._parts)
-
-    def put(self, sequence: str) -> None:
-        """Write what leaves the cursor where it is."""
-        self._parts.append(sequence)
-
-    def draw(self, text: str, column: int) -> None:
-        """Write text that ends before `column`."""
-        self._parts.append(text)
-        self.column, self.fresh = column, False
-
-    def picture(self, escape: str) -> None:
-        """Write what ends at the start of the row below."""
-        self._parts.append(escape)
-        self.row, self.column, self.fresh = self.row + 1, 0, True
-
-    def down(self, rows: int) -> None:
-        """Go to the start of a later row, and make the screen scroll where there is none yet."""
-        self._parts.append("\r\n" * rows)
-        self.row, self.column, self.fresh = self.row + rows, 0, True
-
-    def to(self, row: int, column: int | None = None) -> None:
-        """Go to a row of the screen that exists; None for `column`: to any."""
-        if row != self.row:
-            self._parts.append(f"\x1b[{self.row - row}A" if row < self.row else f"\x1b[{row - self.row}B")
-            self.row = row
-            self.fresh = False
-        if column is not None and column != self.column:
-            self._parts.append(f"\r\x1b[{column}C" if column else "\r")
-            self.column = column
 
 
 def _common_end(old: Sequence[Row], new: Sequence[Row]) -> int:

@@ -9,7 +9,12 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Window
-from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
+from prompt_toolkit.layout.processors import (
+    Processor,
+    TabsProcessor,
+    Transformation,
+    TransformationInput,
+)
 
 from terp_cli.talk import Typed
 
@@ -17,14 +22,18 @@ from terp_cli.talk import Typed
 class Question:
     """One line from the person, or with `text` a text of several lines for them to edit.
 
-    `answered` gets what was typed, or `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D.
+    `answered` gets what was typed, or `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D. `escape` is
+    what Esc answers on an empty line; without it the key does nothing.
     """
 
-    def __init__(self, words: str, *, secret: bool = False, text: str | None = None) -> None:
+    def __init__(
+        self, words: str, *, secret: bool = False, text: str | None = None, escape: str = ""
+    ) -> None:
         self.words = words
         self.secret = secret
         self.edits = text is not None
         self.answered: asyncio.Future[Typed] = asyncio.get_running_loop().create_future()
+        self._escape = escape
         self._pasted = False
         self._answer = ""
         self._buffer = Buffer(multiline=self.edits, document=Document(text or ""))
@@ -32,7 +41,7 @@ class Question:
         *above, self._label = words.removeprefix("\n").split("\n")
         control = BufferControl(
             self._buffer,
-            input_processors=[_Unseen()] if secret else [],
+            input_processors=[_Unseen() if secret else TabsProcessor(char1=" ", char2=" ")],
             key_bindings=self._bindings(),
             include_default_input_processors=not secret,
         )
@@ -64,6 +73,7 @@ class Question:
         bindings = KeyBindings()
         here = has_focus(self._buffer)
         one_line = here & Condition(lambda: not self.edits)
+        escapes = here & Condition(lambda: bool(self._escape) and not self._buffer.text)
 
         @bindings.add(Keys.BracketedPaste, filter=here)
         def _paste(event: KeyPressEvent) -> None:
@@ -74,6 +84,11 @@ class Question:
         def _enter(event: KeyPressEvent) -> None:
             # More keys in the same read: a paste of several lines into a terminal that does not mark them.
             self._pasted |= bool(event.app.key_processor.input_queue)
+            self._accept()
+
+        @bindings.add("escape", filter=escapes)
+        def _give_up(_: KeyPressEvent) -> None:
+            self._buffer.text = self._escape
             self._accept()
 
         @bindings.add("escape", "enter", filter=here)

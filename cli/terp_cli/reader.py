@@ -26,8 +26,12 @@ class Reader(Protocol):
             EOFError: the person leaves, or the terminal is gone.
         """
 
-    async def line(self, question: str, *, secret: bool = False, fresh: bool = True) -> Typed:
+    async def line(
+        self, question: str, *, secret: bool = False, fresh: bool = True, escape: str = ""
+    ) -> Typed:
         """The line entered after `question`; `fresh` forgets what was typed before it.
+
+        `escape` is what the Esc key answers, on an empty line.
 
         Raises:
             KeyboardInterrupt: Ctrl-C.
@@ -54,6 +58,9 @@ class Reader(Protocol):
 
     def emit(self, sequence: str) -> None:
         """Write a sequence that leaves no trace on the screen."""
+
+    def clear(self) -> None:
+        """Clear the screen; what has scrolled away stays."""
 
     def interrupted(self) -> None:
         """Ctrl-C came as a signal, while no turn was going on."""

@@ -8,6 +8,7 @@ A line is a command, the person's own code (`!ls`, `>>> x`), or a message to the
 
 import asyncio
 import signal
+import time
 import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
@@ -34,7 +35,10 @@ from terp.messages import Assistant, Attachment
 from terp.pythons.interpreter import environment_name
 from terp.typed_run import TYPED
 from terp_cli.commands.every import all_commands
+from terp_cli.commands.table import UnknownCommand
 from terp_cli.mentions import described, mentions
+from terp_cli.missed_mentions import missed
+from terp_cli.presses import Presses
 from terp_cli.sanitise import readable
 from terp_cli.talk import LineSettings, Sources, Word, typed_code
 from terp_cli.terminal_talk import TerminalTalk
@@ -111,6 +115,7 @@ class Repl:
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
         self._in_turn = False
+        self._presses = Presses(time.monotonic)
         self._toolbar = Toolbar(
             model=lambda: talk.session.model.name,
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
@@ -147,9 +152,10 @@ class Repl:
     def interrupt(self) -> None:
         """Stop the turn that is going on, and let the person think again about what was to follow it."""
         if self._in_turn:
+            self._presses.stop()
             self._talk.desk.take_back()
             self.begin(self._talk.session.interrupt)
-        else:
+        elif not self._presses.one_more():
             self._talk.desk.interrupted()
 
     def stop(self) -> None:
@@ -176,6 +182,7 @@ class Repl:
             toolbar=self._toolbar.text,
             busy=lambda: self._in_turn,
             interrupt=self.interrupt,
+            one_more=self._presses.one_more,
             rewind=self._rewind,
             typed=self._titles.typed,
             begins=self._settings.hand_over,
@@ -184,7 +191,7 @@ class Repl:
                 arguments=lambda name, begun: self._commands.arguments(self._talk, name, begun),
                 names=self._names,
                 code=self._completed,
-                cwd=Path(self._kernel.cwd),
+                cwd=lambda: Path(self._kernel.cwd),
             ),
             vi_mode=self._settings.vi_mode,
         )
@@ -192,6 +199,7 @@ class Repl:
     async def _next(self) -> None:
         if self._talk.next:
             prompt, attached = self._talk.next.popleft()
+            self._show_prompt(prompt)
             await self._guarded(self._busily(self._drawn(self._talk.session.turn(prompt, attached))))
             return
         line = await self._talk.desk.message()
@@ -202,7 +210,8 @@ class Repl:
         try:
             await doing
         except TerpError as error:
-            if self._talk.debug:
+            if self._talk.debug and error.__cause__ is not None and error.stop_reason != "usage":
+                # A mistake of the person's own has no more to tell than its message.
                 self._talk.say("".join(traceback.format_exception(error)).rstrip())
             self._talk.say(error.message, *([error.remedy] if error.remedy else []))
         except Exception as error:  # noqa: BLE001  # a bug of terp must not end the conversation
@@ -216,9 +225,18 @@ class Repl:
         session = self._talk.session
         if code := typed_code(line, session.kernels.languages):
             await self._busily(self._drawn(session.run(*code)))
-        elif not await self._busily(self._commands.run(self._talk, line)):
+        elif not await self._commanded(line):
+            line = self._commands.as_text(line)
             attached = await self._attached(line)
             await self._busily(self._drawn(session.turn(line, attached)))
+
+    async def _commanded(self, line: str) -> bool | object:
+        """Whether a line was a command; one that is not known comes back, to be corrected."""
+        try:
+            return await self._busily(self._commands.run(self._talk, line))
+        except UnknownCommand:
+            self._talk.prefill(line)
+            raise
 
     async def _busily(self, doing: Awaitable[bool | object]) -> bool | object:
         self._in_turn = True
@@ -226,6 +244,7 @@ class Repl:
             return await doing
         finally:
             self._in_turn = False
+            self._presses.over()
 
     async def _attached(self, line: str) -> Sequence[Attachment]:
         """What a message names with an @; the message comes back to the line when that cannot be read."""
@@ -237,6 +256,10 @@ class Repl:
             self._talk.prefill(line)
             raise
         variables = await self._kernel.variables() if named.names else ()
+        known = [variable.name for variable in variables]
+        for word in (word for word in (*named.others, *named.names) if word not in known):
+            if told := missed(word, cwd, known, opens_line=word in named.openers):
+                self._talk.say(told)
         return (*files, *(described(variable) for variable in variables if variable.name in named.names))
 
     async def _drawn(self, turn: AsyncGenerator[Event, None]) -> None:
@@ -248,8 +271,14 @@ class Repl:
         session = self._talk.session
         answers = (message.text for message in reversed(session.history) if isinstance(message, Assistant))
         if session.turns:
-            self._talk.desk.say(f"\n› {readable(session.turns[-1].prompt)}")
-            self._talk.front.aside(TextDelta(next(answers, "")))
+            self._show_prompt(session.turns[-1].prompt)
+            if answer := next(answers, ""):
+                self._talk.front.aside(TextDelta(answer))
+
+    def _show_prompt(self, prompt: str) -> None:
+        """Show a message that nobody has typed just now."""
+        first, *more = readable(prompt).split("\n")
+        self._talk.desk.say("\n".join(["", f"› {first}", *(f"  {line}" for line in more)]))
 
     def _rewind(self) -> None:
         async def listed() -> None:

@@ -73,8 +73,7 @@ def _directory(call: Call, folder: Path) -> Path:
 
 def _picked(call: Call, catalogue: Catalogue) -> Path:
     if call.source != "terminal":
-        problem = "-r without an ID asks which session, on a terminal; `terp sessions` lists the ids."
-        raise SettingsError([problem])
+        raise SettingsError([_without_id(call)])
     here = catalogue.listed(real_directory(call.cwd))
     everywhere = call.options.all or not here
     entries = catalogue.listed() if everywhere else here
@@ -88,11 +87,19 @@ def _picked(call: Call, catalogue: Catalogue) -> Path:
     return entry.folder
 
 
+def _without_id(call: Call) -> str:
+    """Why nothing can be picked; what was taken for a prompt may have been meant as the id."""
+    if len(call.line.words) == 1 and not any(map(str.isspace, call.line.words[0])):
+        return f"there is no session '{call.line.words[0]}'; `terp sessions` lists the ids."
+    return "-r without an ID asks which session, on a terminal; `terp sessions` lists the ids."
+
+
 def _typed(call: Call) -> Callable[[str], str]:
     def ask(prompt: str) -> str:
         call.notes.write(prompt)
         call.notes.flush()
-        line = sys.stdin.readline()
+        # Whatever the keys send: a byte that is no character matches no session.
+        line = sys.stdin.buffer.readline().decode(sys.stdin.encoding, "replace")
         if not line:
             raise EOFError
         return line

@@ -97,7 +97,9 @@ def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | Non
     if settings.screen_reader:
         from terp_cli.spoken import SpokenFront  # noqa: PLC0415  (see `Seat`)
 
-        return SpokenFront.on(call.out, keyboard=keyboard, environ=call.environ, verbose=verbose)
+        return SpokenFront.on(
+            call.out, keyboard=keyboard, environ=call.environ, verbose=verbose, repeats=not call.stays
+        )
     from terp_cli.terminal import TerminalFront  # noqa: PLC0415  (see `Seat`)
 
     return TerminalFront.on(

@@ -6,7 +6,6 @@ A screen reader reads what is written, once. So a block is written when it is wh
 says what it is; waiting is told at most every ten seconds; no line depends on a colour or a column.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from terp.events import Event
 from terp_cli import tty
 from terp_cli.sanitise import one_line, readable
+from terp_cli.ticking import ticking
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -35,12 +35,17 @@ class SpokenFront:
         keyboard: int | None = None,
         clock: Callable[[], float] = time.monotonic,
         verbose: bool = False,
+        repeats: bool = True,
     ) -> None:
-        """`keyboard` is the terminal's descriptor; `verbose` says tracebacks and reasoning whole."""
+        """`keyboard` is the terminal's descriptor; `verbose` says tracebacks and reasoning whole.
+
+        `repeats` says what the person asked, where it does not stand there as the line they typed.
+        """
         self._out = out
         self._keyboard = keyboard
         self._clock = clock
         self._verbose = verbose
+        self._repeats = repeats
         self.asks = True
         self._spoken: SpokenTurn | None = None
         self._waiting: list[str] = []
@@ -56,20 +61,20 @@ class SpokenFront:
         keyboard: int | None,
         environ: Mapping[str, str],  # noqa: ARG003  (what a terminal can do makes no difference)
         verbose: bool = False,
+        repeats: bool = True,
     ) -> "SpokenFront":
         """A front end for whatever is behind `out`."""
-        return cls(out, keyboard=keyboard, verbose=verbose)
+        return cls(out, keyboard=keyboard, verbose=verbose, repeats=repeats)
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Say events as they come, until they end. Whoever made `events` closes it."""
         self._showing = True
         self._hush()
-        ticker = asyncio.create_task(self._tick())
         try:
-            async for event in events:
-                self.draw(event)
+            with ticking(self.tick, _TICK_S):
+                async for event in events:
+                    self.draw(event)
         finally:
-            ticker.cancel()
             self._showing = False
             self._say(self._turn.rest())
             self._quiet.close()
@@ -88,7 +93,7 @@ class SpokenFront:
 
     def say(self, *lines: str) -> None:
         """Write lines of terp's own; what they quote is made safe."""
-        self._say([readable(line) for line in lines if line.strip()])
+        self._say([readable(line) for line in lines if line.strip()], now=True)
 
     def whole_code(self) -> None:
         """Nothing: it was said whole."""
@@ -105,7 +110,7 @@ class SpokenFront:
 
     def rows(self, rows: "Sequence[Text]") -> None:
         """Say rows that are safe already."""
-        self._say([row.plain for row in rows])
+        self._say([row.plain for row in rows], now=True)
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Say where the files of a one-shot run were collected."""
@@ -132,14 +137,16 @@ class SpokenFront:
             # It reads markdown with what the other front end draws it with; the prompt is there before.
             from terp_cli.render.spoken_turn import SpokenTurn  # noqa: PLC0415
 
-            self._spoken = SpokenTurn(self._clock, verbose=self._verbose)
+            self._spoken = SpokenTurn(self._clock, verbose=self._verbose, repeats=self._repeats)
         return self._spoken
 
-    def _say(self, lines: Sequence[str]) -> None:
+    def _say(self, lines: Sequence[str], *, now: bool = False) -> None:
         self._waiting += lines
-        if self._waiting and not self._questions:
+        if self._waiting and (now or not self._questions):
             # In one piece, so that it is read as one.
-            text, self._waiting = "".join(f"{line}\n" for line in self._waiting), []
+            width = tty.size_of(self._out)[0] if self._out.isatty() else 0
+            text = "".join(f"{row}\n" for line in self._waiting for row in _rows(line, width))
+            self._waiting = []
             self._out.write(text)
             self._out.flush()
 
@@ -147,7 +154,14 @@ class SpokenFront:
         self._quiet.close()
         self._quiet.enter_context(tty.unechoed(self._keyboard))
 
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(_TICK_S)
-            self.tick()
+
+def _rows(line: str, width: int) -> list[str]:
+    """A line as a terminal of this width takes it, broken between words: half a word would be read as one."""
+    if not width or len(line) * 2 <= width:
+        return [line]
+    # What measures characters is heavy, and few lines are long.
+    from rich.text import Text  # noqa: PLC0415
+
+    from terp_cli.render.fold import wrapped  # noqa: PLC0415
+
+    return [row.plain for row in wrapped(Text(line), width)]

@@ -5,9 +5,18 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from terp_cli.console_code import GOES_ON, code_goes_on, code_of, is_code
+
 LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
+NOT_SENT = "Not sent: "
 _CONTINUED = re.compile(r"(?<!\\)\\\n")
-_PROMPTED = re.compile(r"^(>>>|\.\.\.) ?")
+_SHELL_LINE = re.compile(r"%% *([^\s]+)")
+_CELL_MAGICS = frozenset(
+    """
+    bash cache capture debug file html HTML javascript js latex markdown perl prun pypy python python2 python3
+    ruby script sh svg SVG sx system time timeit writefile
+    """.split()  # noqa: SIM905 - a table of names, to be read
+)
 
 
 Word = tuple[str, str]
@@ -19,14 +28,14 @@ class Sources:
     """Where completions come from.
 
     `commands` lists them by name; `arguments` those of a command line so far. `names` are the variables
-    of the kernel with their types, `code` completes Python at its end.
+    of the kernel with their types, `code` completes Python at its end. `cwd` is where the kernel is now.
     """
 
     commands: Callable[[], Iterable[Word]]
     arguments: Callable[[str, str], Iterable[Word]]
     names: Callable[[], Awaitable[Sequence[Word]]]
     code: Callable[[str], Awaitable[Sequence[str]]]
-    cwd: Path
+    cwd: Callable[[], Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,11 @@ class Typed:
     pasted: bool
 
 
+def _never() -> bool:
+    """Nothing was stopped."""
+    return False
+
+
 def _no_one() -> None:
     """Nobody wants to know."""
 
@@ -45,8 +59,9 @@ def _no_one() -> None:
 class LineSettings:
     """A conversation, as far as the input line has to do with it.
 
-    `busy` tells whether a turn is going on, which `interrupt` then stops; `rewind` is what Esc Esc does
-    on an empty line, and `typed` hears of keys. `history` is the file of what was typed. `begins` is called
+    `busy` tells whether a turn is going on, which `interrupt` then stops; `one_more` tells whether a Ctrl-C
+    of this moment is still for the turn that was stopped. `rewind` is what Esc Esc does on an empty line,
+    and `typed` hears of keys. `history` is the file of what was typed. `begins` is called
     right before the keys are read.
     """
 
@@ -54,6 +69,7 @@ class LineSettings:
     toolbar: Callable[[], str]
     busy: Callable[[], bool]
     interrupt: Callable[[], None]
+    one_more: Callable[[], bool] = _never
     rewind: Callable[[], None] = _no_one
     typed: Callable[[], None] = _no_one
     begins: Callable[[], None] = _no_one
@@ -62,19 +78,27 @@ class LineSettings:
 
 
 def goes_on(text: str) -> bool:
-    '''Whether a message is not complete: an open """ block, or a backslash at its end.'''
+    '''Whether a message is not complete: an open """ block, a backslash at its end, or code that goes on.'''
+    if is_code(text):
+        return code_goes_on(text)
     return text.count('"""') % 2 == 1 or _CONTINUED.search(text + "\n", len(text) - 1) is not None
+
+
+def margin(text: str, mark: str) -> str:
+    """What stands before the lines of a message after its first, where `mark` stands before that one."""
+    return " " * len(mark) + (f"{GOES_ON} " if is_code(text) else "")
 
 
 def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None:
     """The language and the code of a message that is code: `!command` or `>>> code`; else None.
 
-    `%% command` is what Open Interpreter calls `!command`.
+    `%% command` is what Open Interpreter calls `!command`, with or without the space; `%%time` and its like
+    are IPython's.
     """
-    if message.startswith("%% "):
-        message = f"!{message[3:].lstrip()}"
-    if message.startswith(">>>"):
-        return "python", "\n".join(_PROMPTED.sub("", line) for line in message.split("\n"))
+    if (found := _SHELL_LINE.match(message)) and found[1] not in _CELL_MAGICS:
+        message = f"!{message[2:].lstrip()}"
+    if is_code(message):
+        return "python", code_of(message)
     if message.startswith("!") and message[1:].strip():
         # Without a shell, IPython starts one for the line.
         return ("shell", message[1:].strip()) if "shell" in languages else ("python", message)
@@ -83,7 +107,11 @@ def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None
 
 def unmarked(text: str) -> str:
     '''A message without the backslashes at its line ends and the """ around it.'''
-    text = text.strip()
+    if is_code(text.strip()):
+        return text.strip()
+    # A blank before it makes a message of what would be a command.
+    escaped = text[:1] == " " and text.strip()[:1] in ("/", "%")
+    text = f"{' ' * escaped}{text.strip()}"
     if len(text) >= 6 and text.startswith('"""') and text.endswith('"""'):
         return text[3:-3].strip("\n")
     return _CONTINUED.sub("\n", text)

@@ -11,7 +11,7 @@ from terp.settings import Settings
 from terp.store.places import Place
 from terp_cli.ahead import preload_adapters
 from terp_cli.call import Call
-from terp_cli.keeping import saved, stored
+from terp_cli.keeping import saved, stored, way_back
 from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.seat import Seat
@@ -39,13 +39,14 @@ async def talk(
         settings,
         call.places,
         call.environ,
-        profile=call.options.profile,
+        profile=call.profile,
         model=partial(_use_model, call, settings),
         saved=lambda: saved(call, at_terminal.session.folder.name),
         reopen=reopen,
     )
     at_terminal = TerminalTalk(session, seat.front, seat.desk(), seat.person, around)
     seat.person.explain = at_terminal.explain
+    seat.person.beside = at_terminal.beside
     kernel = session.kernels.get(session.kernels.languages[0])
     given = ReplSettings(
         history=call.places.history,
@@ -57,7 +58,11 @@ async def talk(
         vi_mode=settings.vi_mode,
     )
     try:
-        return await run_repl(at_terminal, given)
+        code = await run_repl(at_terminal, given)
+        command = "" if code or call.options.quiet else way_back(call, at_terminal.session.folder)
+        if command:
+            at_terminal.desk.say(f"\n{command} goes on with this conversation.")
+        return code
     finally:
         await at_terminal.session.aclose()
 
@@ -78,7 +83,12 @@ async def _use_model(call: Call, settings: Settings, session: Session, name: str
 
 
 def settings_for(name: str, present: str, settings: Settings, api_key: str) -> tuple[Settings, str]:
-    """The settings and the key for another model; those of one provider never go to the next."""
+    """The settings and the key for another model; those of one provider never go to the next.
+
+    A name without a provider is one of the server at `api_base`, if there is one.
+    """
+    if settings.api_base and "/" not in name:
+        return replace(settings, model=name), api_key
     if name.partition("/")[0] == present.partition("/")[0]:
         return replace(settings, model=name), api_key
     return replace(settings, model=name, api_base="", api_key_env="", api_version=""), ""

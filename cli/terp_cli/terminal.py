@@ -15,15 +15,17 @@ writes a line of terp's own.
 import asyncio
 import signal
 import time
-from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.events import CodeProposed, Event, TurnFinished
+from terp.events import CodeProposed, Event, LateOutput, Printed, TurnFinished
+from terp.outputs import Display, DisplayUpdate
 from terp_cli import tty
 from terp_cli.painter import Painter
 from terp_cli.sanitise import one_line, readable
+from terp_cli.ticking import ticking
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -46,10 +48,13 @@ class TerminalFront:
         *,
         keyboard: int | None = None,
         drawer: "Callable[[], Draw | None] | None" = None,
+        settled: Callable[[], Awaitable[None]] | None = None,
         clock: Callable[[], float] = time.monotonic,
         verbose: bool = False,
     ) -> None:
         """`screen` makes the screen when it is first needed, and `drawer` what draws pictures on it.
+
+        A picture waits until it is `settled` what the terminal can do.
 
         `verbose` shows tracebacks whole.
 
@@ -59,6 +64,7 @@ class TerminalFront:
         self._make_screen = screen
         self._keyboard = keyboard
         self._make_drawer = drawer
+        self._settled = settled
         self._clock = clock
         self._verbose = verbose
         self._asks = True
@@ -101,22 +107,24 @@ class TerminalFront:
 
             return drawer_on(painter.out, images, environ, lambda: painter.facts)
 
-        return cls(screen, keyboard=keyboard, drawer=drawer, verbose=verbose)
+        settled = painter.asked.settled
+        return cls(screen, keyboard=keyboard, drawer=drawer, settled=settled, verbose=verbose)
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Draw events as they come, until they end. Whoever made `events` closes it."""
         self._showing = True
         self._hush()
-        ticker = asyncio.create_task(self._tick())
         if self._keyboard is not None:
             asyncio.get_running_loop().add_signal_handler(signal.SIGTSTP, self._suspend)
         try:
-            async for event in events:
-                self.draw(event)
+            with ticking(self.tick, _FRAME_S):
+                async for event in events:
+                    if self._settled is not None and _has_picture(event):
+                        await self._settled()
+                    self.draw(event)
         finally:
             if self._keyboard is not None:
                 asyncio.get_running_loop().remove_signal_handler(signal.SIGTSTP)
-            ticker.cancel()
             self._showing = False
             self._waiting += self._transcript.rest()
             self._paint(final=True)
@@ -222,6 +230,7 @@ class TerminalFront:
                 rows=lambda: screen.rows,
             )
             transcript.asks = self._asks
+            transcript.ascii_only = screen.ascii_only
             self._drawn_on = (screen, transcript)
         return self._drawn_on
 
@@ -249,7 +258,8 @@ class TerminalFront:
         if not self._questions:
             self._hush()
 
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(_FRAME_S)
-            self.tick()
+
+def _has_picture(event: Event) -> bool:
+    if not isinstance(event, Printed | LateOutput) or not isinstance(event.output, Display | DisplayUpdate):
+        return False
+    return any(kind.startswith("image/") for kind in event.output.data)

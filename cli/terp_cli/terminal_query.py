@@ -5,7 +5,8 @@
     keys += replies.release()               # when nothing more came for a while
     replies.facts                           # what is known so far; all of it once `replies.complete`
 
-Nobody waits for an answer: what has not come yet is not known, and counts from when it comes.
+What has not come yet is not known, and counts from when it comes. A picture alone waits for it, and not
+for long (`terp_cli.asked`).
 """
 
 import re
@@ -73,8 +74,12 @@ class Replies:
 
     def __init__(self) -> None:
         self.facts = TerminalFacts()
-        self.complete = False
         self._held = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the last answer has come."""
+        return self.facts.complete
 
     @property
     def holds(self) -> bool:
@@ -106,8 +111,7 @@ class Replies:
         match reply.lastgroup:
             case "attributes":
                 # The first number is the class of the terminal.
-                self._learn(sixel=_SIXEL in reply["attributes"].split(";")[1:])
-                self.complete = True
+                self._learn(sixel=_SIXEL in reply["attributes"].split(";")[1:], complete=True)
             case "synchronised":
                 # 0: never heard of it; 4: switched off for good (DECRPM).
                 self._learn(synchronised=reply["synchronised"] not in ("0", "4"))

@@ -9,14 +9,16 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from terp.errors import SessionError
+from terp.errors import SessionError, TerpError
 from terp.messages import Attachment
 from terp.person import Consent, Person
 from terp.places import Places
 from terp.session import Session
 from terp.settings import Settings
+from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 from terp_cli.front import PersonalFront
 from terp_cli.reader import Reader
@@ -49,7 +51,7 @@ class Around:
     settings: Settings
     places: Places
     environ: Mapping[str, str]
-    profile: str = ""
+    profile: str = "default"
     model: Callable[[Session, str], Awaitable[None]] | None = None
     saved: Callable[[], Sequence[SavedSession]] = _none
     reopen: Callable[[str], Awaitable[Session]] | None = None
@@ -106,7 +108,7 @@ class TerminalTalk:
 
     @property
     def profile(self) -> str:
-        """The profile that was named for this call; "" when none was."""
+        """The profile in effect; "default" when no other was asked for."""
         return self._around.profile
 
     @property
@@ -122,16 +124,16 @@ class TerminalTalk:
         """Write rows that are coloured and safe already."""
         self.front.rows(rows)
 
-    async def page(self, lines: Iterable[str]) -> None:
-        """Show lines of any number in the person's pager, made safe; returns when it is closed."""
+    async def page(self, lines: Iterable[str], name: str = "terp") -> None:
+        """Show lines of any number in the person's pager, made safe; returns when it is closed.
+
+        `name` is that of the file, which pagers show.
+        """
         pager = _words(self.environ.get("PAGER") or _PAGER)
         if not (pager and shutil.which(pager[0])):
             self.say(*lines)
             return
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".txt") as file:
-            file.writelines(f"{readable(line)}\n" for line in lines)
-            file.flush()
-            await self.desk.away(lambda: _paged([*pager, file.name], self.environ))
+        await self.desk.away(lambda: _paged(pager, lines, name, self.environ))
 
     def prefill(self, text: str) -> None:
         """Put text on the next input line, to be changed and entered there."""
@@ -145,6 +147,10 @@ class TerminalTalk:
         """Write an escape sequence of terp's own that leaves no trace on the screen."""
         self.desk.emit(sequence)
 
+    def clear(self) -> None:
+        """Clear the screen."""
+        self.desk.clear()
+
     async def ask(self, question: str) -> bool:
         """Whether the person says yes."""
         return await self._person.allow(Consent(question))
@@ -152,6 +158,15 @@ class TerminalTalk:
     async def explain(self, language: str, code: str) -> str:
         """What the model says about a piece of code."""
         return await self.session.explain(language, code)
+
+    async def beside(self, line: str) -> None:
+        """Do what a line says that was entered at a question: a command that only shows something.
+
+        Raises:
+            TerpError: it cannot be done, or not now.
+        """
+        if not await all_commands().run(self, line, asked=True):
+            raise TerpError("Code of your own has to wait until the question is answered.")
 
     async def use_model(self, name: str) -> None:
         """Let another model answer.
@@ -193,7 +208,10 @@ def _words(command: str) -> list[str]:
         return []
 
 
-def _paged(command: Sequence[str], environ: Mapping[str, str]) -> None:
-    # -F would leave at once where all fits, and show nothing on a screen that is restored.
-    with suppress(OSError):
-        subprocess.run(command, env={**os.environ, "LESSSECURE": "1", **environ}, check=False)
+def _paged(command: Sequence[str], lines: Iterable[str], name: str, environ: Mapping[str, str]) -> None:
+    with tempfile.TemporaryDirectory() as folder, suppress(OSError):
+        with Path(folder, name).open("w", encoding="utf-8") as file:
+            file.writelines(f"{readable(line)}\n" for line in lines)
+        # The pager's -F would leave at once where all fits, and show nothing on a screen that is restored.
+        environment = {**os.environ, "LESSSECURE": "1", **environ}
+        subprocess.run([*command, name], cwd=folder, env=environment, check=False)

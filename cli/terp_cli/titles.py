@@ -1,6 +1,5 @@
 """Keeps the window's title true while a talk goes on, and calls a person who is away."""
 
-import asyncio
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from terp_cli.guard import Guard, Unguarded
 from terp_cli.hold import Hold
+from terp_cli.ticking import ticking
 
 if TYPE_CHECKING:
     from terp.events import Event
@@ -46,11 +46,10 @@ class Titles(Hold):
         """The title is terp's until the block is left."""
         self._write(self._window.opened())
         self._guard.taken(self._window.closed())
-        ticker = asyncio.create_task(self._tick())
         try:
-            yield
+            with ticking(self._tick, _TICK_S):
+                yield
         finally:
-            ticker.cancel()
             self._write(self._window.closed())
 
     def saw(self, event: "Event") -> None:
@@ -101,11 +100,9 @@ class Titles(Hold):
     def _window(self, window: "Window") -> None:
         self._known = window
 
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(_TICK_S)
-            self._window, sequence = self._window.passed(self._clock())
-            self._write(sequence)
+    def _tick(self) -> None:
+        self._window, sequence = self._window.passed(self._clock())
+        self._write(sequence)
 
     def _write(self, sequence: str) -> None:
         if sequence:

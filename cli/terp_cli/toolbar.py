@@ -16,15 +16,16 @@ class Toolbar:
         model: Callable[[], str],
         tier: Callable[[], str],
         unasked: Callable[[], bool],
-        profile: str = "",
+        profile: str = "default",
         python: Callable[[], str] = lambda: "",
     ) -> None:
         """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs.
 
-        `python` names the environment of the code, where that is not terp's own.
+        A `profile` other than the default one is named; `python` names the environment of the code, where
+        that is not terp's own.
         """
         self._python = python
-        self._profile = profile
+        self._profile = "" if profile == "default" else profile
         self._model = model
         self._tier = tier
         self._unasked = unasked

@@ -4,7 +4,7 @@ import os
 import termios
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from terp_cli.painter import Painter
 
@@ -68,16 +68,8 @@ def is_controlling(out: TextIO) -> bool:
 @contextmanager
 def as_before(descriptor: int | None) -> Iterator[None]:
     """Leave the terminal in the modes it has now, wherever in between a signal strikes."""
-    if descriptor is None or not os.isatty(descriptor):
+    with _changed(descriptor):
         yield
-        return
-    before = termios.tcgetattr(descriptor)
-    try:
-        yield
-    finally:
-        # The window may be gone by now.
-        with suppress(termios.error):
-            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
 @contextmanager
@@ -86,24 +78,48 @@ def unechoed(descriptor: int | None) -> Iterator[None]:
 
     It is kept for whoever reads next. Ctrl-C and Ctrl-Z still work.
     """
-    if descriptor is None or not os.isatty(descriptor):
-        yield
-        return
-    before = termios.tcgetattr(descriptor)
-    quiet = termios.tcgetattr(descriptor)
     # Enter stays what the Enter key sends; a prompt takes a line feed for Ctrl+J.
-    quiet[0] &= ~termios.ICRNL
-    quiet[3] &= ~(termios.ECHO | termios.ICANON)
-    termios.tcsetattr(descriptor, termios.TCSADRAIN, quiet)
-    try:
+    with _changed(descriptor, off_input=termios.ICRNL, off_local=termios.ECHO | termios.ICANON):
         yield
-    finally:
-        # The window may be gone by now.
-        with suppress(termios.error):
-            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+@contextmanager
+def unseen(descriptor: int | None) -> Iterator[None]:
+    """Do not show what is typed meanwhile, which is read line by line as before."""
+    with _changed(descriptor, off_local=termios.ECHO):
+        yield
 
 
 def drop_typed(descriptor: int | None) -> None:
     """Forget what was typed and not read yet."""
-    if descriptor is not None and os.isatty(descriptor):
-        termios.tcflush(descriptor, termios.TCIFLUSH)
+    if descriptor is not None:
+        with suppress(termios.error):
+            termios.tcflush(descriptor, termios.TCIFLUSH)
+
+
+@contextmanager
+def _changed(descriptor: int | None, *, off_input: int = 0, off_local: int = 0) -> Iterator[None]:
+    before = None if descriptor is None else _modes(descriptor)
+    if descriptor is None or before is None:
+        yield
+        return
+    if off_input or off_local:
+        changed = [before[0] & ~off_input, *before[1:3], before[3] & ~off_local, *before[4:]]
+        _set_modes(descriptor, changed)
+    try:
+        yield
+    finally:
+        _set_modes(descriptor, before)
+
+
+# The window may be gone at any time, and termios.error is no OSError.
+def _modes(descriptor: int) -> list[Any] | None:
+    try:
+        return termios.tcgetattr(descriptor)
+    except termios.error:
+        return None
+
+
+def _set_modes(descriptor: int, modes: list[Any]) -> None:
+    with suppress(termios.error):
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)

@@ -1,6 +1,7 @@
 """What runs leave behind in the session's folder: full text outputs, pictures, pages."""
 
 import dataclasses
+import time
 from pathlib import Path
 from typing import IO
 
@@ -11,6 +12,7 @@ from terp.plain import is_wordless, mended
 
 OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
+_FLUSH_S = 0.2
 SPOOL_LIMIT = 256 * 1024 * 1024
 
 Shown = Display | DisplayUpdate
@@ -19,7 +21,8 @@ Shown = Display | DisplayUpdate
 class Artifacts:
     """Writes the files of one session's runs below `folder`, which is made when the first is written.
 
-    `home` is what holds this folder and other files of terp's own.
+    They are named after the number of their `run`, as `out[N]` is. `home` is what holds this folder and
+    other files of terp's own.
     """
 
     def __init__(self, folder: Path, home: Path | None = None) -> None:
@@ -27,7 +30,7 @@ class Artifacts:
         self.home = home or folder
         self._counts: dict[str, int] = {}
 
-    def save(self, call_id: str, display: Shown) -> Shown:
+    def save(self, run: str, display: Shown) -> Shown:
         """`display` with the path of the file its picture, SVG or page was written to.
 
         A bundle that plain text shows as well, such as a DataFrame's, is left as it is.
@@ -36,18 +39,23 @@ class Artifacts:
         if content is None:
             return display
         extension, data = content
-        self._counts[call_id] = number = self._counts.get(call_id, 0) + 1
-        path = self._made() / f"{call_id}-{number}.{extension}"
+        self._counts[run] = number = self._counts.get(run, 0) + 1
+        path = self._made() / f"{run}-{number}.{extension}"
         path.write_bytes(data)
         return dataclasses.replace(display, path=str(path))
 
-    def spool(self, call_id: str) -> "Spool":
+    def spool(self, run: str) -> "Spool":
         """The file for the full text output of one run."""
-        return Spool(self, call_id)
+        return Spool(self, run)
 
-    def path(self, call_id: str) -> Path:
+    def path(self, run: str) -> Path:
         """Where the full text output of a run is, or will be."""
-        return self._made() / f"{call_id}.txt"
+        return self._made() / f"{run}.txt"
+
+    def spooled(self, number: int) -> str:
+        """The file with the full text output of a run, as far as it was written; "" when there is none."""
+        path = self.folder / f"{number}.txt"
+        return str(path) if path.is_file() else ""
 
     def _made(self) -> Path:
         return make_private(self.folder)
@@ -57,13 +65,15 @@ class Spool:
     """The full text output of one run, in a file made by its first character, up to a cap.
 
     A cap that is reached, or a disk that is full, ends the file and not the run: `failure` says which.
+    What was added is in the file soon, also when terp is killed.
     """
 
-    def __init__(self, artifacts: Artifacts, call_id: str, limit: int = SPOOL_LIMIT) -> None:
+    def __init__(self, artifacts: Artifacts, run: str, limit: int = SPOOL_LIMIT) -> None:
         self._artifacts = artifacts
-        self._call_id = call_id
+        self._run = run
         self._limit = self._room = limit
         self._file: IO[str] | None = None
+        self._flushed_at = 0.0
         self.path = ""
         self.failure = ""
 
@@ -82,10 +92,13 @@ class Spool:
 
     def _write(self, text: str) -> None:
         if self._file is None:
-            path = self._artifacts.path(self._call_id)
+            path = self._artifacts.path(self._run)
             self._file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
             self.path = str(path)
         self._file.write(text)
+        if (now := time.monotonic()) >= self._flushed_at + _FLUSH_S:
+            self._file.flush()
+            self._flushed_at = now
 
     def close(self) -> None:
         """Finish the file."""

@@ -1,10 +1,10 @@
-"""Files that go with a prompt: brought into the working directory, and described to the model."""
+"""Files that go with a prompt: described to the model where they are, or copied for it."""
 
 import base64
 import filecmp
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -21,11 +21,15 @@ _CONFIRM = (
 )
 
 
-def attach(files: Sequence[str], cwd: Path) -> tuple[Attachment, ...]:
-    """Put `files` into `cwd` and describe them; relative names are those of terp's own directory.
+def attach(
+    files: Sequence[str], cwd: Path, copied: Callable[[Path, Path], None] | None = None
+) -> tuple[Attachment, ...]:
+    """Describe `files`; relative names are those of terp's own directory.
 
-    A file already below `cwd` stays where it is. Any other is copied, never over an existing file: a
-    name that is taken by a file of other content gets a number.
+    A file below `cwd` is named relative to it. Any other stays where it is and is named by its absolute
+    path, which the kernel on this machine can read. With `copied` such a file is copied into `cwd` instead,
+    never over an existing file: a name that is taken by a file of other content gets a number. `copied`
+    hears where each that was not there yet was and is.
 
     Raises:
         AttachmentError: one of them is missing or unreadable. Nothing has been copied then.
@@ -33,7 +37,7 @@ def attach(files: Sequence[str], cwd: Path) -> tuple[Attachment, ...]:
     sources = list(dict.fromkeys(Path(file).expanduser() for file in files))
     if problems := [problem for source in sources if (problem := _problem(source))]:
         raise AttachmentError("\n".join(problems))
-    return tuple(_attachment(source, cwd) for source in sources)
+    return tuple(_attachment(source, cwd, copied) for source in sources)
 
 
 def with_attachments(prompt: str, attachments: Sequence[Attachment]) -> str:
@@ -86,26 +90,36 @@ def _problem(source: Path) -> str:
     return ""
 
 
-def _attachment(source: Path, cwd: Path) -> Attachment:
+def _attachment(source: Path, cwd: Path, copied: Callable[[Path, Path], None] | None) -> Attachment:
     try:
-        path = _brought(source, cwd)
-        look = peek(path, max_lines=_LINES)
+        path = _below(source, cwd)
+        if path is None and copied is not None:
+            taken = (cwd / source.name).exists()
+            path = copy_unused(source, cwd)
+            if not (taken and path.name == source.name):
+                copied(source, path)
+        here = path or source.resolve()
+        look = peek(here, max_lines=_LINES)
     except OSError as error:
         raise AttachmentError(f"cannot attach '{source}': {error.strerror}.") from error
     # A name that is not UTF-8 could not be sent.
-    name = os.fsencode(path.relative_to(cwd)).decode(errors="replace")
-    note = f"[Attachment: {name}] It is in the working directory: {look.facts}"
+    name = os.fsencode(path.relative_to(cwd) if path else here).decode(errors="replace")
+    where = "It is in the working directory" if path else "It is at that path, outside the working directory"
+    note = f"[Attachment: {name}] {where}: {look.facts}"
     mime = _PICTURES.get(look.kind.partition(",")[0], "")
     image = None
     if mime and look.size <= _IMAGE_BYTES:
-        image = Image(mime, base64.b64encode(path.read_bytes()).decode())
+        image = Image(mime, base64.b64encode(here.read_bytes()).decode())
     return Attachment(name, f"{note}; {look.beginning}" if look.lines else f"{note}.", image)
 
 
-def _brought(source: Path, cwd: Path) -> Path:
+def _below(source: Path, cwd: Path) -> Path | None:
+    """The file as it is found below `cwd`; None when it is elsewhere."""
     path = source.absolute()
-    for place in (path, path.resolve()):
+    # `..` may lead out of a directory that the path seems to be in.
+    places = (path.resolve(),) if ".." in path.parts else (path, path.resolve())
+    for place in places:
         for base in (cwd, cwd.resolve()):
             if place.is_relative_to(base):
                 return cwd / place.relative_to(base)
-    return copy_unused(path, cwd)
+    return None

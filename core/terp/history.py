@@ -46,15 +46,26 @@ class Replaced:
     turns: tuple[PastTurn, ...]
 
 
-Change = Said | Cut | Replaced
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """The model is to be told this with the next turn."""
+
+    text: str
+
+
+Change = Said | Cut | Replaced | Noted
 
 
 class History:
-    """What was said, in order. `watch`, once it is set, is told every change after it was made."""
+    """What was said, in order, and the `notes` that go with the next turn.
+
+    `watch`, once it is set, is told every change after it was made.
+    """
 
     def __init__(self, messages: Sequence[Message] = ()) -> None:
         self.messages = list(messages)
         self.turns = list(_each_user(messages))
+        self.notes: list[str] = []
         self.watch: Callable[[Change], None] | None = None
 
     def __iter__(self) -> Iterator[Message]:
@@ -67,6 +78,7 @@ class History:
                 self.messages.append(message)
                 if turn is not None:
                     self.turns.append(turn)
+                    self.notes.clear()
             case Cut(left=left):
                 del self.messages[left:]
                 while self.turns and self.turns[-1].at >= left:
@@ -74,6 +86,8 @@ class History:
             case Replaced(messages=messages, turns=turns):
                 self.messages[:] = messages
                 self.turns[:] = turns
+            case Noted(text=text):
+                self.notes.append(text)
         if self.watch is not None:
             self.watch(change)
 
@@ -84,6 +98,10 @@ class History:
         number = self.turns[-1].number + 1 if self.turns else 1
         turn = PastTurn(number, prompt, tuple(attachments), len(self.messages))
         self.apply(Said(User("\n\n".join([prompt, *told]), images), turn))
+
+    def note(self, text: str) -> None:
+        """The model is to be told `text` with the next turn."""
+        self.apply(Noted(text))
 
     def append(self, message: Message, call_ids: Sequence[str] = ()) -> None:
         """The next message of the turn."""

@@ -13,6 +13,8 @@ _FAMILIES = (
     ("perl", "pl"),
     ("lua",),
     ("php",),
+    ("c", "gcc"),
+    ("applescript", "osascript"),
     ("powershell", "pwsh", "ps1"),
     ("go", "golang"),
     ("rust", "rs"),

@@ -5,13 +5,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.limits import Limits
 from terp.models.building import build_model
+from terp.packages.missing import MissingPackages, Policy
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.profiles import load_settings
@@ -27,6 +28,7 @@ from terp.tools.reading import read_toolbox
 
 if TYPE_CHECKING:
     from terp.chat import Chat
+    from terp.store.protocol import Keeping
 
 
 def open(  # noqa: A001  # reads as `terp.open(…)`
@@ -35,7 +37,7 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     profile: str = "",
     cwd: str | Path = "",
     environ: Mapping[str, str] | None = None,
-    keep: bool | str | Path = False,
+    keep: "bool | str | Path | Keeping" = False,
     **settings: Any,
 ) -> "Opening":
     """A conversation, for a `with` block (`Chat`) or an `async with` block (`Session`).
@@ -48,7 +50,9 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     code ends the turn: nobody is there to approve it.
 
     Nothing is kept unless `keep` is given: True keeps the session among those that `terp sessions` lists, a
-    path keeps it in that folder. A folder that holds a session already is gone on with, in a new kernel.
+    path keeps it in that folder. A folder that holds a session already is gone on with, in a new kernel. What
+    implements `terp.store.protocol.Keeping` keeps it in a store of its own, such as a database; pictures and
+    full outputs are then still files of a new folder. `terp.store.lines.keep_lines` makes one of little.
 
     Raises:
         SettingsError: a setting is unknown or wrong.
@@ -70,7 +74,7 @@ class Opening:
         places: Places,
         cwd: str,
         environ: Mapping[str, str],
-        keep: bool | str | Path = False,
+        keep: "bool | str | Path | Keeping" = False,
     ) -> None:
         self._keep = keep
         self._settings = settings
@@ -116,6 +120,8 @@ class Opening:
     def _place(self) -> "Place":
         if self._keep is False:
             return Place(new_folder(self._places.sessions))
+        if not isinstance(self._keep, bool | str | Path):
+            return Place(new_folder(self._places.sessions), self._keep)
         own = None if self._keep is True else Path(self._keep).expanduser().absolute()
         secrets = Secrets(self._environ, self._settings)
         if own is not None and is_session(own):
@@ -137,15 +143,19 @@ async def build_session(
 
     No kernel is started. Without a model in the settings one is looked for: by the keys in `environ`,
     then among the servers of this machine, with consent. `prelude` is code that the Python kernel runs
-    at every start; `place` is where the session's files go, and what keeps it.
+    at every start; `place` is where the session's files go, and with its `keeper` what keeps the session: any
+    implementation of `terp.store.protocol.Keeping`, whose `stored` is what it goes on with.
 
     Raises:
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
     """
-    places = find_places(environ)
     kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
-    kernels.own_files = tuple(path for path in (settings.record, settings.replay) if path)
+    places = find_places(environ)
+    kernels.own_files = tuple(
+        path for path in (settings.record, settings.replay, str(places.history)) if path
+    )
+    kernels.own_folders = _own_folders(places, Path(kernels.cwd), place.folder)
     toolbox = read_toolbox(settings, environ, places, kernels)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     model = await build_model(
@@ -172,7 +182,11 @@ async def build_session(
         limits=_limits(settings),
     )
     session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
+    session.packages = MissingPackages(
+        _install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
+    )
     session.readiness.add(session.pythons)
+    session.readiness.add(session.packages)
     session.toolbox = toolbox
     offer_tools(session, session.voice, settings, environ)
     return session
@@ -185,7 +199,13 @@ def _facts(settings: Settings, kernels: LocalKernels, wanted: Wanted | None) -> 
         languages=kernels.languages,
         python=version_of(wanted.path if wanted else sys.executable),
         max_output_chars=settings.max_output_chars,
+        stateless=kernels.stateless,
+        packages=settings.packages,
     )
+
+
+def _install_policy(settings: Settings) -> "Policy":
+    return cast("Policy", settings.auto_install or ("known" if settings.auto_run else "ask"))
 
 
 def _limits(settings: Settings) -> Limits:
@@ -200,8 +220,19 @@ def _limits(settings: Settings) -> Limits:
 def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
     """What `settings` say about kernels."""
     return KernelOptions(
-        python=settings.python, env_pass=settings.env_pass, languages=settings.languages, prelude=prelude
+        python=settings.python,
+        shell=settings.shell,
+        env_pass=settings.env_pass,
+        languages=settings.languages,
+        prelude=prelude,
     )
+
+
+def _own_folders(places: Places, cwd: Path, session: Path) -> tuple[str, ...]:
+    """Where terp alone writes; a folder of terp's that code works in is left to the code."""
+    folders = (places.state, places.config)
+    around = any(cwd.resolve().is_relative_to(folder.resolve()) for folder in folders)
+    return tuple(map(str, (session, *((places.sessions,) if around else folders))))
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

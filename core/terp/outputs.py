@@ -85,7 +85,10 @@ Output = Text | Omitted | Display | DisplayUpdate | Error | Clear | InputRequest
 
 @dataclass(frozen=True, slots=True)
 class BackCall:
-    """Code in the kernel calls a service of terp and waits; answered with `Kernel.answer`."""
+    """Code in the kernel calls a service of terp and waits; answered with `Kernel.answer`.
+
+    `service` is "" where what it sent is no call: code can read how calls are marked.
+    """
 
     service: str
     arguments: Mapping[str, Any]

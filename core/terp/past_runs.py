@@ -6,7 +6,7 @@ from typing import Any
 
 from terp.changes import grouped
 from terp.errors import UnknownRun
-from terp.events import CodeFinished, CodeProposed, CodeStarted, CodeTyped, Event, Printed
+from terp.events import CodeFinished, CodeProposed, CodeStarted, CodeTyped, Event, Printed, SessionResumed
 from terp.log import EventLog
 from terp.outputs import Display, DisplayUpdate, RunStatus
 
@@ -32,8 +32,15 @@ class PastRun:
     images: tuple[str, ...] = ()
 
 
-def past_runs(events: Iterable[Event]) -> list[PastRun]:
-    """The runs that a session's events tell of, oldest first."""
+def _nowhere(_: int) -> str:
+    return ""
+
+
+def past_runs(events: Iterable[Event], spooled: Callable[[int], str] = _nowhere) -> list[PastRun]:
+    """The runs that a session's events tell of, oldest first.
+
+    `spooled` is the file with what a run had put out when terp was killed; "" when there is none.
+    """
     asked: dict[str, CodeProposed | CodeTyped] = {}
     runs: dict[str, PastRun] = {}
     for event in events:
@@ -47,6 +54,10 @@ def past_runs(events: Iterable[Event]) -> list[PastRun]:
             case Printed(call_id=call_id, output=Display(path=path) | DisplayUpdate(path=path)):
                 if path and call_id in runs and path not in runs[call_id].images:
                     runs[call_id] = replace(runs[call_id], images=(*runs[call_id].images, path))
+            case SessionResumed():
+                # What the end of terp broke off has no end of its own.
+                for run in [run for run in runs.values() if run.status is None]:
+                    runs[run.call_id] = replace(run, status="died", path=spooled(run.number))
             case CodeFinished(call_id=call_id, status=status, seconds=seconds, output_path=path):
                 if call_id in runs:
                     runs[call_id] = replace(runs[call_id], status=status, seconds=seconds, path=path)
@@ -72,14 +83,18 @@ def find_run(runs: Sequence[PastRun], number: int) -> PastRun:
     return found
 
 
-def recalling(log: EventLog) -> Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]:
+def recalling(
+    log: EventLog, spooled: Callable[[int], str] = _nowhere
+) -> Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]:
     """The service that tells code in a kernel about a run: where its output is, and how it ended.
 
     Its argument is the `number` of the run; it raises what `find_run` does.
     """
 
     async def recall(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        run = find_run(past_runs(record.event for record in log.since(0)), int(arguments["number"]))
+        run = find_run(
+            past_runs((record.event for record in log.since(0)), spooled), int(arguments["number"])
+        )
         return {
             "number": run.number,
             "path": run.path,

@@ -4,14 +4,15 @@ Strongest first: a flag, a `TERP_…` variable, the profile named for the call (
 person's `config.yaml`, the shipped profile `default`, the built-in value.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.places import Places
 from terp.profile_file import ProfileFile, read_profile
-from terp.settings import Layer, Settings, combine, from_environment
+from terp.setting_variables import from_environment
+from terp.settings import Layer, Settings, combine
 
 PROFILE_VARIABLE = "TERP_PROFILE"
 _SUFFIXES = (".yaml", ".yml")
@@ -37,11 +38,19 @@ class Profiles:
 
     def listed(self) -> Iterator[ProfileEntry]:
         """Every profile by name; one of the person's hides a shipped one of the same name."""
-        found = {path.stem: path for folder in (self.shipped, self.own) for path in _files(folder)}
-        for name, path in sorted(found.items()):
+        for name, path in self._all().items():
             file = read_profile(path)
             shipped = path.parent == self.shipped
             yield ProfileEntry(name, path, shipped, file.description, tuple(file.problems))
+
+    def names(self) -> list[str]:
+        """The names of all profiles, which are not read for this."""
+        return list(self._all())
+
+    def models(self) -> list[str]:
+        """The models that profiles set, in the order of the profiles' names."""
+        given = (read_profile(path).given.get("model") for path in self._all().values())
+        return list(dict.fromkeys(str(model.value) for model in given if model is not None and model.value))
 
     def chain(self, name: str, asked_at: str = "") -> list[ProfileFile]:
         """The profile `name` (or the file, if it is a path) and those it extends, the strongest first.
@@ -63,6 +72,10 @@ class Profiles:
             chain.append(read_profile(path))
             name, folder, asked_at = chain[-1].base, path.parent, chain[-1].base_at
         return chain
+
+    def _all(self) -> dict[str, Path]:
+        found = {path.stem: path for folder in (self.shipped, self.own) for path in _files(folder)}
+        return dict(sorted(found.items()))
 
     def _find(self, name: str, folder: Path, before: list[Path]) -> Path:
         candidates = self._candidates(name, folder)
@@ -86,7 +99,7 @@ class Profiles:
 
         if len(candidates) == 1:
             return f"there is no profile file '{name}'."
-        names = sorted({path.stem for place in (self.own, self.shipped) for path in _files(place)})
+        names = self.names()
         near = get_close_matches(name, names, n=1)
         hint = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(names)}."
         return f"there is no profile '{name}'. {hint}"
@@ -108,9 +121,7 @@ def load_settings(
     except SettingsError as error:
         problems += error.problems
     files = _config(places)
-    asked, asked_at = profile or environ.get(PROFILE_VARIABLE, ""), ""
-    if not asked and files:
-        asked, asked_at = files[0].base, files[0].base_at
+    asked, asked_at = _asked(profile, environ, files)
     try:
         chosen = profiles.chain(asked, asked_at) if asked else []
         files = [*chosen, *files, *Profiles(profiles.shipped, profiles.shipped).chain("default")]
@@ -120,6 +131,17 @@ def load_settings(
     if problems:
         raise SettingsError(list(dict.fromkeys(problems)))
     return combine([flags, variables, *(file.given for file in files)])
+
+
+def profile_in_effect(profile: str, environ: Mapping[str, str], places: Places) -> str:
+    """The name, or the path, of the profile that `load_settings` takes; "default" without any other."""
+    return _asked(profile, environ, _config(places))[0] or "default"
+
+
+def _asked(profile: str, environ: Mapping[str, str], config: Sequence[ProfileFile]) -> tuple[str, str]:
+    """The profile that is asked for, and the line of the configuration if that does."""
+    asked = profile or environ.get(PROFILE_VARIABLE, "")
+    return (config[0].base, config[0].base_at) if config and not asked else (asked, "")
 
 
 def _config(places: Places) -> list[ProfileFile]:

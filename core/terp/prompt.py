@@ -10,13 +10,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the prompt tells about the machine. `python` is the version of the kernel's Python, or ""."""
+    """What the prompt tells about the machine.
+
+    `python` is the version of the kernel's Python, or ""; `packages` are those that were asked for. In
+    `stateless` languages a run leaves nothing for the next.
+    """
 
     system: str
     cwd: str
     languages: Sequence[str]
     python: str = ""
     max_output_chars: int = 20_000
+    stateless: Sequence[str] = ()
+    packages: Sequence[str] = ()
+
+
+_SHELL = """
+- Shell code runs in one bash: what it sets and its directory stay; `exit` ends it. A command that needs a \
+terminal gets one as `pty COMMAND`."""
+
+_STATELESS = """
+- In {} each run is a whole program or file: nothing stays there."""
 
 
 def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = "", functions: str = "") -> str:
@@ -27,14 +41,17 @@ def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = ""
 
 def _own(facts: Facts) -> str:
     python = f"python (version {facts.python})" if facts.python else "python"
+    packages = f" Python packages that are there: {', '.join(facts.packages)}." if facts.packages else ""
     languages = ", ".join(python if language == "python" else language for language in facts.languages)
+    shell = _SHELL if "shell" in facts.languages else ""
+    more = shell + (_STATELESS.format(", ".join(facts.stateless)) if facts.stateless else "")
     return f"""\
 You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.
 
-System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}.
+System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}.{packages}
 
 - Your only tool is execute(language, code). It runs code in a kernel that lives as long as the \
-conversation: variables, imports and files stay. Compute and look up with it instead of guessing.
+conversation: variables, imports and files stay. Compute and look up with it instead of guessing.{more}
 - The user may be shown the code and asked before it runs. If they decline, take what they say into account.
 - You read at most {facts.max_output_chars:,} characters of what a run puts out: its head and its tail. \
 Print what you need rather than everything. The user sees figures and tables as they are displayed.

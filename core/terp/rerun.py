@@ -1,7 +1,7 @@
 """The code of a stored session, run again in order in new kernels, and what is different then."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from terp.errors import StopReason, TerpError
@@ -74,7 +74,10 @@ def _is_whole(code: CodeProposed | CodeTyped) -> bool:
 
 @dataclass(slots=True)
 class Rerun:
-    """Runs cells one by one, each with the person's consent. `run` ends with `TurnFinished`."""
+    """Runs cells one by one, each with the person's consent. `run` ends with `TurnFinished`.
+
+    `as_kept` gives a text as the store has it: without secrets, so that what is kept compares with it.
+    """
 
     cells: Sequence[Cell]
     kernels: Kernels
@@ -84,6 +87,7 @@ class Rerun:
     limits: Limits
     log: EventLog
     interrupts: Interrupts
+    as_kept: Callable[[str], str]
     running: Kernel | None = None
     _same: int = 0
     _left_out: int = 0
@@ -174,7 +178,7 @@ class Rerun:
             and record.event.call_id == call_id
             and isinstance(record.event.output, Text)
         )
-        difference = _difference(cell.text, text, number)
+        difference = _difference(cell.text, self.as_kept(text), number)
         if difference:
             self._differences.append(difference)
         else:

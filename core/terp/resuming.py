@@ -37,16 +37,24 @@ class Resumption:
         self._history = stored.history
         self._since = len(stored.history.messages)
         self._note = _note(self.event)
+        self._earlier = len(stored.history.notes)
 
     def note_again(self, note: str) -> None:
         """Tell the model something else of the kernel with the next message."""
         self._note, self._since = note, len(self._history.messages)
+        self._earlier = len(self._history.notes)
 
     def note(self) -> str:
         """What the next message must tell the model; "" when the conversation has it."""
         since = self._history.messages[self._since :]
         told = any(isinstance(message, User | Result) and self._note in message.text for message in since)
         return "" if told else self._note
+
+    def note_among(self, notes: Sequence[str]) -> Sequence[str]:
+        """All that the next message must tell the model: `notes`, and `note` where it belongs in time."""
+        earlier, self._earlier = self._earlier, 0
+        new = self.note()
+        return (*notes[:earlier], *([new] if new else []), *notes[earlier:])
 
     def reopen(self) -> tuple[tuple[str, ToolCall], ...]:
         """The calls that were never decided, which are without a result again."""

@@ -68,8 +68,9 @@ class Runner:
         Raises:
             KernelStartFailed: there is no kernel to run it.
         """
-        watched = _Watched(call, kernel, Observation(max_chars, kernel.cwd), self._artifacts.spool(call.id))
         number = self._runs + 1
+        spool = self._artifacts.spool(str(number))
+        watched = _Watched(call, kernel, Observation(max_chars, kernel.cwd), spool, number)
         started, began = False, time.monotonic()
         running = kernel.execute(call.code, run_id=call.id, number=number, timeout_s=timeout_s)
         try:
@@ -112,7 +113,7 @@ class Runner:
 
     def _output(self, watched: "_Watched", output: Output) -> None:
         if isinstance(output, Shown):
-            output = self._saved(watched.call, output)
+            output = self._saved(watched.number, output)
         if isinstance(output, Text):
             watched.spool.add(output.text)
         elif isinstance(output, Error):
@@ -129,9 +130,9 @@ class Runner:
     async def _ask(self, watched: "_Watched", request: InputRequest) -> None:
         watched.observation.remark(await self._type_in(request, watched.kernel))
 
-    def _saved(self, call: Call, display: Shown) -> Shown:
+    def _saved(self, number: int, display: Shown) -> Shown:
         try:
-            return self._artifacts.save(call.id, display)
+            return self._artifacts.save(str(number), display)
         except OSError as error:
             self._log.append(Noticed(f"A picture of this run is not kept: {error}"))
             return display
@@ -153,6 +154,7 @@ class _Watched:
     kernel: Kernel
     observation: Observation
     spool: Spool
+    number: int
     flood: Flood = field(default_factory=Flood)
     beside: Beside = field(default_factory=Beside)
     error: Error | None = None

@@ -60,7 +60,8 @@ class Services:
         """Give code the answer of the service that it calls."""
         service = self._services.get(call.service)
         if service is None:
-            await kernel.answer(None, f"terp has no service {call.service!r} here")
+            missing = f"terp has no service {call.service!r} here"
+            await kernel.answer(None, missing if call.service else "this call names no service of terp")
             return
         try:
             await kernel.answer(await self._guard(service(call.arguments)))

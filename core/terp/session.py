@@ -35,6 +35,7 @@ from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
+    from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
     from terp.resuming import Resumption
@@ -45,10 +46,12 @@ class Session:
     """A conversation with a model that runs code in kernels, with a person in charge.
 
     `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
-    down what happens, and knows what was stored before, with which the session then goes on. All parts are
-    closed by `aclose`. Whoever puts the session together sets `pythons`, which decides about the Python that
-    runs the code, and leaves it out where that is not decided here; and `toolbox`, whose functions are in
-    the Python kernel and run when the model calls them as tools.
+    down what happens, and knows what was stored before, with which the session then goes on: in a folder
+    (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
+    implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
+    which decides about the Python that runs the code, and `packages`, which installs into it; both stay None
+    where kernels run elsewhere. The functions of `toolbox` are in the Python kernel, and run when the model
+    calls them as tools.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class Session:
         self.readiness = Readiness()
         self.pythons: PythonChoice | None = None
         self.toolbox = Toolbox()
+        self.packages: MissingPackages | None = None
         self._warming = Warming(kernels, self.readiness.waits)
         self._conversation = Conversation(
             model,
@@ -90,11 +94,10 @@ class Session:
         self._proposals = Proposals(self.log, self._questions, person, drawn)
         self.voice = Voice(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
-        self._services.offer(RUN_OUTPUT, recalling(self.log))
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
+        self._services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
         self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
         self._closed = False
-        self._untold: list[str] = []
         self._between = BetweenRuns(self.log)
         self._stop_listening = kernels.listen(self._between)
         if keeper is not None:
@@ -145,9 +148,9 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(prompt, tuple(attachment.name for attachment in attachments)))
-        resumed = self._resumption.note() if self._resumption else ""
-        self._history.begin(prompt, attachments, *([resumed] if resumed else []), *self._untold)
-        self._untold.clear()
+        notes = self._history.notes
+        told = self._resumption.note_among(notes) if self._resumption else tuple(notes)
+        self._history.begin(prompt, attachments, *told)
         self._forget_left_over()
         async with aclosing(self._playing.play(self._new_turn(), after)) as events:
             async for event in events:
@@ -194,7 +197,7 @@ class Session:
             self.limits,
             self.log,
             Interrupts(),
-            self._untold.append,
+            self._history.note,
         )
         async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
@@ -220,6 +223,7 @@ class Session:
             self.limits,
             self.log,
             Interrupts(),
+            self._keeper.as_kept if self._keeper else str,
         )
         try:
             async with aclosing(self._playing.play(rerun, after)) as events:

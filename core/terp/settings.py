@@ -11,13 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar
 
-from terp.errors import SettingsError
-
 Kind = Literal["text", "switch", "whole", "number", "names"]
 T = TypeVar("T")
 
 BUILT_IN = "built-in"
-_ENVIRONMENT_PREFIX = "TERP_"
+VARIABLE_PREFIX = "TERP_"
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 
@@ -49,7 +47,7 @@ class Setting:
     @property
     def variable(self) -> str:
         """The environment variable that sets it."""
-        return _ENVIRONMENT_PREFIX + self.name.upper()
+        return VARIABLE_PREFIX + self.name.upper()
 
     @property
     def rule(self) -> str:
@@ -257,12 +255,30 @@ class Settings:
         metavar="PATH",
         unset="the active environment, else terp's own",
     )
+    shell: str = setting(
+        "",
+        "the shell that runs shell code: a bash or a zsh",
+        group="code",
+        metavar="PATH",
+        unset="bash, else the zsh of $SHELL",
+    )
     languages: tuple[str, ...] = setting(
         (),
         "the languages that code may be in, the default first",
         group="code",
         metavar="NAME,…",
         unset="all that this machine runs",
+    )
+    packages: tuple[str, ...] = setting(
+        (), "packages that must be there before the first Python code runs", group="code", metavar="NAME,…"
+    )
+    auto_install: str = setting(
+        "",
+        "whether a package that code imports is installed: those that terp knows, or any",
+        group="code",
+        flags=("--auto-install",),
+        choices=("", "never", "ask", "known", "always"),
+        unset="ask; known with auto_run",
     )
     run_timeout_s: float = setting(
         0.0,
@@ -353,38 +369,3 @@ def combine(layers: Sequence[Layer]) -> Settings:
         given = {**layer, **given}
     values = {name: one.value for name, one in given.items()}
     return Settings(**values, origins={name: one.origin for name, one in given.items()})
-
-
-def from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
-    """What the `TERP_…` variables set; an empty variable sets nothing.
-
-    Raises:
-        SettingsError: a value is wrong, or a name is nearly that of a setting.
-    """
-    rows = {row.variable: row for row in table(Settings).values()}
-    given: dict[str, Given] = {}
-    problems: list[str] = []
-    for variable, text in environ.items():
-        row = rows.get(variable)
-        if not variable.startswith(_ENVIRONMENT_PREFIX) or not text:
-            continue
-        if row is None:
-            problems += _likely_typo(variable, rows)
-            continue
-        try:
-            given[row.name] = Given(row.parse(text), variable)
-        except ValueError:
-            problems.append(f'{variable} is "{text}", must be {row.rule}.')
-    if problems:
-        raise SettingsError(problems)
-    return given
-
-
-def _likely_typo(variable: str, rows: Mapping[str, Setting]) -> list[str]:
-    """A problem if `variable` is nearly a setting's; other programs may own names that are not."""
-    from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
-
-    start = len(_ENVIRONMENT_PREFIX)
-    names = [name[start:] for name in rows]
-    near = get_close_matches(variable[start:], names, n=1, cutoff=0.8)
-    return [f"{variable}: unknown setting. Did you mean {_ENVIRONMENT_PREFIX}{near[0]}?"] if near else []

@@ -206,6 +206,10 @@ class EchoKernel:
         """None."""
         return {}
 
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """None."""
+        return ()
+
     def _answered(self) -> None:
         if self._asked is not None:
             self._asked.set()

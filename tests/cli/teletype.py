@@ -74,9 +74,9 @@ class Teletype:
         """The terminal's modes, as they are now."""
         return modes_of(self._hand)
 
-    def types(self, text: str) -> None:
+    def types(self, text: str, encoding: str = "utf-8") -> None:
         """Press these keys."""
-        os.write(self._hand, text.encode())
+        os.write(self._hand, text.encode(encoding))
 
     def until(self, mark: str) -> str:
         """What is shown from here to the end of the first `mark`."""

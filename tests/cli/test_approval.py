@@ -11,7 +11,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
 from terp.effects.found import Effects
-from terp.errors import NobodyThere
+from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp_cli.approval import TerminalPerson
@@ -73,13 +73,62 @@ async def test_n_declines_and_the_turn_goes_on(desk: Callable[..., Seat]) -> Non
     assert await desk().decide("n\r") == Decline("")
 
 
+async def test_esc_declines_without_feedback(desk: Callable[..., Seat]) -> None:
+    seat = desk()
+    assert await seat.decide("\x1b") == Decline("")
+    assert seat.terminal.shown()[-1] == "› n"
+
+
+async def test_esc_in_the_middle_of_words_does_not_answer(desk: Callable[..., Seat]) -> None:
+    seat = desk()
+    asking = asyncio.create_task(seat.person.approve(CODE))
+    await seat.asked(1)
+    seat.keys.send_text("use \x1b")
+    # Esc alone is told from the beginning of another key by a pause after it.
+    await asyncio.wait({asking}, timeout=0.6)
+    seat.keys.send_text("pandas\r")
+    assert await asyncio.wait_for(asking, 20) == Decline("use pandas")
+
+
 async def test_n_ends_the_turn_of_a_one_shot(desk: Callable[..., Seat]) -> None:
     assert await desk(once=True).decide("n\r") == Decline("", stop=True)
 
 
-@pytest.mark.parametrize("text", ["yes, but slower", "yes", "no", "use pandas", "yy"])
+@pytest.mark.parametrize("text", ["yes, but slower", "no", "yy", "run it slower", "/tmp/a is wrong"])
 async def test_anything_longer_declines_and_is_feedback(desk: Callable[..., Seat], text: str) -> None:
     assert await desk().decide(text + "\r") == Decline(text)
+
+
+@pytest.mark.parametrize("word", ["yes", "ok", "OK", " sure ", "run"])
+async def test_a_word_of_consent_tells_the_letter_and_asks_again(
+    desk: Callable[..., Seat], word: str
+) -> None:
+    seat = desk()
+    assert await seat.decide(f"{word}\r", "y\r") == Run("print(1)")
+    assert "y runs it, with Enter." in seat.terminal.shown()
+
+
+@pytest.mark.parametrize("line", ["/help", "/vars df", "%tokens", ">>> 1+1", "!ls", "%% ls", "/undo"])
+async def test_a_line_for_terp_is_no_feedback_and_the_question_comes_back(
+    desk: Callable[..., Seat], line: str
+) -> None:
+    seat = desk()
+    done: list[str] = []
+
+    async def beside(line: str) -> None:
+        done.append(line)
+        raise TerpError("Not now.")
+
+    seat.person.beside = beside
+    assert await seat.decide(f"{line}\r", "y\r") == Run("print(1)")
+    assert (done, "Not now." in seat.terminal.shown()) == ([line], True)
+
+
+async def test_a_one_shot_says_that_it_takes_no_commands(desk: Callable[..., Seat]) -> None:
+    seat = desk(once=True)
+    assert await seat.decide("/help\r", "y\r") == Run("print(1)")
+    shown = " ".join(seat.terminal.shown())
+    assert "No command and no code of your own can be entered here. y runs it, n does not." in shown
 
 
 async def test_an_empty_line_asks_again(desk: Callable[..., Seat]) -> None:
@@ -109,6 +158,21 @@ async def test_always_does_not_ask_again(desk: Callable[..., Seat]) -> None:
     seat = desk()
     await seat.decide("a\r")
     assert await seat.person.approve(CODE) == Run("print(1)", by="auto_run")
+
+
+@pytest.mark.parametrize(
+    ("once", "said"),
+    [
+        (False, "Code runs unasked from now on. /auto_run off: you are asked again."),
+        (True, "Code runs unasked until this call ends. Ctrl-C stops it."),
+    ],
+)
+async def test_always_says_what_it_means_and_how_it_ends(
+    desk: Callable[..., Seat], once: bool, said: str
+) -> None:
+    seat = desk(once=once)
+    await seat.decide("a\r")
+    assert said in seat.terminal.shown()
 
 
 async def test_code_that_nobody_else_draws_is_drawn_before_it_is_asked_about(
@@ -164,6 +228,16 @@ async def test_the_question_names_the_folder_and_what_confines_it(desk: Callable
     seat = desk()
     await seat.decide("n\r")
     assert "Run this in /tmp? Nothing confines it." in seat.terminal.shown()
+
+
+@pytest.mark.parametrize(("columns", "room"), [(40, 38), (80, 78), (120, 45)])
+async def test_there_is_room_to_write_what_to_do_instead(
+    desk: Callable[..., Seat], columns: int, room: int
+) -> None:
+    seat = desk()
+    seat.terminal.columns = columns
+    await seat.decide("n\r")
+    assert columns - seat.terminal.shown()[-1].rindex("n") == room
 
 
 async def test_a_name_that_deceives_is_told_with_the_question(desk: Callable[..., Seat]) -> None:

@@ -1,5 +1,6 @@
 """What a command line means."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from terp.settings import Given, Settings, table
 from terp_cli.command_line import CommandLine, read_command_line
 from terp_cli.flags import Options, all_flags, long_names
 from terp_cli.help import help_text
+from tests.cli.running import Terp, to
+from tests.cli.teletype import Teletype
+from tests.loopback import Loopback
 
 
 def read(*arguments: str) -> CommandLine:
@@ -102,7 +106,7 @@ def test_what_is_no_flag_is_a_word(words: tuple[str, ...], meant: tuple[str, ...
 def test_a_first_word_is_a_command_when_nothing_follows(command: str) -> None:
     assert read(command).command == command
     assert read(command, "-y").command == command
-    assert read(command, "me").words == (command, "me")
+    assert read(command, "me", "please").words == (command, "me", "please")
     assert read("--", command).words == (command,)
 
 
@@ -112,14 +116,52 @@ def test_run_is_a_command_when_a_file_follows(tmp_path: Path) -> None:
     assert (read("run", str(path)).command, read("run", str(path)).argument) == ("run", str(path))
     assert read("run", "-").command == "run"
     assert read("run", "missing.py").command == "run"
-    assert read("run", "tests").words == ("run", "tests")
     assert read("run", "the", "tests").words == ("run", "the", "tests")
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("sessions frob", "it takes list, show ID, search WORDS, rm ID…, prune"),
+        ("run nofile", "it takes a file that is there, or - for stdin"),
+        ("run", "it takes a file that is there, or - for stdin"),
+        ("export", "it takes ipynb, py, md, html, and then the ID of a session"),
+        ("export pdf", "it takes ipynb, py, md, html, and then the ID of a session"),
+        ("completions tcsh", "it takes bash, zsh, fish"),
+        ("demo please", "it takes nothing"),
+        ("version", "use terp --version"),
+    ],
+)
+def test_a_subcommand_that_does_not_fit_is_refused_with_the_remedy(words: str, wanted: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        read(*words.split())
+    told = f"'terp {words}' is no command: {wanted}. To ask the model: terp -- {words}"
+    assert refused.value.problems == (told,)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "the", "tests", "in", "this", "repo"),
+        ("run the tests",),
+        ("export", "my bookmarks"),
+        ("--", "sessions", "frob"),
+        ("versions",),
+    ],
+)
+def test_a_sentence_that_begins_with_a_subcommand_is_a_prompt(words: tuple[str, ...]) -> None:
+    assert read(*words).words == tuple(word for word in words if word != "--")
+
+
+def test_help_is_shown_behind_a_subcommand_that_lacks_its_argument() -> None:
+    assert read("export", "--help").options.help
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (("--modle", "x"), "unknown flag --modle. Did you mean --model?"),
+        (("--nosuch",), "unknown flag --nosuch. terp --help lists them."),
         (("--zzzzzz",), "unknown flag --zzzzzz. terp --help lists them."),
         (("--max-steps", "x"), '--max-steps is "x", must be a whole number, 0 or more.'),
         (("--model",), "--model needs a value: NAME."),
@@ -196,7 +238,7 @@ def test_the_help_names_every_setting_in_80_columns() -> None:
         (["export", "md"], "export", "md", ()),
         (["export", "ipynb", "2026-11-21-ab"], "export", "ipynb", ("2026-11-21-ab",)),
         (["export", "my", "bookmarks"], "", "", ()),
-        (["export", "everything"], "", "", ()),
+        (["export everything"], "", "", ()),
     ],
 )
 def test_export_is_a_command_before_a_format(
@@ -204,3 +246,35 @@ def test_export_is_a_command_before_a_format(
 ) -> None:
     line = read_command_line(words)
     assert (line.command, line.argument, line.arguments) == (command, argument, more)
+
+
+@pytest.mark.parametrize(
+    ("line", "usage"),
+    [
+        ("session", "terp sessions …"),
+        ("Sesions", "terp sessions …"),
+        ("dmeo", "terp demo"),
+        ("doctr", "terp doctor"),
+        ("profils", "terp profiles"),
+        ("completion", "terp completions SHELL"),
+        ("fun", ""),
+        ("explore", ""),
+        ("session please", ""),
+        ("-- session", ""),
+        ("demo", ""),
+    ],
+)
+def test_a_word_that_misses_a_subcommand_is_a_prompt_with_a_hint(line: str, usage: str) -> None:
+    read = read_command_line(line.split())
+    assert read.missed == usage
+    assert read.words == (() if line == "demo" else tuple(line.removeprefix("-- ").split()))
+
+
+def test_the_hint_is_told_at_a_terminal_and_the_prompt_is_sent(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["It is well."]) as server:
+        command = [sys.executable, "-m", "terp_cli", *to(server), "session"]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            shown, code = teletype.over()
+    assert "terp: 'session' is sent as a prompt; the command is: terp sessions …\r\n" in shown
+    assert ("It is well." in shown, code, len(server.requests)) == (True, 0, 1)

@@ -29,7 +29,8 @@ def arguments(name: str, typed: str) -> Iterable[Word]:
 
 
 def sources(folder: Path) -> Sources:
-    return Sources(lambda: [("model", "which"), ("export", "write")], arguments, names, code, folder)
+    commands = [("model", "which"), ("export", "write"), ("exit", "leave")]
+    return Sources(lambda: commands, arguments, names, code, lambda: folder)
 
 
 async def completed(line: str, given: Sources) -> list[str]:
@@ -43,7 +44,8 @@ async def completed(line: str, given: Sources) -> list[str]:
     ("line", "after"),
     [
         ("/mo", ["/model"]),
-        ("/", ["/model", "/export"]),
+        ("/", ["/model", "/export", "/exit"]),
+        ("/ex", ["/export", "/exit"]),
         ("%exp", ["%export"]),
         ("/export ht", ["/export html"]),
         ("plot @mo", ["plot @model"]),
@@ -62,7 +64,7 @@ async def test_what_stands_before_the_cursor_is_completed(
 
 async def test_a_kernel_that_is_slow_to_answer_holds_no_key_up(tmp_path: Path) -> None:
     (tmp_path / "iris.csv").touch()
-    slow = Sources(list, arguments, never, code, tmp_path)
+    slow = Sources(list, arguments, never, code, lambda: tmp_path)
     assert await asyncio.wait_for(completed("@ir", slow), 5) == ["@iris.csv"]
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from terp.places import Places
 from terp.settings import Settings
-from terp_cli.doctor import Patient, report
-from terp_cli.machine import image_protocol, landlock_version
+from terp_cli.doctor import Patient, report, told
+from terp_cli.machine import landlock_version
+from tests.cli.screens import Terminal
 
 
 def examined(tmp_path: Path, settings: Settings | None = None, **environ: str) -> tuple[int, list[str]]:
@@ -57,15 +58,50 @@ def test_the_version_of_landlock_is_a_number() -> None:
     assert landlock_version() >= 0
 
 
+def test_without_any_model_there_is_something_to_repair(tmp_path: Path) -> None:
+    code, lines = examined(tmp_path)
+    at = lines.index("! model     no model can be asked; terp demo works without one.")
+    assert lines[at + 1].strip() == "→ set a key such as OPENAI_API_KEY, or start a local server."
+    assert (code, lines[-1]) == (1, "1 to repair, marked !")
+
+
+def test_the_model_of_the_session_is_told(tmp_path: Path) -> None:
+    patient = Patient(
+        Settings(model="openai/before"),
+        Places(tmp_path, tmp_path),
+        {"OLLAMA_HOST": "127.0.0.1:9"},
+        io.StringIO(),
+        model="openai/now",
+    )
+    assert "  model     openai/now (this session)" in list(told(patient))
+
+
 @pytest.mark.parametrize(
-    ("environ", "protocol"),
+    ("environ", "way"),
     [
         ({"TERM": "xterm-kitty"}, "kitty"),
-        ({"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, "iterm"),
-        ({"TERM": "foot"}, "sixel"),
-        ({"TERM": "xterm-kitty", "TMUX": "/tmp/x"}, ""),
-        ({"TERM": "xterm"}, ""),
+        ({"TERM": "xterm-256color"}, "blocks of colour"),
+        ({"TERM": "xterm"}, "none, so pictures are shown as paths"),
     ],
 )
-def test_the_way_of_images_is_read_from_the_environment(environ: dict[str, str], protocol: str) -> None:
-    assert image_protocol(environ) == protocol
+def test_it_says_how_pictures_are_drawn(tmp_path: Path, environ: dict[str, str], way: str) -> None:
+    assert f"images: {way}" in " ".join(_on_a_terminal(tmp_path, **environ).split())
+
+
+def test_its_lines_are_broken_between_words(tmp_path: Path) -> None:
+    shown = _on_a_terminal(tmp_path, TERM="xterm")
+    assert "\n            → approve only code you understand" in shown
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
+
+
+def _on_a_terminal(tmp_path: Path, **environ: str) -> str:
+    out = Utf8()
+    environ["OLLAMA_HOST"] = "127.0.0.1:9"
+    report(Patient(Settings(), Places(tmp_path, tmp_path), environ, out))
+    return out.getvalue()
+
+
+class Utf8(Terminal):
+    """A terminal that takes any character."""
+
+    encoding = "utf-8"

@@ -9,13 +9,13 @@ import pytest
 from rich.cells import cell_len
 
 import terp_cli
-from terp_cli.glyphs import STAND_INS, carried, stand_ins
+from terp_cli.glyphs import STAND_INS, carried, stand_ins, writes_formulas
 
 PACKAGE = Path(terp_cli.__file__).parent
 # Their characters are looked for in what others write.
 READERS = {"sanitise.py", "lookalikes.py", "early.py", "rows.py", "glyphs.py", "program_row.py"}
 # Formulas are for terminals that can write their signs.
-READERS |= {"atoms.py", "latex_reader.py", "latex_commands.py", "latex_symbols.py"}
+READERS |= {"atoms.py", "spelling.py", "latex_reader.py", "latex_commands.py", "latex_symbols.py"}
 # Pictures are drawn where all of Unicode can be written, or not at all.
 READERS |= {"blocks.py", "escapes.py", "tmux.py"}
 LIVE = "›·•─│✓✗⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -32,6 +32,13 @@ LIVE = "›·•─│✓✗⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 )
 def test_a_sign_stays_where_it_can_and_has_a_stand_in_where_it_cannot(encoding: str, shown: str) -> None:
     assert carried("✓ ran · 1 ms › “so”… \u4e2d", encoding) == shown
+
+
+def test_only_encodings_of_unicode_have_the_signs_of_formulas() -> None:
+    assert [name for name in ("utf-8", "utf-16", "ascii", "latin-1", "cp437") if writes_formulas(name)] == [
+        "utf-8",
+        "utf-16",
+    ]
 
 
 def test_a_stream_never_fails_to_encode() -> None:

@@ -53,6 +53,14 @@ async def test_a_question_is_answered_by_the_next_line() -> None:
         assert await here.answer("y\n") == Typed("y", pasted=False)
 
 
+async def test_the_esc_key_gives_the_answer_that_it_stands_for() -> None:
+    async with seat() as here:
+        asking = asyncio.create_task(here.desk.line("Run? ", escape="n"))
+        await here.screen.wrote("Run? ")
+        os.write(here.hand, b"\x1b\n")
+        assert await asyncio.wait_for(asking, 20) == Typed("n", pasted=False)
+
+
 async def test_what_was_typed_before_a_question_does_not_answer_it() -> None:
     async with seat() as here:
         os.write(here.hand, b"y\n")
@@ -91,3 +99,42 @@ async def test_a_question_in_the_middle_of_a_talk_leaves_the_next_line_to_it() -
     async with seat() as here, here.desk.talking(here.talk):
         assert await here.answer("n\n") == Typed("n", pasted=False)
         assert await here.message("hello\n") == "hello"
+
+
+async def test_a_terminal_that_is_gone_is_not_read_again_and_again() -> None:
+    hand, line = pty.openpty()
+    here = Seat(hand, line)
+    loop = asyncio.get_running_loop()
+    try:
+        async with here.desk.talking(here.talk):
+            os.close(hand)
+            with pytest.raises(EOFError):
+                await asyncio.wait_for(here.desk.message(), 20)
+            assert not loop.remove_reader(line)
+            with pytest.raises(EOFError):
+                await asyncio.wait_for(here.desk.message(), 20)
+    finally:
+        os.close(line)
+
+
+async def test_the_end_of_a_question_is_not_the_end_of_the_talk() -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        with pytest.raises(EOFError):
+            await here.answer("\x04")
+        assert await here.message("hello\n") == "hello"
+
+
+async def test_a_secret_of_a_terminal_that_is_gone_is_no_error_of_terp() -> None:
+    hand, line = pty.openpty()
+    os.close(hand)
+    try:
+        with pytest.raises(EOFError):
+            await asyncio.wait_for(Seat(hand, line).desk.line("Key? ", secret=True), 20)
+    finally:
+        os.close(line)
+
+
+async def test_code_goes_on_until_its_block_ends() -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        assert await here.message(">>> if x:\n    y\n\n") == ">>> if x:\n    y"
+        assert "... " in here.screen.getvalue()

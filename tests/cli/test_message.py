@@ -4,6 +4,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
@@ -11,7 +12,7 @@ from prompt_toolkit.input.base import PipeInput
 
 from terp_cli.desk import Desk
 from terp_cli.history import LockedHistory
-from terp_cli.talk import LineSettings, goes_on, unmarked
+from terp_cli.talk import LineSettings, Sources, goes_on, unmarked
 from tests.cli.screens import Watched
 
 
@@ -25,7 +26,9 @@ class Seat:
         self.busy = False
         self.interrupts = 0
         self.rewinds = 0
-        self.talk = LineSettings(history, lambda: "toolbar", lambda: self.busy, self._interrupt, self._rewind)
+        self.talk = LineSettings(
+            history, lambda: "toolbar", lambda: self.busy, self._interrupt, rewind=self._rewind
+        )
 
     def _interrupt(self) -> None:
         self.interrupts += 1
@@ -34,6 +37,15 @@ class Seat:
 
     def _rewind(self) -> None:
         self.rewinds += 1
+
+    def completing(self, *commands: str) -> LineSettings:
+        """The talk where these are the commands."""
+
+        async def none(_: str = "") -> list[Any]:
+            return []
+
+        sources = Sources(lambda: [(name, "") for name in commands], lambda *_: [], none, none, Path)
+        return replace(self.talk, sources=sources)
 
     async def read(self, *keys: str) -> str:
         """The message when these keys are typed."""
@@ -64,11 +76,23 @@ async def seat(*history: str) -> AsyncIterator[Seat]:
         ("\x1b[200~one\r\ntwo\x1b[201~\r", "one\ntwo"),
         ("wrong\x03right\r", "right"),
         ("  \r\rhello\r", "hello"),
+        (">>> for i in x:\rprint(i)\r\r", ">>> for i in x:\n    print(i)"),
+        (">>> if x:\ry\r\x7felse:\rz\r\r", ">>> if x:\n    y\nelse:\n    z"),
+        (">>> if x:\r\x7f\ty\r\r", ">>> if x:\n    y"),
+        (">>> 1 + \\\r2\r", ">>> 1 + \\\n2"),
+        ("\x1b[200~>>> a\n>>> b\x1b[201~\r", ">>> a\nb"),
     ],
 )
 async def test_a_message_is_what_was_meant(keys: str, message: str) -> None:
     async with seat() as here:
         assert (await here.read(keys)).strip() == message
+
+
+async def test_the_lines_of_code_stand_below_each_other() -> None:
+    async with seat() as here:
+        here.keys.send_text(">>> for i in x:\rprint(i)")
+        await here.screen.wrote("print")
+        assert here.screen.shown() == ["", "› >>> for i in x:", "  ...     print(i)", "toolbar"]
 
 
 @pytest.mark.parametrize("keys", ["\x04", "\x03\x03", "some words\x03\x03"])
@@ -81,6 +105,22 @@ async def test_these_keys_leave(keys: str) -> None:
 async def test_typing_after_ctrl_c_means_to_stay() -> None:
     async with seat() as here:
         assert await here.read("\x03a\x03b\r") == "b"
+
+
+async def test_a_tab_completes_the_only_word_that_fits_and_enter_sends_it() -> None:
+    async with seat() as here, here.desk.talking(here.completing("undo", "export", "exit")):
+        here.keys.send_text("/und\t")
+        await here.screen.wrote("/undo")
+        here.keys.send_text("\r")
+        assert await here.read() == "/undo"
+
+
+async def test_a_tab_takes_the_first_of_several_words_and_the_next_tab_the_next() -> None:
+    async with seat() as here, here.desk.talking(here.completing("undo", "export", "exit")):
+        here.keys.send_text("/ex\t")
+        await here.screen.wrote("/export")
+        here.keys.send_text("\t\r\r")
+        assert await here.read() == "/exit"
 
 
 async def test_ctrl_r_finds_what_was_typed_before() -> None:
@@ -114,6 +154,32 @@ async def test_up_takes_back_what_was_queued_while_a_turn_goes_on() -> None:
     async with seat() as here:
         here.busy = True
         assert await here.read("later\r\x1b[A now\r") == "later now"
+
+
+async def test_up_takes_back_the_last_of_several_lines() -> None:
+    async with seat() as here:
+        here.busy = True
+        assert [await here.read("one\rtwo\r\x1b[A more\r"), await here.read()] == ["one", "two more"]
+
+
+async def test_an_interrupt_lists_what_does_not_fit_on_the_line() -> None:
+    async with seat() as here:
+        here.busy = True
+        here.keys.send_text("/vars\r!ls\rtwo\n lines\r\x03")
+        await here.screen.wrote("two^J lines")
+        assert await here.read(" df\r") == "/vars df"
+    assert [row for row in here.screen.shown() if "ot sent" in row] == [
+        "Not sent: !ls",
+        "Not sent: two^J lines",
+    ]
+
+
+async def test_an_interrupt_keeps_the_draft_on_the_line() -> None:
+    async with seat() as here:
+        here.busy = True
+        here.keys.send_text("one\rdraft\x03")
+        await here.screen.wrote("Not sent: one")
+        assert await here.read("\r") == "draft"
 
 
 async def test_an_interrupt_puts_what_was_queued_back_on_the_line() -> None:
@@ -156,6 +222,35 @@ async def test_a_question_and_its_answer_stay_on_the_screen() -> None:
     assert here.screen.shown() == ["Two", "lines? y"]
 
 
+async def test_a_pasted_tab_is_as_wide_as_one_and_is_sent_as_one() -> None:
+    async with seat() as here:
+        here.keys.send_text("\x1b[200~a\tb\x1b[201~")
+        await here.screen.wrote("a   b")
+        row = next(row for row in here.screen.shown() if row.startswith("›"))
+        assert (row, await here.read("\r")) == ("› a   b", "a\tb")
+    assert "› a   b" in here.screen.shown()
+
+
+async def test_the_cursor_is_on_the_last_line_of_what_is_edited() -> None:
+    async with seat() as here:
+        editing = asyncio.create_task(here.desk.edited("x = 1\ny = 2\n"))
+        await here.screen.wrote("y = 2")
+        here.keys.send_text("3\x1b\r")
+        assert await asyncio.wait_for(editing, 20) == "x = 1\ny = 23\n"
+
+
+async def test_a_cleared_screen_shows_the_line_alone() -> None:
+    async with seat() as here:
+        here.desk.say("before")
+        here.keys.send_text("dra")
+        await here.screen.wrote("dra")
+        here.desk.clear()
+        here.keys.send_text("ft")
+        await here.screen.wrote("ft")
+        rows = [row.rstrip() for row in here.screen.pyte().display if row.strip()]
+        assert rows == ["› draft", "toolbar"]
+
+
 async def test_two_escapes_rewind() -> None:
     async with seat() as here:
         here.keys.send_text("\x1b\x1b")
@@ -184,6 +279,7 @@ def test_a_message_goes_on_when_it_says_so(text: str, more: bool) -> None:
         ('"""\n  a\n"""', "  a"),
         ("a\\\nb", "a\nb"),
         ("a\\\\\nb", "a\\\\\nb"),
+        (" /usr is full ", " /usr is full"),
         ('say """x""" !', 'say """x""" !'),
     ],
 )
@@ -197,3 +293,19 @@ async def test_the_cursor_is_behind_an_emoji_that_is_joined_to_another() -> None
         await here.screen.wrote("x")
         screen = here.screen.pyte()
         assert screen.buffer[screen.cursor.y][screen.cursor.x - 1].data == "x"
+
+
+@pytest.mark.parametrize("text", ["👩\u200d👧", "👩🏽\u200d💻", "क्\u200dष"])
+async def test_what_is_joined_is_shown_while_it_is_typed(text: str) -> None:
+    async with seat() as here:
+        here.keys.send_text(f"{text} and more")
+        await here.screen.wrote("more")
+        assert f"{text} and more" in here.screen.getvalue()
+        assert "\ufffd" not in here.screen.getvalue()
+
+
+async def test_a_joiner_that_joins_nothing_is_not_shown_as_it_is() -> None:
+    async with seat() as here:
+        here.keys.send_text("a\u200db and more")
+        await here.screen.wrote("more")
+        assert "\u200d" not in here.screen.getvalue()

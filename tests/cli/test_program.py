@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -98,6 +99,7 @@ def test_attachments_are_copied_and_named_to_the_model(terp: Terp, tmp_path: Pat
         "its first 2 lines:\na,b\n1,2",
     )
     assert (terp.cwd / "my data.csv").is_file()
+    assert result.notes == f"terp: {tmp_path}/my data.csv is copied to ./my data.csv\n"
 
 
 def test_an_attachment_alone_asks_for_a_confirmation(terp: Terp) -> None:
@@ -351,9 +353,22 @@ def test_run_refuses_a_language_that_is_not_here(terp: Terp) -> None:
     assert "cobol" in result.notes
 
 
+def test_a_variable_is_written_to_stdout_in_place_of_the_answer(terp: Terp) -> None:
+    code = "rows = [(1, 'a'), (2, 'b')]"
+    result = terp.asked([Call(code=code), "Two rows."], "-y", "--emit", "rows:csv", "make rows")
+    assert (result.code, result.out) == (0, "1,a\n2,b\n")
+    assert "Two rows." in result.notes
+
+
+def test_a_variable_that_is_missing_is_an_error_and_nothing_is_written(terp: Terp) -> None:
+    result = terp.asked([Call(code="x = 1"), "Done."], "-y", "--emit", "sales", "go")
+    assert (result.code, result.out) == (1, "")
+    assert result.notes.splitlines()[-1].startswith("terp: --emit: there is no variable 'sales'.")
+
+
 def test_languages_are_listed_those_that_are_here_first(terp: Terp) -> None:
     result = terp("languages")
-    states = [line.split()[1] for line in result.out.splitlines()]
+    states = [re.split(r" {2,}", line)[1] for line in result.out.splitlines()]
     assert result.out.startswith("python")
     assert states == sorted(states)
 

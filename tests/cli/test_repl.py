@@ -93,12 +93,31 @@ async def test_code_that_is_typed_runs_without_the_model(seat: Callable[..., Sea
     assert here.model.requests == []
 
 
+async def test_a_command_that_there_is_not_comes_back_to_the_line(seat: Callable[..., Seat]) -> None:
+    here = seat()
+    await here.types("/usr is full\r")
+    await here.screen.wrote("before it.")
+    await here.types("\x01/\r", "\x04")
+    assert (await here.left(), here.said) == (0, ["/usr is full"])
+    told = "There is no command '/usr'. /help lists all commands. As a message it is sent with a blank"
+    assert told in " ".join(" ".join(here.screen.shown()).split())
+
+
 async def test_a_file_that_is_named_goes_with_the_message(seat: Callable[..., Seat], tmp_path: Path) -> None:
     (tmp_path / "iris.csv").write_text("a,b\n1,2\n")
     here = seat()
     await here.types("look at @iris.csv\r", "\x04")
     await here.left()
     assert here.session.turns[0].attachments[0].name == "iris.csv"
+
+
+async def test_a_file_that_is_misspelled_is_told(seat: Callable[..., Seat], tmp_path: Path) -> None:
+    (tmp_path / "iris.csv").write_text("a,b\n1,2\n")
+    here = seat()
+    await here.types("look at @irs.csv for ada@example.org\r", "\x04")
+    await here.left()
+    told = "Nothing is attached for @irs.csv: there is no such file. Did you mean @iris.csv?"
+    assert [row for row in here.screen.shown() if "attached" in row] == [told]
 
 
 async def test_a_banner_is_broken_between_words(seat: Callable[..., Seat]) -> None:
@@ -114,6 +133,19 @@ async def test_ctrl_c_during_a_turn_interrupts_it_and_nothing_else(seat: Callabl
     await here.kernel.busy()
     signal.raise_signal(signal.SIGINT)
     await here.screen.wrote("Interrupted.")
+    await here.types("hello\r", "\x04")
+    assert (await here.left(), here.said) == (0, ["wait", "hello"])
+
+
+async def test_pressing_ctrl_c_again_and_again_to_interrupt_does_not_leave(seat: Callable[..., Seat]) -> None:
+    here = seat(call(EchoKernel.ENDLESS))
+    await here.types("wait\r")
+    await here.kernel.busy()
+    here.keys.send_text("\x03\x03")
+    await here.screen.wrote("Interrupted.")
+    await here.session.idle()
+    here.keys.send_text("\x03\x03")
+    await asyncio.wait({here.running}, timeout=0.2)
     await here.types("hello\r", "\x04")
     assert (await here.left(), here.said) == (0, ["wait", "hello"])
 
@@ -142,6 +174,19 @@ async def test_an_error_of_a_turn_is_said_and_the_talk_goes_on(seat: Callable[..
     await here.types("fail\r", "hello\r", "/quit\r")
     assert (await here.left(), here.said) == (0, ["fail", "hello"])
     assert "Nobody answers. Start a server." in " ".join(here.screen.shown())
+
+
+async def test_debug_shows_what_failed_behind_an_error_and_nothing_for_a_mistake(
+    seat: Callable[..., Seat],
+) -> None:
+    async def use(_: Session, name: str) -> None:
+        raise Unavailable("Nobody answers.") from ConnectionError(name)
+
+    here = seat(model=use)
+    await here.types("/debug\r", "/nosuch\r", "/model other/one\r", "/quit\r")
+    await here.left()
+    shown = "\n".join(here.screen.shown())
+    assert (shown.count("Traceback (most recent"), "ConnectionError: other/one" in shown) == (1, True)
 
 
 async def test_a_bug_is_told_and_the_talk_goes_on(seat: Callable[..., Seat]) -> None:
@@ -175,8 +220,10 @@ async def test_retry_asks_the_same_again_without_a_trace_of_the_first_answer(
     seat: Callable[..., Seat],
 ) -> None:
     here = seat("one", "two")
-    await here.types("hello\r", "/retry\r", "\x04")
+    await here.types("hello\nthere\r", "/retry\r", "\x04")
     await here.left()
+    shown = here.screen.shown()
+    assert shown[shown.index("› /retry") + 2 :][:2] == ["› hello", "  there"]
     assert [len(request) for request in here.model.requests] == [2, 2]
 
 

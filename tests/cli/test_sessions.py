@@ -69,6 +69,9 @@ def test_an_id_can_be_shortened_and_found_from_another_directory(terp: Terp, tmp
 
 
 def test_an_id_that_is_not_there_is_told(terp: Terp) -> None:
+    result = terp("-r", "nosuch")
+    told = "terp: there is no session 'nosuch'; `terp sessions` lists the ids.\n"
+    assert (result.code, result.notes) == (2, told)
     result = terp("-r", "abc", "hi")
     assert result == Result(2, "", "terp: There is no session 'abc'. terp sessions --all lists them.\n")
 

@@ -13,6 +13,7 @@ from terp.person import Option
 from terp_cli.choices import letter_of, numbered
 from terp_cli.spoken import SpokenFront
 from tests.cli.drawing import Clock, printed, proposed
+from tests.cli.screens import Terminal
 
 HTML = (
     "<style>td {color: red}</style><table><thead><tr><th></th><th>mean</th><th>max</th></tr>"
@@ -28,6 +29,16 @@ def heard(events: Sequence[on.Event], *, verbose: bool = False) -> list[str]:
         front.draw(event)
     front.draw(on.TurnFinished("done", ""))
     return stream.getvalue().splitlines()
+
+
+def test_formulas_are_spelled_and_footnotes_are_named() -> None:
+    text = "So $x_1^2 \\le \\pi$, for $5.\n\n$$\n\\frac{a}{b}\n$$\n\nSee[^1].\n\n[^1]: a *note*\n"
+    assert heard([on.TextDelta(text)])[:4] == [
+        "terp: So x_1^2 <= pi, for $5.",
+        "a/b",
+        "See[1].",
+        "Footnote 1: a note",
+    ]
 
 
 def test_a_turn_sounds_like_this() -> None:
@@ -267,11 +278,24 @@ def test_nothing_hostile_is_waited_for(event: on.Event) -> None:
     assert (UNSAFE.findall(stream.getvalue()[:-1]), stream.getvalue() != "") == ([], True)
 
 
+def test_what_stands_there_as_it_was_typed_is_not_said_again() -> None:
+    stream = io.StringIO()
+    front = SpokenFront(stream, clock=Clock(), repeats=False)
+    front.draw(on.TurnStarted("calc", ("iris.csv",)))
+    assert stream.getvalue() == "Attached: iris.csv.\n"
+
+
+def test_lines_are_broken_between_words_where_the_terminal_would_break_them() -> None:
+    terminal = Terminal()
+    SpokenFront(terminal, clock=Clock()).say("spoken " * 20 + "x" * 100)
+    assert terminal.getvalue().splitlines()[:2] == [" ".join(["spoken"] * 11), " ".join(["spoken"] * 9)]
+
+
 CHOICES = (Option("y", "run it"), Option("n", "do not run it"), Option("e", "edit it"))
 
 
 def test_choices_are_numbered() -> None:
-    assert numbered(CHOICES, free="anything longer is told to the model") == (
+    assert numbered(CHOICES, free="anything longer is told to the model.") == (
         "1 or y: run it, 2 or n: do not run it, 3 or e: edit it. Anything longer is told to the model. "
         "Type the number or the letter and press Enter: "
     )

@@ -13,3 +13,8 @@ def test_another_model_of_the_provider_is_reached_as_the_first_one() -> None:
 
 def test_the_key_and_the_address_of_one_provider_never_go_to_another() -> None:
     assert settings_for("groq/b", "openai/a", HERE, "secret") == (Settings(model="groq/b"), "")
+
+
+def test_a_name_without_a_provider_is_a_model_of_the_server_that_is_talked_to() -> None:
+    wanted = Settings(model="b", api_base="http://127.0.0.1:1/v1", api_key_env="MY_KEY")
+    assert settings_for("b", "openai/a", HERE, "secret") == (wanted, "secret")

@@ -277,3 +277,15 @@ async def test_the_last_word_is_painted_when_the_events_end() -> None:
     terminal = Terminal()
     await front_on(terminal).show(events())
     assert terminal.shown() == ["", "no end"]
+
+
+def test_a_turn_stands_apart_from_the_line_that_asked_for_it_whatever_came_before() -> None:
+    terminal = Terminal()
+    front = front_on(terminal)
+    front.aside(TextDelta("before\n\n"))
+    front.aside(TextDelta(""))
+    front.say("› go on")
+    front.draw(TurnStarted("go on"))
+    front.draw(TextDelta("An answer."))
+    front.draw(TurnFinished("done", ""))
+    assert terminal.shown()[-3:] == ["› go on", "", "An answer."]

@@ -57,10 +57,24 @@ CHANGES = (
 def test_a_run_ends_with_what_it_did_to_the_variables() -> None:
     ended = CodeFinished("c1", "interrupted", 0.5, changes=CHANGES, more_changes=3, stopped_at=STOPPED)
     assert drawn([*printed()[:-1], ended])[-3:] == [
-        "✗ interrupted · 500 ms",
-        "Interrupted at line 7 in fit: total = sum(xs)   (i = 41)",
+        "✗ interrupted, variables kept · 500 ms",
+        "Stopped at line 7 in fit: total = sum(xs)   (i = 41)",
         "  +df DataFrame 10 000×12 9.4 MB · −^[x · and 3 more",
     ]
+
+
+INTERRUPT = Error("KeyboardInterrupt", "", ("KeyboardInterrupt",))
+
+
+def test_the_traceback_of_an_interrupt_tells_nothing_that_the_end_of_the_run_does_not() -> None:
+    ended = CodeFinished("c1", "interrupted", 0.5)
+    events = [*printed(Text("stdout", "a\n"), INTERRUPT)[:-1], ended]
+    assert drawn(events) == ["a", "✗ interrupted, variables kept · 500 ms"]
+
+
+def test_a_keyboard_interrupt_that_the_code_raised_itself_is_shown() -> None:
+    events = [*printed(INTERRUPT)[:-1], CodeFinished("c1", "error", 0.5)]
+    assert drawn(events) == ["KeyboardInterrupt", "✗ failed · 500 ms"]
 
 
 def test_what_was_left_out_before_is_counted_too() -> None:

@@ -25,6 +25,13 @@ def test_a_spool_that_just_fits_is_whole(tmp_path: Path) -> None:
     assert (Path(spool.path).read_text(), spool.failure) == ("abcdef", "")
 
 
+def test_what_was_added_is_in_the_file_before_it_is_finished(tmp_path: Path) -> None:
+    spool = Spool(Artifacts(tmp_path), "1")
+    spool.add("tick\n")
+    assert Path(Artifacts(tmp_path).spooled(1)).read_text() == "tick\n"
+    spool.close()
+
+
 def test_a_spool_without_a_place_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     spool = Spool(Artifacts(tmp_path / "file"), "c1")

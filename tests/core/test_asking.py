@@ -72,6 +72,21 @@ async def test_code_is_asked_about_again_when_its_kernel_was_restarted_meanwhile
     assert [proposed.kernel_generation for proposed in person.shown] == [1, 2]
 
 
+async def test_code_is_asked_about_again_when_its_kernel_has_gone_elsewhere_meanwhile(
+    tmp_path: Path,
+) -> None:
+    kernel = EchoKernel()
+
+    class Slow(ScriptedPerson):
+        async def approve(self, proposed: CodeProposed) -> Run | Decline:
+            kernel.cwd = "/elsewhere"
+            return await super().approve(proposed)
+
+    person = Slow("run", "run")
+    await collect(open_session(tmp_path, ScriptedModel([call("x")]), kernel, person), "go")
+    assert [proposed.cwd for proposed in person.shown] == ["/somewhere", "/elsewhere"]
+
+
 async def test_nobody_to_ask_ends_the_turn_as_approval_needed(tmp_path: Path) -> None:
     kernel = EchoKernel()
     session = open_session(tmp_path, ScriptedModel([call("x")]), kernel, Nobody())

@@ -11,6 +11,10 @@ from terp.messages import Attachment
 from tests.core.test_peek import PNG
 
 
+def _copied(source: Path, copy: Path) -> None:
+    """Nobody is told."""
+
+
 @pytest.fixture
 def cwd(tmp_path: Path) -> Path:
     folder = tmp_path / "cwd"
@@ -21,7 +25,8 @@ def cwd(tmp_path: Path) -> Path:
 def test_a_file_is_copied_and_described(tmp_path: Path, cwd: Path) -> None:
     source = tmp_path / "iris.csv"
     source.write_text("a,b\n1,2\n")
-    assert attach([str(source)], cwd) == (
+    copies: list[tuple[Path, Path]] = []
+    assert attach([str(source)], cwd, lambda *both: copies.append(both)) == (
         Attachment(
             "iris.csv",
             "[Attachment: iris.csv] It is in the working directory: 8 bytes, comma-separated values; "
@@ -29,6 +34,25 @@ def test_a_file_is_copied_and_described(tmp_path: Path, cwd: Path) -> None:
         ),
     )
     assert (cwd / "iris.csv").read_text() == "a,b\n1,2\n"
+    assert copies == [(source, cwd / "iris.csv")]
+
+
+def test_a_file_elsewhere_is_described_where_it_is(tmp_path: Path, cwd: Path) -> None:
+    source = tmp_path / "iris.csv"
+    source.write_text("a,b\n1,2\n")
+    assert attach([str(cwd / "../iris.csv")], cwd) == (
+        Attachment(
+            str(source),
+            f"[Attachment: {source}] It is at that path, outside the working directory: 8 bytes, "
+            "comma-separated values; its first 2 lines:\na,b\n1,2",
+        ),
+    )
+    assert list(cwd.iterdir()) == []
+
+
+def test_dots_lead_out_of_the_working_directory_and_back(cwd: Path) -> None:
+    (cwd / "a.txt").write_text("x")
+    assert [one.name for one in attach([str(cwd / "../cwd/a.txt")], cwd)] == ["a.txt"]
 
 
 def test_no_existing_file_is_overwritten(tmp_path: Path, cwd: Path) -> None:
@@ -36,7 +60,7 @@ def test_no_existing_file_is_overwritten(tmp_path: Path, cwd: Path) -> None:
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.csv").write_text(name)
-    attached = attach([str(tmp_path / "x/a.csv"), str(tmp_path / "y/a.csv")], cwd)
+    attached = attach([str(tmp_path / "x/a.csv"), str(tmp_path / "y/a.csv")], cwd, _copied)
     assert [one.name for one in attached] == ["a-2.csv", "a-3.csv"]
     assert [path.read_text() for path in sorted(cwd.iterdir())] == ["x", "y", "mine"]
 
@@ -44,7 +68,7 @@ def test_no_existing_file_is_overwritten(tmp_path: Path, cwd: Path) -> None:
 def test_the_same_content_is_not_copied_twice(tmp_path: Path, cwd: Path) -> None:
     (tmp_path / "a.csv").write_text("1")
     (cwd / "a.csv").write_text("1")
-    assert [one.name for one in attach([str(tmp_path / "a.csv")], cwd)] == ["a.csv"]
+    assert [one.name for one in attach([str(tmp_path / "a.csv")], cwd, _copied)] == ["a.csv"]
     assert [path.name for path in cwd.iterdir()] == ["a.csv"]
 
 
@@ -58,14 +82,14 @@ def test_a_file_below_the_working_directory_stays(cwd: Path) -> None:
 @pytest.mark.parametrize("name", ["my data.csv", "数据.csv", "emoji 🎉.txt", ".hidden", "a.tar.gz"])
 def test_any_name_is_kept(tmp_path: Path, cwd: Path, name: str) -> None:
     (tmp_path / name).write_text("x")
-    [attached] = attach([str(tmp_path / name)], cwd)
+    [attached] = attach([str(tmp_path / name)], cwd, _copied)
     assert (attached.name, (cwd / name).read_text()) == (name, "x")
 
 
 def test_every_missing_file_is_told_and_nothing_copied(tmp_path: Path, cwd: Path) -> None:
     (tmp_path / "there.txt").write_text("x")
     with pytest.raises(AttachmentError) as caught:
-        attach([str(tmp_path / "there.txt"), "/no/such.csv", str(tmp_path)], cwd)
+        attach([str(tmp_path / "there.txt"), "/no/such.csv", str(tmp_path)], cwd, _copied)
     assert caught.value.message == (
         f"there is no file '/no/such.csv' to attach.\n'{tmp_path}' is a directory; attach the files in it."
     )
@@ -85,7 +109,7 @@ def test_an_address_is_not_fetched(cwd: Path) -> None:
 
 def test_a_picture_goes_along_for_models_that_see(tmp_path: Path, cwd: Path) -> None:
     (tmp_path / "p.png").write_bytes(PNG)
-    [attached] = attach([str(tmp_path / "p.png")], cwd)
+    [attached] = attach([str(tmp_path / "p.png")], cwd, _copied)
     assert attached.note == (
         "[Attachment: p.png] It is in the working directory: 24 bytes, PNG image, 640×480 pixels."
     )

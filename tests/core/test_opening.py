@@ -17,7 +17,9 @@ from tests.loopback import Call, Http, Loopback, Scripted
 
 
 def surroundings(tmp_path: Path) -> dict[str, str]:
-    return {"TERP_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    # What other languages run here must not matter.
+    only = {"TERP_LANGUAGES": "python"}
+    return {"TERP_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin", **only}
 
 
 def test_a_chat_runs_code_in_a_live_kernel_and_answers(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from terp.store.reading import read
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, collect
 from terp.testing import call as call_of
 from tests.core.sessions import of, open_session
-from tests.core.store.keeping import again, kept
+from tests.core.store.keeping import SECRET, again, kept
 
 FILE = Attachment("a.csv", "[Attachment: a.csv]")
 
@@ -200,7 +200,7 @@ async def test_a_fork_has_the_same_past_and_each_goes_on_alone(tmp_path: Path) -
     stored = read(tmp_path / copy)
     assert texts(list(stored.history)) == ["a", "", "x", "1"]
     assert (stored.header.id, stored.header.forked_from, stored.header.title) == (copy, "s", "a")
-    assert (tmp_path / copy / "outputs" / "c1.txt").read_text() == "x\n"
+    assert (tmp_path / copy / "outputs" / "1.txt").read_text() == "x\n"
     assert texts(session.history)[-2:] == ["b", "2"]
     assert of(SessionForked, [record.event for record in session.log.since(0)]) == [SessionForked(copy)]
     other = again(tmp_path / copy, "3")
@@ -333,6 +333,24 @@ async def test_code_that_could_not_be_run_again_does_not_count_as_done(tmp_path:
         await ran_again(session)
     (end,) = of(TurnFinished, [record.event for record in session.log.since(session.log.resumed_at)])
     assert end.reason == "error"
+    await session.aclose()
+
+
+async def test_a_secret_that_is_printed_again_is_no_difference_and_is_not_told(tmp_path: Path) -> None:
+    def printing(more: str) -> EchoKernel:
+        return EchoKernel({"1": [Text("stdout", f"{SECRET}\n{more}")]})
+
+    session = kept(tmp_path / "s", [call_of("1", id="a")], "done", kernels=printing(""))
+    await talked(session, "go")
+    await session.aclose()
+    session = again(tmp_path / "s", kernels=printing(""))
+    assert of(CodeCompared, await ran_again(session))[0].difference == ""
+    await session.aclose()
+    session = again(tmp_path / "s", "ok", kernels=printing("more\n"))
+    await ran_again(session)
+    await talked(session, "go on")
+    assert "[redacted]\n+more]" in session.history[-2].text
+    assert SECRET not in session.history[-2].text
     await session.aclose()
 
 

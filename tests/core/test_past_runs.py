@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import UnknownRun
-from terp.events import CodeFinished, CodeProposed, CodeStarted, Event, Printed
+from terp.events import CodeFinished, CodeProposed, CodeStarted, Event, Printed, SessionResumed
 from terp.outputs import BackCall, Display, RunItem, Text
 from terp.past_runs import PastRun, find_run, past_runs
 from terp.testing import EchoKernel, ScriptedModel, call, collect
@@ -30,6 +30,11 @@ def test_runs_are_told_by_number_with_what_they_left() -> None:
         PastRun(2, "c2", "shell", "ls", "error", 0.1),
         PastRun(3, "c3", "python", "wait()"),
     ]
+
+
+def test_a_run_that_the_end_of_terp_broke_off_has_died_when_the_session_goes_on() -> None:
+    [*_, last] = past_runs([*EVENTS, SessionResumed("s", 1, True)], lambda number: f"/s/{number}.txt")
+    assert last == PastRun(3, "c3", "python", "wait()", "died", path="/s/3.txt")
 
 
 @pytest.mark.parametrize(("number", "found"), [(1, 1), (2, 2), (-1, 2), (-2, 1)])
@@ -61,6 +66,7 @@ async def test_a_session_counts_its_runs_and_keeps_what_they_put_out(tmp_path: P
     await kernel.restart()
     assert [started.execution_count for started in of(CodeStarted, events)] == [1, 2]
     runs = past_runs(events)
+    assert Path(find_run(runs, 2).path).name == "2.txt"
     assert Path(find_run(runs, 2).path).read_text() == "seen\n42\n"
     assert [run.code for run in runs] == ["a", "show"]
 
@@ -70,7 +76,7 @@ async def test_code_can_ask_for_what_an_earlier_run_put_out(tmp_path: Path) -> N
     kernel = EchoKernel(replies)
     session = open_session(tmp_path, ScriptedModel([call("first")], [call("ask")]), kernel)
     await collect(session, "go")
-    path = str(tmp_path / "session" / "outputs" / "c1.txt")
+    path = str(tmp_path / "session" / "outputs" / "1.txt")
     answer = {"number": 1, "path": path, "status": "ok", "language": "python", "images": []}
     assert kernel.answers == [(answer, ""), (None, "Run 2 is still going on. There are 1.")]
     assert results(session)[0] == "first"

@@ -7,7 +7,7 @@ import pytest
 from terp.errors import SettingsError
 from terp.places import Places
 from terp.profile_file import read_profile
-from terp.profiles import ProfileEntry, Profiles, load_settings
+from terp.profiles import ProfileEntry, Profiles, load_settings, profile_in_effect
 from terp.settings import Given, Settings
 
 
@@ -224,3 +224,12 @@ def test_shipped_profiles_are_without_a_mistake(name: str, tmp_path: Path) -> No
     [entry] = [entry for entry in Profiles(tmp_path).listed() if entry.name == name]
     assert entry.problems == ()
     assert entry.description.endswith((".", "kernel."))
+
+
+def test_the_profile_in_effect_is_named_wherever_it_was_asked_for(home: Path) -> None:
+    places = Places(home, home)
+    assert profile_in_effect("", {}, places) == "default"
+    (home / "config.yaml").write_text("profile: work\n")
+    assert profile_in_effect("", {}, places) == "work"
+    assert profile_in_effect("", {"TERP_PROFILE": "fast"}, places) == "fast"
+    assert profile_in_effect("mine.yaml", {"TERP_PROFILE": "fast"}, places) == "mine.yaml"

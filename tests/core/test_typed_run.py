@@ -12,6 +12,7 @@ from terp.outputs import Text
 from terp.session import Session
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, collect
 from tests.core.sessions import open_session
+from tests.core.store.keeping import again, kept
 
 
 async def typed(session: Session, code: str, language: str = "python") -> list[Event]:
@@ -61,3 +62,18 @@ async def test_a_kernel_that_does_not_start_is_said(tmp_path: Path) -> None:
 async def test_an_unknown_language_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UnknownLanguage):
         await typed(open_session(tmp_path, ScriptedModel()), "x", "klingon")
+
+
+async def test_what_ran_before_terp_ended_is_told_after_it_in_its_order(tmp_path: Path) -> None:
+    before = kept(tmp_path / "s")
+    await typed(before, "x = 1")
+    await before.aclose()
+    session = again(tmp_path / "s", "a", "b")
+    await typed(session, "y = 2")
+    await collect(session, "what now?")
+    await collect(session, "and now?")
+    await session.aclose()
+    first, second = (message.text for message in session.history if isinstance(message, User))
+    typed_before, resumed, typed_since = first.split("\n\n")[1:]
+    assert ("x = 1" in typed_before, "The kernel is new" in resumed, "y = 2" in typed_since) == (True,) * 3
+    assert second == "and now?"

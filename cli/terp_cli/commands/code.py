@@ -6,7 +6,7 @@ from pathlib import Path
 from terp.export.story import Answer, Run, Story
 from terp.export.telling import story_of
 from terp.export.words import output_text
-from terp.outputs import Display
+from terp.outputs import Display, Text
 from terp_cli.clipboard import copied
 from terp_cli.commands.rows import columns, counted, size_of
 from terp_cli.commands.table import misused
@@ -51,7 +51,8 @@ async def out(talk: Talk, number: str) -> None:
     """The full output of a run; without a number, which runs there are."""
     runs = _runs(talk)
     if number:
-        await talk.page(_full_output(_numbered(runs, number, "out")))
+        run = _numbered(runs, number, "out")
+        await talk.page(_full_output(run), f"out[{run.count}]")
         return
     if not runs:
         talk.say("Nothing ran yet.")
@@ -146,19 +147,28 @@ def _summary(run: Run) -> str:
 
 def _size(run: Run) -> int:
     try:
-        return Path(run.output_path).stat().st_size if run.output_path else 0
+        kept = Path(run.output_path).stat().st_size if run.output_path else 0
     except OSError:
-        return 0
+        kept = 0
+    return max(kept, _shown(run))
+
+
+def _shown(run: Run) -> int:
+    texts = (output.text for output in run.outputs if isinstance(output, Text))
+    return sum(len(text.encode(errors="replace")) for text in texts)
 
 
 def _full_output(run: Run) -> Iterator[str]:
-    """The lines of all that a run put out, and the paths of its pictures."""
+    """The lines of all that a run put out, and the paths of its pictures that no line names."""
+    unnamed = [output.path for output in run.outputs if isinstance(output, Display) and output.path]
     try:
-        if run.output_path:
+        # Of a run that was killed, the last lines may not have reached the file.
+        if run.output_path and Path(run.output_path).stat().st_size >= _shown(run):
             with Path(run.output_path).open(encoding="utf-8", errors="replace") as file:
                 for line in file:
+                    unnamed = [path for path in unnamed if path not in line]
                     yield line.rstrip("\n")
-            yield from (output.path for output in run.outputs if isinstance(output, Display) and output.path)
+            yield from unnamed
             return
     except OSError as error:
         yield f"[{run.output_path} cannot be read: {error.strerror}; this is what was shown]"

@@ -20,6 +20,9 @@ async def undo(talk: Talk, _: str) -> None:
 
 async def retry(talk: Talk, _: str) -> None:
     """The last message sent again, as if for the first time."""
+    if not talk.session.turns:
+        talk.say("There is no message to send again.")
+        return
     asked = talk.session.undo()
     talk.send(asked.prompt, asked.attachments)
 
@@ -64,7 +67,7 @@ async def reasoning(talk: Talk, _: str) -> None:
     if not text:
         talk.say("The model has told no reasoning in its last turn.")
         return
-    await talk.page(text.split("\n"))
+    await talk.page(text.split("\n"), "reasoning")
 
 
 async def fork(talk: Talk, _: str) -> None:

@@ -2,6 +2,7 @@
 
 from terp.errors import KernelStartFailed, TerpError
 from terp.pythons.interpreter import version_of
+from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 from terp_cli.sanitise import one_line
 
@@ -34,3 +35,14 @@ async def python(talk: Talk, argument: str) -> None:
 def _version(path: str) -> str:
     version = version_of(path)
     return f"Python {version}" if version else "a Python of unknown version"
+
+
+async def install(talk: Talk, argument: str) -> None:
+    """Packages into the environment of the Python kernel."""
+    names = argument.split()
+    if not names:
+        raise misused("install", "it needs the name of a package.")
+    if talk.session.packages is None:
+        raise TerpError("Packages cannot be installed into a kernel that runs elsewhere.")
+    await talk.session.packages.install(names)
+    talk.say(f"Installed {', '.join(names)}.")

@@ -12,7 +12,7 @@ TABLE = (
     Command(
         "undo", "", "forget the last turn", "Conversation", "conversation.undo",
         "The whole turn leaves the model's memory: your message, its replies, and the results of its code. "
-        "What the code did to variables and files is not undone.",
+        "What the code did to variables and files is not undone. /rewind N forgets more than one turn.",
     ),
     Command(
         "retry", "", "send the last message again", "Conversation", "conversation.retry",
@@ -35,7 +35,7 @@ TABLE = (
     ),
     Command(
         "reasoning", "", "show what the model thought before its last answer", "Conversation",
-        "conversation.reasoning",
+        "conversation.reasoning", shows=True,
     ),
     Command(
         "copy", "[answer|code [N]|N]", "copy the last answer, code, or the output of a run", "Conversation",
@@ -43,17 +43,19 @@ TABLE = (
         "Without an argument it is the last answer; code is the last piece of code or that of run N; a "
         "number is the full output of that run. By a program of this machine where there is one, else by "
         "the terminal (OSC 52), which also works over SSH.",
-        completes="code.copyable",
+        completes="code.copyable", shows=True,
     ),
     Command(
         "tokens", "[PROMPT]", "count what the next request sends", "Conversation", "telling.tokens",
         "The whole request: system prompt, tools and conversation, and PROMPT if it is given. Counted with "
-        "the model's own tokenizer if it is one of OpenAI's, else estimated.",
+        "the model's own tokenizer if it is one of OpenAI's, else estimated.", shows=True,
     ),
-    Command("cost", "", "tell what the session has cost", "Conversation", "telling.cost"),
+    Command("cost", "", "tell what the session has cost", "Conversation", "telling.cost", shows=True),
     Command(
         "model", "[NAME]", "tell which model answers, or change it", "Conversation", "telling.model",
-        "NAME is provider/model, as for terp --model. The conversation stays.",
+        "NAME is provider/model, as for terp --model. The conversation stays. Offered are the models that "
+        "were used before, those of your profiles, and those of providers whose key is set.",
+        completes="telling.known_models",
     ),
     Command(
         "auto_run", "[on|off]", "run code without asking, or ask again", "Code", "switches.auto_run",
@@ -64,6 +66,7 @@ TABLE = (
     Command(
         "vars", "[NAME]", "list the variables of the kernel", "Code", "code.variables",
         "Name, type, shape, size and the beginning of the value; with NAME those whose names hold it.",
+        shows=True,
     ),
     Command(
         "languages", "", "tell which languages run here", "Code", "code.which_languages",
@@ -82,10 +85,15 @@ TABLE = (
         "beside it, or you are asked.",
     ),
     Command(
+        "install", "PACKAGES", "install packages for the Python code", "Code", "environment.install",
+        "By uv or pip, into the environment of the kernel; names or requirements such as 'pandas>=2'. "
+        "Packages that come without a wheel are not built.",
+    ),
+    Command(
         "out", "[N]", "show the full output of a run", "Code", "code.out",
         "In your pager ($PAGER). Without N the runs are listed with their numbers. Code of the kernel reads "
         "the same with out[N].",
-        completes="code.run_numbers",
+        completes="code.run_numbers", shows=True,
     ),
     Command(
         "edit", "[N]", "bring code back to the input line", "Code", "code.edit",
@@ -100,7 +108,7 @@ TABLE = (
     ),
     Command(
         "sessions", "", "list the earlier sessions of this directory", "Session",
-        "conversation.sessions",
+        "conversation.sessions", shows=True,
     ),
     Command(
         "resume", "[ID]", "go on with an earlier session", "Session", "conversation.resume",
@@ -131,20 +139,37 @@ TABLE = (
     ),
     Command(
         "settings", "[NAME]", "show settings, and where they came from", "terp", "telling.settings",
-        completes="telling.setting_names",
-    ),
-    Command("profile", "", "tell which profile is in use, and which there are", "terp", "telling.profile"),
-    Command(
-        "verbose", "[on|off]", "show tracebacks whole", "terp", "switches.verbose", completes="switches.words"
+        completes="telling.setting_names", shows=True,
     ),
     Command(
-        "debug", "[on|off]", "show tracebacks of terp's own errors", "terp", "switches.debug",
+        "profile", "[NAME]", "tell which profile is in use, and which there are", "terp",
+        "telling.profile",
+        "With NAME it tells what that profile sets.",
+        completes="telling.profile_names", shows=True,
+    ),
+    Command(
+        "clear", "", "clear the screen", "terp", "switches.clear",
+        "Ctrl+L does the same. The conversation and the variables stay; /reset begins a new conversation.",
+        shows=True,
+    ),
+    Command(
+        "verbose", "[on|off]", "show tracebacks whole, or short again", "terp", "switches.verbose",
+        "Without an argument it is the other way than now.",
         completes="switches.words",
     ),
-    Command("info", "", "versions, model, kernels and files of this session", "terp", "telling.info"),
-    Command("doctor", "", "say what is wrong here, and what to do", "terp", "telling.doctor"),
     Command(
-        "help", "[NAME]", "list commands, or tell more about one", "terp", "help.show", completes="help.names"
+        "debug", "[on|off]", "show what failed behind an error, or not", "terp", "switches.debug",
+        "Without an argument it is the other way than now.",
+        completes="switches.words",
+    ),
+    Command(
+        "info", "", "versions, model, kernels and files of this session", "terp",
+        "telling.info", shows=True,
+    ),
+    Command("doctor", "", "say what is wrong here, and what to do", "terp", "telling.doctor", shows=True),
+    Command(
+        "help", "[NAME]", "list commands, or tell more about one", "terp", "help.show",
+        completes="help.names", shows=True,
     ),
     Command("quit", "", "leave", "terp", "telling.leave", aliases=("exit",)),
 )  # fmt: skip

@@ -16,8 +16,10 @@ KEYS = (
     ("Alt+Enter, Ctrl+J", 'another line of the same message; so does a trailing \\ or a """ block'),
     ("Ctrl+R", "search what was typed before"),
     ("Ctrl+X Ctrl+E", "write in your editor"),
-    ("Up", "while a turn runs, on an empty line: take back what was to be sent next"),
+    ("Ctrl+L", "clear the screen"),
+    ("Up", "while a turn runs, on an empty line: take back the line that was queued last"),
     ("Ctrl+C, Esc", "interrupt, keeping everything; at the prompt Ctrl+C clears the line, twice leaves"),
+    ("Esc", "at a question: no"),
     ("Ctrl+D", "leave"),
 )
 

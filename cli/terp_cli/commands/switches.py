@@ -1,4 +1,4 @@
-"""Commands that switch something on or off."""
+"""Commands that change how things are shown or asked about: most switch something on or off."""
 
 from terp.settings import Settings, table
 from terp_cli.commands.table import misused
@@ -20,17 +20,28 @@ async def auto_run(talk: Talk, word: str) -> None:
 
 
 async def verbose(talk: Talk, word: str) -> None:
-    """Whether tracebacks and outputs are shown whole."""
-    talk.verbose = _on("verbose", word or "on")
+    """Whether tracebacks and outputs are shown whole; without a word the other way than now."""
+    talk.verbose = _on("verbose", word) if word else not talk.verbose
     talk.say(
-        "Tracebacks are shown whole." if talk.verbose else "Tracebacks are shown without library frames."
+        "Verbose output is on: tracebacks are shown whole. /verbose off ends it."
+        if talk.verbose
+        else "Verbose output is off: tracebacks are shown without library frames."
     )
 
 
 async def debug(talk: Talk, word: str) -> None:
-    """Whether errors of terp's own show their traceback."""
-    talk.debug = _on("debug", word or "on")
-    talk.say("Errors are shown with their traceback." if talk.debug else "Errors are shown as one line.")
+    """Whether errors show the traceback of what failed; without a word the other way than now."""
+    talk.debug = _on("debug", word) if word else not talk.debug
+    talk.say(
+        "Debug output is on: an error is shown with the traceback of what failed. /debug off ends it."
+        if talk.debug
+        else "Debug output is off: errors are shown as one line."
+    )
+
+
+async def clear(talk: Talk, _: str) -> None:
+    """An empty screen."""
+    talk.clear()
 
 
 def words(_: Talk, begun: str) -> list[str]:

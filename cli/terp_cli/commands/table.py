@@ -1,11 +1,12 @@
 """Commands: how one is declared, how a line is told to be one, and how it is found by its name."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from terp.errors import TerpError
+from terp.errors import StopReason, TerpError
 from terp_cli.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ GROUPS: tuple[Group, ...] = ("Conversation", "Code", "Session", "terp")
 class Command:
     """One command: what it is called, in which forms, and what it does.
 
-    `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds. `calls` names
+    `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds. One that only
+    `shows` something can be done while a question is open. `calls` names
     the function that does it and `completes` the one that tells which arguments begin with a text, both
     as `module.function` of this package: they are imported when they are called, as few talks need many.
     """
@@ -32,6 +34,7 @@ class Command:
     more: str = ""
     aliases: tuple[str, ...] = ()
     completes: str = ""
+    shows: bool = False
 
     @property
     def usage(self) -> str:
@@ -44,6 +47,8 @@ class Command:
         Raises:
             TerpError: it cannot be done.
         """
+        if argument and not self.argument:
+            raise misused(self.name, f"nothing can follow it, and '{one_line(argument)}' did.")
         await function(self.calls)(talk, argument)
 
     def complete(self, talk: "Talk", begun: str) -> Iterable[str]:
@@ -61,10 +66,16 @@ def function(name: str) -> Callable[..., Any]:
 class Misused(TerpError):
     """A command got what it cannot take; the remedy is how it is used."""
 
+    stop_reason: StopReason = "usage"
+
 
 def misused(command: str, why: str) -> Misused:
     """The error for `/command`."""
     return Misused(f"/{command}: {why}", f"/help {command} tells more.")
+
+
+class UnknownCommand(Misused):
+    """A line looks like a command that there is not; nothing was done with it."""
 
 
 class Commands:
@@ -76,9 +87,19 @@ class Commands:
 
     @staticmethod
     def are_in(line: str) -> bool:
-        """Whether a line is a command: `/name`, or `%name` as in Open Interpreter; not a path."""
-        name = line[1:].split(maxsplit=1)[0] if line[:1] in ("/", "%") and line[1:].strip() else ""
+        """Whether a line is a command: `/name`, or `%name` as in Open Interpreter; not a path or `% of`."""
+        if line[:1] not in ("/", "%"):
+            return False
+        name = re.split(r"\s", line[1:], maxsplit=1)[0]
         return name.replace("_", "").isalnum() or line.strip() in ("/", "%")
+
+    @classmethod
+    def as_text(cls, line: str) -> str:
+        """A message without what kept it from being a command: a blank or another `/` before it."""
+        bare = line.lstrip()
+        if line[:1].isspace() and cls.are_in(bare):
+            return bare
+        return line[1:] if line.startswith("//") and cls.are_in(line[1:]) else line
 
     def named(self, name: str) -> Command:
         """The command of this name, with or without its slash.
@@ -91,25 +112,36 @@ class Commands:
             return command
         from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
 
-        near = get_close_matches(name, self._names, n=1, cutoff=0.5)
+        near = get_close_matches(name, self._names, n=1, cutoff=0.6)
         hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
         raise Misused(f"There is no command '/{one_line(name)}'.", hint)
 
-    async def run(self, talk: "Talk", line: str) -> bool:
+    async def run(self, talk: "Talk", line: str, *, asked: bool = False) -> bool:
         """Do what a line says, if it is a command; whether it was.
 
+        While something is `asked`, nothing is done that could change what the question is about.
+
         Raises:
+            UnknownCommand: there is no such command.
             TerpError: it cannot be done.
         """
         if not self.are_in(line):
             return False
         name, argument, *_ = [*line[1:].strip().split(maxsplit=1), "", ""]
-        await self.named(name or "help").run(talk, argument)
+        try:
+            command = self.named(name or "help")
+        except Misused as error:
+            as_text = " As a message it is sent with a blank or another / before it." if argument else ""
+            raise UnknownCommand(error.message, error.remedy + as_text) from error
+        if asked and not command.shows:
+            raise Misused(f"/{command.name} has to wait until the question is answered.")
+        await command.run(talk, argument)
         return True
 
     def words(self) -> Iterator[tuple[str, str]]:
-        """Every name, without its slash, and what it does: for the prompt's completion."""
-        yield from ((name, command.does) for name, command in self._names.items())
+        """Every name, without its slash, and what it does, other names last: for the prompt's completion."""
+        yield from ((command.name, command.does) for command in self.table)
+        yield from ((name, command.does) for command in self.table for name in command.aliases)
 
     def arguments(self, talk: "Talk", name: str, begun: str) -> Iterator[tuple[str, str]]:
         """What can follow a name, for an argument that begins like this; each with a word about it."""

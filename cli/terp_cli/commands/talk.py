@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     # There is a prompt before there is rich.
     from rich.text import Text
 
+    from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
 
 
@@ -71,6 +72,10 @@ class Conversation(Protocol):
     @property
     def toolbox(self) -> Toolbox:
         """The functions that the model can call in the Python kernel."""
+
+    @property
+    def packages(self) -> "MissingPackages | None":
+        """What installs packages; None where kernels run elsewhere."""
 
     @property
     def log(self) -> Log:
@@ -150,7 +155,7 @@ class Talk(Protocol):
 
     @property
     def profile(self) -> str:
-        """The profile that was named for this call; "" when none was."""
+        """The profile in effect; "default" when no other was asked for."""
 
     @property
     def width(self) -> int:
@@ -162,8 +167,11 @@ class Talk(Protocol):
     def show(self, rows: "Sequence[Text]") -> None:
         """Write rows that are coloured and safe already."""
 
-    async def page(self, lines: Iterable[str]) -> None:
-        """Show lines of any number in the person's pager, made safe; returns when it is closed."""
+    async def page(self, lines: Iterable[str], name: str = "terp") -> None:
+        """Show lines of any number in the person's pager, made safe; returns when it is closed.
+
+        `name` is that of the file, which pagers show.
+        """
 
     def prefill(self, text: str) -> None:
         """Put text on the next input line, to be changed and entered there."""
@@ -173,6 +181,9 @@ class Talk(Protocol):
 
     def write(self, sequence: str) -> None:
         """Write an escape sequence of terp's own that leaves no trace on the screen."""
+
+    def clear(self) -> None:
+        """Clear the screen."""
 
     async def ask(self, question: str) -> bool:
         """Whether the person says yes."""

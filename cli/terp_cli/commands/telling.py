@@ -5,7 +5,7 @@ import platform
 from collections.abc import Iterable
 
 from terp import __version__
-from terp.events import UsageReported
+from terp.events import ModelCalled, UsageReported
 from terp.settings import Settings, table
 from terp_cli.commands.rows import columns, counted, grouped
 from terp_cli.commands.table import misused
@@ -43,14 +43,56 @@ async def model(talk: Talk, name: str) -> None:
     talk.say(f"The model is {talk.session.model.name}.")
 
 
-async def profile(talk: Talk, _: str) -> None:
-    """Which profile is in use, and which there are."""
+def known_models(talk: Talk, begun: str) -> Iterable[str]:
+    """The models with this in their names that were used before, then others that could be.
+
+    Nobody is asked for them: this is for every key that is pressed.
+    """
+    from terp.models.discovery import keyed_models  # noqa: PLC0415  (a prompt that waits needs none)
+    from terp.profiles import Profiles  # noqa: PLC0415
+    from terp.store.catalogue import Catalogue  # noqa: PLC0415
+
+    events = (record.event for record in reversed(talk.session.log.since(0)))
+    known = (
+        *(event.model for event in events if isinstance(event, ModelCalled)),
+        talk.session.model.name,
+        *Catalogue(talk.places.sessions).models(),
+        *Profiles(talk.places.profiles).models(),
+        *(found.model for found in keyed_models(talk.environ)),
+    )
+    return (name for name in dict.fromkeys(known) if begun.lower() in name.lower())
+
+
+async def profile(talk: Talk, name: str) -> None:
+    """Which profile is in use, and which there are; with a name, what that one sets."""
     from terp.profiles import Profiles  # noqa: PLC0415  (reads YAML)
 
-    talk.say(f"The profile is {talk.profile or 'default'}. Another one is taken with terp -p NAME:")
+    if name:
+        _show_profile(talk, name)
+        return
+    talk.say(f"The profile is {talk.profile}. Another one is taken with terp -p NAME:")
     entries = Profiles(talk.places.profiles).listed()
     lines = [(f"  {entry.name}", entry.description) for entry in entries]
     talk.show(columns(lines, talk.width, ("bold", "")))
+
+
+def _show_profile(talk: Talk, name: str) -> None:
+    from terp.profiles import Profiles  # noqa: PLC0415  (see `profile`)
+
+    files = Profiles(talk.places.profiles).chain(name)
+    talk.say(files[0].description or f"The profile {name}.", f"It is taken with terp -p {name}, and sets:")
+    problems = [problem for file in files for problem in file.problems]
+    given = {key: one for file in reversed(files) for key, one in file.given.items()}
+    lines = [(f"  {key}", _value(one.value), one.origin) for key, one in given.items()]
+    talk.show(columns(lines or [("  nothing", "", "")], talk.width, ("", "bold", "dim")))
+    talk.say(*problems)
+
+
+def profile_names(talk: Talk, begun: str) -> Iterable[str]:
+    """The profiles whose names begin like this."""
+    from terp.profiles import Profiles  # noqa: PLC0415  (see `profile`)
+
+    return (name for name in Profiles(talk.places.profiles).names() if name.startswith(begun))
 
 
 async def doctor(talk: Talk, _: str) -> None:
@@ -58,7 +100,8 @@ async def doctor(talk: Talk, _: str) -> None:
     from terp_cli import doctor as checks  # noqa: PLC0415  (asks programs and servers)
     from terp_cli import streams  # noqa: PLC0415
 
-    patient = checks.Patient(talk.settings, talk.places, talk.environ, streams.stdout())
+    model = talk.session.model.name
+    patient = checks.Patient(talk.settings, talk.places, talk.environ, streams.stdout(), model=model)
     # Its questions to local servers run a loop of their own.
     talk.say(*await asyncio.to_thread(lambda: list(checks.told(patient))))
 
@@ -70,7 +113,7 @@ async def info(talk: Talk, _: str) -> None:
         ("terp", f"{__version__}, Python {platform.python_version()}"),
         ("system", f"{platform.system()} {platform.release()} {platform.machine()}"),
         ("model", session.model.name),
-        ("profile", talk.profile or "default"),
+        ("profile", talk.profile),
         ("session", session.folder.name),
         ("files", str(session.folder)),
         ("turns", str(len(session.turns))),

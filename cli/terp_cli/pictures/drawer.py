@@ -117,21 +117,23 @@ def drawer_on(
 
     `wanted` is the setting `images`; `facts` is what the terminal has answered so far.
     """
+    choice = choice_on(out, wanted, environ, facts)
+    return (
+        Drawer(choice, lambda: tty.size_of(out), lambda: _cell(_with_cell(facts(), out))) if choice else None
+    )
+
+
+def choice_on(
+    out: TextIO, wanted: str, environ: Mapping[str, str], facts: Callable[[], TerminalFacts] = TerminalFacts
+) -> Callable[[], Choice] | None:
+    """How pictures are drawn on the terminal behind `out`, by what is known by then; None where none are."""
     if wanted == "off" or not out.isatty() or not tty.moves_cursor(environ):
         return None
     # Without colours, or without the characters, there are no pictures of characters.
     is_colourful = tty.colours_of(environ) in (ColorSystem.EIGHT_BIT, ColorSystem.TRUECOLOR)
     colours = is_colourful and (out.encoding or "").lower().replace("-", "").startswith("utf8")
     tmux = cache(lambda: ask_tmux(environ))
-
-    def known() -> TerminalFacts:
-        return _with_cell(facts(), out)
-
-    return Drawer(
-        lambda: choose(wanted, environ, known(), tmux, colours=colours),
-        lambda: tty.size_of(out),
-        lambda: _cell(known()),
-    )
+    return lambda: choose(wanted, environ, _with_cell(facts(), out), tmux, colours=colours)
 
 
 def _cell(facts: TerminalFacts) -> Cell:

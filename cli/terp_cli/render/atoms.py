@@ -19,14 +19,14 @@ class Atom:
     rows: tuple[str, ...] = ()
 
 
-_RAISED = dict(
+RAISED = dict(
     zip(
         "0123456789+-−=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVWβγδθφχ′*∗∘⊤†",
         "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂᵝᵞᵟᶿᵠᵡ′**°ᵀ†",
         strict=True,
     )
 )
-_LOWERED = dict(
+LOWERED = dict(
     zip("0123456789+-−=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ", strict=True)
 )
 _TALL = {
@@ -65,12 +65,12 @@ def stacked(atoms: Sequence[Atom]) -> list[str]:
 
 def raised(text: str) -> str:
     """An exponent."""
-    return _script(text, _RAISED, "^")
+    return _script(text, RAISED, "^")
 
 
 def lowered(text: str) -> str:
     """An index."""
-    return _script(text, _LOWERED, "_")
+    return _script(text, LOWERED, "_")
 
 
 def fenced(rows: Sequence[str], left: str, right: str) -> tuple[str, ...]:

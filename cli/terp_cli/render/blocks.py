@@ -11,6 +11,7 @@ from rich.text import Text
 from terp_cli.render import look, tables
 from terp_cli.render.code import CodeStream
 from terp_cli.render.fold import wrapped
+from terp_cli.render.grammar import is_ascii
 from terp_cli.render.inline import inline
 from terp_cli.render.latex import displayed, formula
 from terp_cli.sanitise import readable, visible
@@ -67,10 +68,10 @@ def _code(node: SyntaxTreeNode, width: int) -> list[Text]:
 def _formula(node: SyntaxTreeNode, width: int) -> list[Text]:
     if node.info == "open":
         return _lines(node, width)
-    rows = [Text(readable(line), look.FORMULA) for line in displayed(node.content)]
+    rows = [Text(readable(line), look.FORMULA) for line in displayed(node.content, ascii_only=is_ascii(node))]
     widest = max((cell_len(row.plain) for row in rows), default=0)
     if widest > width:
-        return wrapped(Text(readable(formula(node.content)), look.FORMULA), width)
+        return wrapped(Text(readable(formula(node.content, ascii_only=is_ascii(node))), look.FORMULA), width)
     return [Text(" " * min(4, width - widest)) + row for row in rows]
 
 

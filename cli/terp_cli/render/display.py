@@ -38,38 +38,46 @@ def saved_to(display: Display | DisplayUpdate) -> str:
 
 
 def display_rows(
-    data: Mapping[str, Any], path: str, width: Callable[[], int], draw: Draw | None = None
+    data: Mapping[str, Any],
+    path: str,
+    width: Callable[[], int],
+    draw: Draw | None = None,
+    *,
+    ascii_only: bool = False,
 ) -> list[Drawn]:
-    """The rows of a MIME bundle. A picture, or its absence, is followed by the `path` of its file."""
+    """The rows of a MIME bundle. A picture, or its absence, is followed by the `path` of its file.
+
+    With `ascii_only` formulas are written in ASCII.
+    """
     rows: list[Drawn] = []
     picture = next((kind for kind in data if kind.startswith("image/")), "")
     if picture:
         rows += draw(data) if draw else []
     if isinstance(markdown := data.get("text/markdown"), str):
-        rows += _of_markdown(markdown, width)
+        rows += _of_markdown(markdown, width, ascii_only=ascii_only)
     elif not (picture and path):
-        rows += _of_words(data, width(), path)
+        rows += _of_words(data, width(), path, ascii_only=ascii_only)
     if path:
         kind = picture.removeprefix("image/").partition("+")[0] or "html"
         rows.append(Text.assemble((f"{one_line(kind)} ", look.DIM), one_line(path)))
     return rows
 
 
-def _of_markdown(markdown: str, width: Callable[[], int]) -> list[Text]:
+def _of_markdown(markdown: str, width: Callable[[], int], *, ascii_only: bool) -> list[Text]:
     from terp_cli.render.markdown import MarkdownStream  # noqa: PLC0415  (few displays have any)
 
-    stream = MarkdownStream(width, lambda: 12)
+    stream = MarkdownStream(width, lambda: 12, ascii_only=ascii_only)
     return stream.feed(markdown) + stream.finish()
 
 
-def _of_words(data: Mapping[str, Any], width: int, path: str) -> list[Text]:
+def _of_words(data: Mapping[str, Any], width: int, path: str, *, ascii_only: bool) -> list[Text]:
     plain, page = data.get("text/plain"), data.get("text/html")
     wordless = not isinstance(plain, str) or is_wordless(plain)
     if isinstance(page, str) and (rows := _of_html(page, width, whole=wordless and "<script" not in page)):
         return rows
     if isinstance(resource := data.get(_RESOURCE), Mapping) and (rows := _of_resource(resource, width)):
         return rows
-    if rows := _of_formula(data):
+    if rows := _of_formula(data, ascii_only=ascii_only):
         return rows
     if isinstance(plain, str) and not (wordless and path):
         return _of_series(plain) or folded(lines_of(plain))
@@ -104,7 +112,7 @@ def _of_resource(resource: Mapping[str, Any], width: int) -> list[Text]:
     return frame.drawn(width) if frame else []
 
 
-def _of_formula(data: Mapping[str, Any]) -> list[Text]:
+def _of_formula(data: Mapping[str, Any], *, ascii_only: bool) -> list[Text]:
     """A formula; nothing for LaTeX of other kinds, such as tables."""
     latex = data.get("text/latex")
     whole = _FORMULA.fullmatch(latex) if isinstance(latex, str) else None
@@ -113,7 +121,7 @@ def _of_formula(data: Mapping[str, Any]) -> list[Text]:
     from terp_cli.render.latex import displayed  # noqa: PLC0415  (see `_of_markdown`)
 
     source = whole[1].removeprefix("\\displaystyle").strip()
-    return [Text(readable(line), look.FORMULA) for line in displayed(source)]
+    return [Text(readable(line), look.FORMULA) for line in displayed(source, ascii_only=ascii_only)]
 
 
 def _of_series(plain: str) -> list[Text]:

@@ -25,22 +25,35 @@ _BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
 _TAG = re.compile(rf"</?(?:{'|'.join(block_names)})(?=[\s/>]|\Z)|<!--", re.IGNORECASE)
 # Each bracket may make the parser look through all that follows.
 _MOST_LINKS = 200
+# By closing mark, indentation and end: from which line up to which none of them closes a formula.
+_NO_FORMULAS = "no formulas"
 # A block that begins in the middle of a paragraph must be known to end it.
 _INTERRUPTS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
 
 
-def parse(lines: Sequence[str], references: dict[str, Any]) -> list[SyntaxTreeNode]:
-    """The blocks of some lines. Links that they define are added to `references`."""
+def parse(
+    lines: Sequence[str], references: dict[str, Any], *, ascii_only: bool = False
+) -> list[SyntaxTreeNode]:
+    """The blocks of some lines. Links that they define are added to `references`.
+
+    With `ascii_only` its formulas are marked to be written in ASCII: see `is_ascii`.
+    """
     # With an end to the last line a blank one at the end is seen.
     if not lines:
         return []
     source = "\n".join(lines) + "\n"
-    parser = _parser(links=source.count("[") <= _MOST_LINKS)
-    return SyntaxTreeNode(parser.parse(source, references)).children
+    parser = _parser(links=source.count("[") <= _MOST_LINKS, ascii_only=ascii_only)
+    known = {"references": references.setdefault("references", {}), _NO_FORMULAS: {}}
+    return SyntaxTreeNode(parser.parse(source, known)).children
 
 
-@lru_cache(maxsize=2)
-def _parser(*, links: bool) -> MarkdownIt:
+def is_ascii(formula: SyntaxTreeNode) -> bool:
+    """Whether a formula is to be written in ASCII."""
+    return bool(formula.meta.get("ascii"))
+
+
+@lru_cache(maxsize=4)
+def _parser(*, links: bool, ascii_only: bool) -> MarkdownIt:
     # What is nested deeper than this is dropped, so it is not the twenty levels of CommonMark.
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 50}).enable(["table", "strikethrough"])
     parser.disable(["html_block", "html_inline"])
@@ -51,6 +64,7 @@ def _parser(*, links: bool) -> MarkdownIt:
     parser.inline.ruler.before("escape", "formula", _formula)
     parser.inline.ruler.before("link", "footnote_mark", _footnote_mark)
     parser.inline.ruler.before("autolink", "line_break", _line_break)
+    parser.options["ascii_only"] = ascii_only
     return parser if links else parser.disable(["link", "image"])
 
 
@@ -70,16 +84,21 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     first = _line(state, start)
     if state.is_code_block(start) or not (opening := formulas.block_opening(first)):
         return False
+    indent = min(state.blkIndent, state.sCount[start])
+    none_until = state.env[_NO_FORMULAS].get((opening.closing, indent, end), (end, 0))
+    if none_until[0] <= start < none_until[1]:
+        return False
     lines = [first[len(opening.mark) :]]
     at = start + 1
     while (closed := formulas.closes(lines[-1], opening.closing)) is None and _goes_on(state, start, at, end):
         if opening.closing in lines[-1]:
             # It ends in the middle of a line. Looking on would be done again for every such line.
-            return False
+            break
         lines.append(_line(state, at))
         at += 1
     if closed is None and (at < end or opening.closing in lines[-1]):
-        # Something follows that cannot be part of it.
+        # Something follows that cannot be part of it, nor of a formula that begins in between.
+        state.env[_NO_FORMULAS][opening.closing, indent, end] = (start, at)
         return False
     if silent:
         # What ends a formula looks like what begins one.
@@ -90,6 +109,7 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
             return False
     token = state.push("formula_block", "", 0)
     token.info = "open" if closed is None else ""
+    token.meta["ascii"] = state.md.options.get("ascii_only")
     kept = closed is None or opening.keeps_marks
     ending = opening.closing if closed is not None else ""
     token.content = f"{opening.mark}{chr(10).join(lines)}{ending}" if kept else "\n".join(lines)
@@ -159,7 +179,9 @@ def _formula(state: StateInline, silent: bool) -> bool:
     if found is None:
         return False
     if not silent:
-        state.push("formula", "", 0).content = found.source
+        token = state.push("formula", "", 0)
+        token.content = found.source
+        token.meta["ascii"] = state.md.options.get("ascii_only")
     state.pos = found.end
     return True
 

@@ -1,23 +1,24 @@
 """A table that outgrew the tail: its columns are settled, and its rows are finished one by one."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from markdown_it.tree import SyntaxTreeNode
 from rich.text import Text
 
-from terp_cli.render.grammar import parse
 from terp_cli.render.tables import Layout, cells_of
+
+Parse = Callable[[Sequence[str]], list[SyntaxTreeNode]]
 
 
 class GrowingTable:
-    """Takes the lines that follow the first rows of a table, `head` being the first two of them."""
+    """Takes the lines that follow the first rows of a table, `head` being the first two of them.
 
-    def __init__(
-        self, node: SyntaxTreeNode, head: Sequence[str], width: int, references: dict[str, Any]
-    ) -> None:
+    `parse` gives the blocks of lines.
+    """
+
+    def __init__(self, node: SyntaxTreeNode, head: Sequence[str], width: int, parse: Parse) -> None:
         self._head = head
-        self._references = references
+        self._parse = parse
         self._layout = Layout.of(node, width)
         self.first_rows = self._layout.table(cells_of(node))
 
@@ -37,7 +38,7 @@ class GrowingTable:
     def _drawn(self, line: str, width: int) -> tuple[Layout, list[Text]] | None:
         if not line.strip():
             return None
-        nodes = parse([*self._head, line], self._references)
+        nodes = self._parse([*self._head, line])
         if len(nodes) != 1 or len(cells := cells_of(nodes[0])) != 2:
             return None
         # After a resize the old widths are no use.

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
-_LONGEST = 1_000_000
-_MOST_ROWS, _MOST_COLUMNS = 1_000, 500
+LONGEST = 1_000_000
+MOST_ROWS, _MOST_COLUMNS = 1_000, 500
 _SILENT = frozenset({"script", "style", "head", "title", "template", "noscript", "svg", "select", "textarea"})
 _BLOCKS = frozenset(
     """
@@ -39,7 +39,7 @@ Block = str | Grid
 def blocks(html: str) -> list[Block]:
     """The lines of text and the tables of a page, in order; of a very long page the beginning."""
     reader = _Reader()
-    reader.feed(html[:_LONGEST])
+    reader.feed(html[:LONGEST])
     reader.close()
     return reader.finish()
 
@@ -61,7 +61,7 @@ class _Rows:
 
     def begin_row(self) -> None:
         self.end_row()
-        if len(self._rows) < _MOST_ROWS:
+        if len(self._rows) < MOST_ROWS:
             self._row = []
 
     def begin_cell(self, tag: str, columns: int, rows: int) -> None:
@@ -227,4 +227,4 @@ class _Reader(HTMLParser):
 def _span(number: str | None) -> int:
     # Of more digits than these Python makes no number.
     digits = (number or "")[:9]
-    return max(1, min(int(digits), _MOST_ROWS)) if digits.isascii() and digits.isdigit() else 1
+    return max(1, min(int(digits), MOST_ROWS)) if digits.isascii() and digits.isdigit() else 1

@@ -5,6 +5,7 @@ from rich.style import Style
 from rich.text import Text
 
 from terp_cli.render import look
+from terp_cli.render.grammar import is_ascii
 from terp_cli.render.latex import formula
 from terp_cli.sanitise import readable, visible
 
@@ -44,7 +45,7 @@ def _leaf(node: SyntaxTreeNode) -> tuple[str, Style]:
         case "code_inline":
             return visible(node.content), look.INLINE_CODE
         case "formula":
-            return readable(formula(node.content)), look.FORMULA
+            return readable(formula(node.content, ascii_only=is_ascii(node))), look.FORMULA
         case "footnote_mark":
             return f"[{readable(node.content)}]", look.DIM
         case _:

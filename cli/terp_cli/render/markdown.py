@@ -27,15 +27,24 @@ _LONG_LINE = 512
 class MarkdownStream:
     """Takes a reply's text as it comes. `tail_rows` bounds what may wait to be finished.
 
-    What is quoted is a text of its own: another stream, `depth` levels deep.
+    What is quoted is a text of its own: another stream, `depth` levels deep. With `ascii_only` formulas
+    are written in ASCII.
     """
 
-    def __init__(self, width: Callable[[], int], tail_rows: Callable[[], int], depth: int = 0) -> None:
+    def __init__(
+        self,
+        width: Callable[[], int],
+        tail_rows: Callable[[], int],
+        *,
+        depth: int = 0,
+        ascii_only: bool = False,
+    ) -> None:
         self._width = width
         self._tail_rows = tail_rows
         self._depth = depth
+        self._ascii_only = ascii_only
         self._quote: MarkdownStream | None = None
-        self._prose = ProseBlocks(width, tail_rows)
+        self._prose = ProseBlocks(width, tail_rows, ascii_only=ascii_only)
         self._line = Pieces()
         self._code: CodeStream | None = None
         self._fence = ""
@@ -117,7 +126,12 @@ class MarkdownStream:
         rows: list[Text] = []
         if self._quote is None:
             rows = self._prose.interrupt(0)
-            self._quote = MarkdownStream(lambda: max(10, self._width() - 2), self._tail_rows, self._depth + 1)
+            self._quote = MarkdownStream(
+                lambda: max(10, self._width() - 2),
+                self._tail_rows,
+                depth=self._depth + 1,
+                ascii_only=self._ascii_only,
+            )
         return rows + blocks.quoted(self._quote.feed(line + "\n"))
 
     def _goes_on_with(self, line: str) -> bool:

@@ -41,11 +41,13 @@ class OutputStream:
         whole: bool = False,
         draw: Draw | None = None,
         tail_rows: Callable[[], int] = lambda: 0,
+        ascii_only: bool = False,
     ) -> None:
         self._width = width
         self._cwd = cwd
         self._whole = whole
         self._draw = draw
+        self._ascii_only = ascii_only
         # A bar, a gap and the status line stay in sight below what may still change.
         self._text = ProgramText(window=min(_OPEN, max(0, tail_rows() - 4)))
         self._shown = 0
@@ -174,7 +176,9 @@ class OutputStream:
         saved = saved_to(display) if display.path else ""
         if saved:
             self.saved.add(saved)
-        return display_rows(display.data, saved or display.path, self._width, draw)
+        return display_rows(
+            display.data, saved or display.path, self._width, draw, ascii_only=self._ascii_only
+        )
 
     def _error(self, error: Error) -> list[Styled]:
         if self._whole:

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from rich.text import Text
 
+from terp_cli.glyphs import writes_formulas
 from terp_cli.painter import Painter
 from terp_cli.pictures.graphic import Graphic
 from terp_cli.render.ansi import Palette
@@ -26,6 +27,10 @@ class Screen(Protocol):
     @property
     def tail_rows(self) -> int:
         """How many rows a tail may have; 0 where nothing can be painted again."""
+
+    @property
+    def ascii_only(self) -> bool:
+        """Whether formulas are better written in ASCII."""
 
     def update(self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = ()) -> None:
         """Append `finished` for good, and show `tail` below in place of the last tail."""
@@ -52,6 +57,12 @@ class TerminalScreen:
     def tail_rows(self) -> int:
         """How many rows a tail may have; 0 where nothing can be painted again."""
         return self._painter.tail_rows
+
+    @property
+    def ascii_only(self) -> bool:
+        """Whether formulas are better written in ASCII: on a dumb terminal, and where signs are missing."""
+        painter = self._painter
+        return not (painter.live and writes_formulas(painter.out.encoding or "utf-8"))
 
     def update(self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = ()) -> None:
         """Append `finished`, show `tail`; writes once, or not at all when nothing changed."""

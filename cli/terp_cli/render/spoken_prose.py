@@ -7,10 +7,11 @@ lines += prose.finish()
 
 from collections.abc import Callable, Iterator, Sequence
 
-from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
+from terp_cli.render.grammar import parse
 from terp_cli.render.inline import inline
+from terp_cli.render.latex import displayed
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.tables import cells_of
 from terp_cli.sanitise import one_line, readable, visible
@@ -23,7 +24,6 @@ class SpokenProse:
     """Takes a reply's text as it comes, and gives its blocks when they are whole."""
 
     def __init__(self) -> None:
-        self._markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
         self._text = Pieces()
         self._parse_at = 0.0
 
@@ -47,7 +47,7 @@ class SpokenProse:
 
     def _parsed(self) -> tuple[str, list[SyntaxTreeNode]]:
         source = self._text.take().replace("\r\n", "\n")
-        return source, SyntaxTreeNode(self._markdown.parse(source)).children
+        return source, parse(source.split("\n"), {}, ascii_only=True)
 
 
 def spoken(nodes: Sequence[SyntaxTreeNode], level: int = 1) -> list[str]:
@@ -137,6 +137,16 @@ def _rule(_: SyntaxTreeNode, __: int) -> Iterator[str]:
     yield from ()
 
 
+def _formula(node: SyntaxTreeNode, _: int) -> list[str]:
+    if node.info == "open":
+        return _as_it_is(node, 1)
+    return [readable(line) for line in displayed(node.content, ascii_only=True)]
+
+
+def _footnote(node: SyntaxTreeNode, _: int) -> list[str]:
+    return _labelled(f"Footnote {readable(node.info)}", inline(node.children[0]).plain.split("\n"))
+
+
 def _as_it_is(node: SyntaxTreeNode, _: int) -> list[str]:
     return readable(node.content).rstrip("\n").split("\n")
 
@@ -156,4 +166,6 @@ _SPOKEN: dict[str, Callable[[SyntaxTreeNode, int], list[str] | Iterator[str]]] =
     "ordered_list": _numbers,
     "table": _table,
     "hr": _rule,
+    "formula_block": _formula,
+    "footnote": _footnote,
 }

@@ -37,8 +37,10 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
+from terp.outputs import Output
 from terp_cli.effects_line import effects_line
 from terp_cli.render import words
+from terp_cli.render.interruption import Interruption
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.spoken_output import SpokenOutput
 from terp_cli.render.spoken_prose import SpokenProse, code_lines, counted
@@ -64,16 +66,20 @@ _GAP = re.compile(r"(?<=\d) (?=\d{3})")
 _ENDS = {
     "ok": "Done in",
     "error": "Failed after",
-    "interrupted": "Interrupted after",
+    "interrupted": "Interrupted, with all variables kept, after",
     "timeout": "Out of time after",
     "died": "The kernel died after",
 }
 
 
 class SpokenTurn:
-    """Says the events of a session, one turn after the other. `verbose` shortens nothing."""
+    """Says the events of a session, one turn after the other.
 
-    def __init__(self, clock: Callable[[], float], *, verbose: bool = False) -> None:
+    `verbose` shortens nothing; `repeats` says what was asked, too.
+    """
+
+    def __init__(self, clock: Callable[[], float], *, verbose: bool = False, repeats: bool = True) -> None:
+        self._repeats = repeats
         self._clock = clock
         self.verbose = verbose
         self._what = ""
@@ -85,6 +91,7 @@ class SpokenTurn:
         self._output: SpokenOutput | None = None
         self._cwd = ""
         self._obituary = ""
+        self._interruption = Interruption()
         self._usage = words.Usage()
 
     def take(self, event: Event) -> list[str]:
@@ -158,18 +165,25 @@ class SpokenTurn:
                 self._wait("Running")
                 self._output = SpokenOutput(self._cwd, whole=self.verbose)
                 return lines
-            case Printed(output=output):
-                self._output = self._output or SpokenOutput(self._cwd, whole=self.verbose)
-                return self._output.add(output)
+            case Printed(call_id=call_id, output=output):
+                if not self.verbose and self._interruption.keeps(call_id, output):
+                    return []
+                return self._said(output)
             case LateOutput(output=output):
                 late = SpokenOutput(self._cwd, whole=self.verbose)
                 lines = [*late.add(output), *late.taken()]
                 return [*self.rest(), "Output of an earlier run:", *lines] if lines else []
             case CodeFinished():
                 self._what = ""
-                return [*self.rest(), *self._ended(event)]
+                errors = self._interruption.released(event)
+                after_all = [line for error in errors for line in self._said(error)]
+                return [*after_all, *self.rest(), *self._ended(event)]
             case _:
                 assert_never(event)
+
+    def _said(self, output: Output) -> list[str]:
+        self._output = self._output or SpokenOutput(self._cwd, whole=self.verbose)
+        return self._output.add(output)
 
     def _of_waiting(self, event: ModelCalled | ModelRetrying | Progress | Asked) -> list[str]:
         match event:
@@ -194,9 +208,8 @@ class SpokenTurn:
     def _sentence(self, event: Said) -> list[str]:
         match event:
             case TurnStarted(prompt=prompt, attachments=names):
-                first, *more = readable(prompt).strip().split("\n")
-                rest = [f"And {counted(len(more), 'more line')}."] if more else []
-                return [f"You: {first}", *rest, *([f"Attached: {_names(names)}."] if names else [])]
+                asked = _asked(prompt) if self._repeats else []
+                return [*asked, *([f"Attached: {_names(names)}."] if names else [])]
             case Noticed(text=text, remedy=remedy):
                 return _lines(f"Note: {text}") + (_lines(remedy) if remedy else [])
             case KernelChanged(why=why):
@@ -256,6 +269,11 @@ class SpokenTurn:
     def _wait(self, what: str, seconds: float = 0.0) -> None:
         if what != self._what:
             self._what, self._since = what, self._clock() - seconds
+
+
+def _asked(prompt: str) -> list[str]:
+    first, *more = readable(prompt).strip().split("\n")
+    return [f"You: {first}", *([f"And {counted(len(more), 'more line')}."] if more else [])]
 
 
 def _plain(rows: list[Text]) -> list[str]:

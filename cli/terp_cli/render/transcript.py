@@ -41,6 +41,7 @@ from terp_cli.render.answer import AnswerStream, same_file
 from terp_cli.render.call_code import CallCode
 from terp_cli.render.display import Draw, Drawn, saved_to
 from terp_cli.render.fold import wrapped
+from terp_cli.render.interruption import Interruption
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
 from terp_cli.render.pieces import Pieces
@@ -73,7 +74,8 @@ class Transcript:
     begins, it is finished, and a blank row goes between them. `verbose` folds no traceback, and no
     reasoning unless `reasoning` says so. `draw` draws pictures; without it there is no `Graphic` among
     the rows. `rows` are those of the screen: longer code of a call is folded (0: never). While
-    `asks` is set a person is about to be asked about the code that was proposed.
+    `asks` is set a person is about to be asked about the code that was proposed. With `ascii_only`
+    formulas are written in ASCII.
     """
 
     def __init__(
@@ -94,10 +96,12 @@ class Transcript:
         self._detail: Detail = reasoning or ("whole" if verbose else "folded")
         self._drawing = draw
         self._screen_rows = rows
+        self.ascii_only = False
         self.asks = True
         self._proposed: CodeProposed | None = None
         self._cwd = ""
         self._obituary = ""
+        self._interruption = Interruption()
         # The files that this turn has told of.
         self._named: set[str] = set()
         self._status = Status()
@@ -140,6 +144,9 @@ class Transcript:
         return [header, *code.feed(self._proposed.code), *code.finish()]
 
     def _draw(self, event: Event) -> None:
+        if isinstance(event, TurnStarted | CodeTyped):
+            # The line that was typed stands above, whatever was drawn before it.
+            self._spaced = False
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 self._write(event)
@@ -193,6 +200,8 @@ class Transcript:
                 self._status.wait("running", self._clock(), after_s=0.5)
                 self._begin("output " + call_id, self._output())
             case Printed(call_id=call_id, output=output):
+                if not self.verbose and self._interruption.keeps(call_id, output):
+                    return
                 if isinstance(output, Display | DisplayUpdate) and output.path:
                     self._named |= {output.path, saved_to(output)}
                 self._keep(self._growing("output " + call_id, self._output).add(output))
@@ -239,7 +248,7 @@ class Transcript:
         return FoldedReasoning(self._width, self._clock, shown=self._detail == "folded")
 
     def _markdown(self) -> AnswerStream:
-        markdown = MarkdownStream(self._width, self._tail_rows)
+        markdown = MarkdownStream(self._width, self._tail_rows, ascii_only=self.ascii_only)
         return AnswerStream(
             markdown, lambda address: bool(path := same_file(address, self._cwd)) and path in self._named
         )
@@ -251,6 +260,7 @@ class Transcript:
             whole=self.verbose,
             draw=self._drawing,
             tail_rows=self._tail_rows,
+            ascii_only=self.ascii_only,
         )
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
@@ -313,6 +323,8 @@ class Transcript:
         return CallCode(language, self._width, max(_FEWEST_ROWS, rows - _ROWS_BELOW) if rows else 0)
 
     def _finish_run(self, finished: CodeFinished) -> None:
+        for error in self._interruption.released(finished):
+            self._keep(self._growing("output " + finished.call_id, self._output).add(error))
         if self._name != "output " + finished.call_id:
             self._begin("", None)
         output = self._part

@@ -49,15 +49,13 @@ _ENDED = {
 _RUN = {
     "ok": ("✓ ran", look.GOOD),
     "error": ("✗ failed", look.BAD),
-    "interrupted": ("✗ interrupted", look.WARNING),
+    "interrupted": ("✗ interrupted, variables kept", look.WARNING),
     "timeout": ("✗ out of time", look.BAD),
     "died": ("✗ the kernel died", look.BAD),
 }
-_STOPPED = {"interrupted": "Interrupted", "died": "Killed"}
 _KERNEL = {
     "died": ("The {} kernel died.", look.BAD),
     "restarted": ("The {} kernel was restarted; its variables are gone.", look.WARNING),
-    "interrupted": ("The {} kernel was interrupted; its variables are still there.", look.DIM),
     "stopped": ("The {} kernel was stopped.", look.DIM),
 }
 
@@ -156,7 +154,7 @@ def finished(event: CodeFinished, *, number: int = 0) -> list[Text]:
     if event.note:
         rows += _said(event.note, look.WARNING)
     if event.stopped_at:
-        stopped = _STOPPED.get(event.status, "Stopped")
+        stopped = "Killed" if event.status == "died" else "Stopped"
         rows += _said(f"{stopped} at {stopped_line(event.stopped_at)}", look.WARNING)
     if delta := delta_line(event.changes, event.more_changes):
         rows.append(Text(f"  {one_line(delta)}", look.DIM))

@@ -1,6 +1,7 @@
 """What calling something does that has a full name: the functions of modules, and of the cell."""
 
 import ast
+import re
 from collections.abc import Callable, Container
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ from terp.effects.values import (
 
 if TYPE_CHECKING:
     from terp.effects.python import Reader
+
+_READ_ONLY = re.compile(r"file:[^?#]*\?(?:[^#]*&)?mode=(?:ro|memory)(?:&(?!.*mode=)|$)")
 
 
 def called(reader: "Reader", node: ast.Call) -> Value | None:
@@ -120,7 +123,13 @@ def _database(reader: "Reader", node: ast.Call) -> Value:
     argument = argument_of(node, 0, "database")
     told = reader.texts.of(argument) if argument is not None else []
     if not told or any(one.text != ":memory:" for one in told):
-        tell(reader, node, "reads", [argument] if argument is not None else [])
+        touched = [argument] if argument is not None else []
+        tell(reader, node, "reads", touched)
+        uri = argument_of(node, 7, "uri")
+        is_uri = isinstance(uri, ast.Constant) and uri.value is True
+        if not (is_uri and told and all(one.exact and _READ_ONLY.match(one.text) for one in told)):
+            # A file that is not there is made.
+            tell(reader, node, "writes", touched)
     return Thing("database")
 
 

@@ -94,6 +94,15 @@ def parsed(code: str) -> ast.Module | int:
         return 1
 
 
+def python_in(code: str) -> ast.Module | None:
+    """The tree of a cell without what only IPython understands; None when the rest is no Python."""
+    tree = parsed(code)
+    if not isinstance(tree, ast.Module):
+        lines = code.split("\n")
+        tree = parsed("\n".join(_without(lines, _own_lines(lines))))
+    return tree if isinstance(tree, ast.Module) else None
+
+
 def _own_lines(lines: list[str]) -> list[_Line]:
     """The lines that only IPython understands, and those that continue them."""
     found: list[_Line] = []

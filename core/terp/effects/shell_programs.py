@@ -125,6 +125,7 @@ def _git(found: Found) -> None:
     ):
         _git_reads(found, verb, options)
         return
+    _git_runs(found, verb)
     if verb in ("clean", "rm"):
         for target in [word.text for word in named] or [line]:
             found.find.add("deletes", target, found.at)
@@ -137,14 +138,25 @@ def _git(found: Found) -> None:
     else:
         found.find.add("subprocess", line, found.at)
         found.doubt(f"runs `git {verb}`" if verb else "runs `git`")
+
+
+def _git_runs(found: Found, verb: str) -> None:
+    """Doubt what git runs on its own."""
     if verb in GIT_HOOKS:
         found.doubt(f"`git {verb}` runs the hooks of the repository")
-    if verb == "config" and named:
+    elif verb == "config":
         found.doubt("`git config` decides what git runs")
+    elif verb in GIT_READS | GIT_LISTS | GIT_NETWORK | GIT_WRITES | {"clean", "rm"}:
+        # A monitor of files, filters, text converters, signature checkers, how to reach a server: whoever
+        # wrote `.git/config` has named them.
+        found.doubt(f"`git {verb}` runs what the settings of the repository name")
 
 
 def _git_reads(found: Found, verb: str, options: list[str]) -> None:
+    if verb in ("version", "--version"):
+        return
     found.find.add("reads", "the repository", found.at)
+    _git_runs(found, verb)
     deeds = ("--output", "--ext-diff", "--textconv", "-O", "--open-files-in-pager", "--exec", "--upload-pack")
     if any(option.startswith(deeds) for option in options):
         found.doubt(f"an option of `git {verb}` is not known")

@@ -136,7 +136,7 @@ WRAPPERS = frozenset(
         script setsid chroot ssh-agent strace ltrace stdbuf unbuffer flock caffeinate systemd-run
     """)
 )
-TRANSPARENT = {"time": 0, "nohup": 0, "nice": 0, "ionice": 0, "timeout": 1}
+TRANSPARENT = {"time": 0, "pty": 0, "nohup": 0, "nice": 0, "ionice": 0, "timeout": 1}
 
 # Subcommands of git: those that only look, those that run hooks of the repository, the rest that write.
 GIT_READS = frozenset(

@@ -3,38 +3,15 @@
 import ast
 import json
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from terp.kernels.environment import kernel_environment
+from terp.packages.distributions import known_distribution, normal
+from terp.packages.imports import imported
 
-# Modules whose distribution has another name. What the kernel's own environment says comes first.
-_KNOWN = {
-    "Bio": "biopython",
-    "Crypto": "pycryptodome",
-    "IPython": "ipython",
-    "OpenSSL": "pyopenssl",
-    "PIL": "pillow",
-    "attr": "attrs",
-    "bs4": "beautifulsoup4",
-    "cv2": "opencv-python",
-    "dateutil": "python-dateutil",
-    "docx": "python-docx",
-    "dotenv": "python-dotenv",
-    "fitz": "pymupdf",
-    "git": "gitpython",
-    "jwt": "pyjwt",
-    "magic": "python-magic",
-    "mpl_toolkits": "matplotlib",
-    "pptx": "python-pptx",
-    "serial": "pyserial",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
 _ASK = "import importlib.metadata as m, json; print(json.dumps(m.packages_distributions()))"
 _ASK_S = 20.0
 
@@ -83,26 +60,12 @@ def needs(trees: Iterable[ast.AST], distributions: Distributions) -> Needs:
     )
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
-    """The top-level modules that code imports."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=names):
-                yield from (alias.name.partition(".")[0] for alias in names)
-            case ast.ImportFrom(module=str(module), level=0):
-                yield module.partition(".")[0]
-
-
 def _distribution(module: str, distributions: Distributions) -> str:
     """The distribution that holds `module`; "" when that is not known."""
     found = list(dict.fromkeys(distributions.get(module, ())))
     if len(found) == 1:
-        return _normal(found[0])
-    if module in _KNOWN:
-        return _KNOWN[module]
-    same = [name for name in found if _normal(name) == _normal(module)]
-    return _normal((same or found)[0]) if found else ""
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+        return normal(found[0])
+    if known := known_distribution(module):
+        return known
+    same = [name for name in found if normal(name) == normal(module)]
+    return normal((same or found)[0]) if found else ""

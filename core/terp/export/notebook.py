@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from terp.export.rendered import Rendered
-from terp.export.story import Answer, Prompt, Remark, Run, Story
-from terp.export.words import not_run, omitted, unfinished
+from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
+from terp.export.words import folded, not_run, omitted, unfinished
 from terp.fencing import fenced, quoted
 from terp.languages import language_of
 from terp.outputs import Display, Error, Omitted, Output, Text
@@ -56,11 +56,13 @@ def _heading(story: Story) -> str:
     return f"# {mended(story.title)}"
 
 
-def _cells(part: Prompt | Answer | Run | Remark, made: Any) -> Iterator[Any]:
+def _cells(part: Part, made: Any) -> Iterator[Any]:
     match part:
         case Prompt(text=text, attachments=attachments):
             named = [f"*attached: {', '.join(attachments)}*"] if attachments else []
             yield _markdown(made, "prompt", "\n\n".join([quoted(text), *named]))
+        case Reasoning(text=text):
+            yield _markdown(made, "reasoning", folded(text))
         case Answer(text=text):
             yield _markdown(made, "answer", text)
         case Remark(text=text):

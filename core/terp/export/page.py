@@ -11,7 +11,7 @@ from terp.export.colouring import code_style, coloured
 from terp.export.page_style import POLICY, STYLE
 from terp.export.prose import Prose
 from terp.export.rendered import Rendered
-from terp.export.story import Answer, Part, Prompt, Remark, Run, Story
+from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.export.words import as_text, not_run, output_text, unfinished
 from terp.outputs import Display, Error, Output, Text
 
@@ -54,6 +54,8 @@ def _blocks(part: Part, prose: Prose) -> Iterator[str]:
         case Prompt(text=text, attachments=attachments):
             named = f'<p class="note">attached: {_text(", ".join(attachments))}</p>' if attachments else ""
             yield f'<section class="prompt"><p dir="auto">{_text(text.strip())}</p>{named}</section>'
+        case Reasoning(text=text):
+            yield f'<details dir="auto">\n<summary>Reasoning</summary>\n{prose.html(text)}</details>'
         case Answer(text=text):
             yield f'<section class="answer" dir="auto">\n{prose.html(text)}</section>'
         case Remark(text=text):

@@ -31,6 +31,8 @@ pre.bad { border-left-color: var(--bad); }
   border-left: 4px solid var(--accent); }
 .prompt p { margin: 0; white-space: pre-wrap; font-weight: 600; }
 .prompt .note { font-weight: 400; }
+details { margin: 1rem 0; color: var(--dim); font-size: .9rem; }
+summary { cursor: pointer; }
 .run { margin: 1rem 0; }
 .run.not > .code { opacity: .7; }
 .label { margin: 0; }

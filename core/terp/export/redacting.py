@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from terp.export.story import Answer, Part, Prompt, Remark, Run, Story
+from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.models.scrubbing import Scrubber
 from terp.outputs import Display, Error, Output, Text
 from terp.pictures import is_picture
@@ -18,7 +18,7 @@ def redacted(story: Story, scrubber: Scrubber) -> Story:
 
 def _part(part: Part, scrubber: Scrubber) -> Part:
     match part:
-        case Prompt(text=text) | Answer(text=text) | Remark(text=text):
+        case Prompt(text=text) | Reasoning(text=text) | Answer(text=text) | Remark(text=text):
             return replace(part, text=scrubber.redacted(text))
         case Run():
             return replace(

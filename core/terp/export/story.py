@@ -20,6 +20,13 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Reasoning:
+    """What the model thought before the answer or the call that follows."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A piece of the model's text, up to its next call."""
 
@@ -59,7 +66,7 @@ class Remark:
     text: str
 
 
-Part = Prompt | Answer | Run | Remark
+Part = Prompt | Reasoning | Answer | Run | Remark
 
 
 @dataclass(frozen=True, slots=True)

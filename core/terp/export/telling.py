@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from terp.artifacts import OUTPUTS
+from terp.artifacts import OUTPUTS, Artifacts
 from terp.events import (
     Answered,
     Asked,
@@ -21,12 +21,13 @@ from terp.events import (
     ModelCalled,
     ModelRetrying,
     Printed,
+    ReasoningDelta,
     TextDelta,
     TurnFinished,
     TurnStarted,
 )
 from terp.export.settling import Displays, Settled
-from terp.export.story import Answer, Fate, Part, Prompt, Remark, Run, Story
+from terp.export.story import Answer, Fate, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.log import Record
 from terp.outputs import Display, DisplayUpdate, Output
 from terp.pictures import EXTENSIONS
@@ -77,6 +78,7 @@ class _Teller:
     pictures: dict[str, Path] = field(default_factory=dict)
     _parts: list[Part | _OpenRun] = field(default_factory=list)
     _runs: dict[str, _OpenRun] = field(default_factory=dict)
+    _reasoning: list[str] = field(default_factory=list)
     _text: list[str] = field(default_factory=list)
     _written: dict[str, tuple[str, str]] = field(default_factory=dict)
     _displays: Displays = field(default_factory=Displays)
@@ -91,12 +93,10 @@ class _Teller:
     def take(self, event: Event) -> None:
         """Go on with one event."""
         match event:
-            case TextDelta(text=text):
-                self._text.append(text)
-            case CodeDelta(call_id=call_id, language=language, text=text):
-                before = self._written.get(call_id, ("", ""))
-                self._written[call_id] = (language or before[0], before[1] + text)
+            case ReasoningDelta() | TextDelta() | CodeDelta():
+                self._piece(event)
             case ModelRetrying():
+                self._reasoning.clear()
                 self._text.clear()
                 self._written.clear()
             case TurnStarted() | ModelCalled() | TurnFinished():
@@ -121,6 +121,16 @@ class _Teller:
                     self._running.outputs.typed(answer)
             case _:
                 pass
+
+    def _piece(self, event: ReasoningDelta | TextDelta | CodeDelta) -> None:
+        match event:
+            case ReasoningDelta(text=text):
+                self._reasoning.append(text)
+            case TextDelta(text=text):
+                self._text.append(text)
+            case CodeDelta(call_id=call_id, language=language, text=text):
+                before = self._written.get(call_id, ("", ""))
+                self._written[call_id] = (language or before[0], before[1] + text)
 
     def _turn(self, event: TurnStarted | ModelCalled | TurnFinished) -> None:
         match event:
@@ -158,6 +168,7 @@ class _Teller:
             case CodeStarted(execution_count=count):
                 # Until its end is told it has none: the process may have been killed.
                 run.fate, run.count, self._running = "died", count, run
+                run.output_path = Artifacts(self.folder / OUTPUTS).spooled(count)
             case CodeFinished(status=status, note=note, output_path=output_path, files=files):
                 run.fate, run.reason, run.output_path = status, note, output_path
                 self._running = None
@@ -179,8 +190,11 @@ class _Teller:
         run.outputs.add(output)
 
     def _end_text(self) -> None:
-        text = "".join(self._text)
+        reasoning, text = "".join(self._reasoning), "".join(self._text)
+        self._reasoning.clear()
         self._text.clear()
+        if reasoning.strip():
+            self._parts.append(Reasoning(reasoning.strip()))
         if text.strip():
             self._parts.append(Answer(text.strip("\n")))
 

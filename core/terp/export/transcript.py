@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from terp import pictures
 from terp.export.rendered import Rendered
-from terp.export.story import Answer, Part, Prompt, Remark, Run, Story
-from terp.export.words import not_run, output_text, unfinished
+from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
+from terp.export.words import folded, not_run, output_text, unfinished
 from terp.fencing import fenced, quoted
 from terp.outputs import Display, Output
 from terp.plain import mended
@@ -33,6 +33,8 @@ class _Pages:
                 yield quoted(mended(text))
                 if attachments:
                     yield f"*attached: {', '.join(attachments)}*"
+            case Reasoning(text=text):
+                yield folded(text)
             case Answer(text=text):
                 yield mended(text)
             case Remark(text=text):

@@ -1,6 +1,9 @@
 """What every format says in the same words."""
 
+import re
+
 from terp.export.story import Run
+from terp.fencing import quoted
 from terp.observation import plain_of
 from terp.outputs import Display, Error, Omitted, Output, Text
 from terp.plain import mended, settled, without_escapes
@@ -33,6 +36,13 @@ def omitted(output: Omitted, run: Run) -> str:
     """That output is missing, how much, and where it is."""
     where = f"; all of it is in {run.output_path}" if output.spooled and run.output_path else ""
     return f"[… {output.lines:,} lines ({output.characters:,} characters) left out{where} …]"
+
+
+def folded(reasoning: str) -> str:
+    """What the model thought, as Markdown that opens at a click."""
+    # A tag of its own would end the fold; what else is left open ends with the quotation.
+    inside = re.sub(r"<(?=/?(?:details|summary)\b)", "&lt;", mended(reasoning), flags=re.IGNORECASE)
+    return f"<details>\n<summary>Reasoning</summary>\n\n{quoted(inside)}\n\n</details>"
 
 
 def one_line(text: str) -> str:

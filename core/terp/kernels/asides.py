@@ -56,17 +56,22 @@ class Asides:
             raise KernelBusy("The kernel is busy and does not answer beside its run.", "Ask again later.")
         return tuple(_variable(row) for row in answer.get("variables") or ())
 
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """Those of the top-level modules that code could not import; none when nobody answers."""
+        answer = await self._ask_bootstrap("missing", _VARIABLES_S, modules)
+        return tuple(name for name in (answer or {}).get("missing") or () if name in modules)
+
     async def _ask(self, kind: str, content: Message, timeout_s: float) -> Message:
         process = self._process()
         if process is None:
             return {}
         return await process.ask(kind, content, timeout_s, busy=self._busy()) or {}
 
-    async def _ask_bootstrap(self, what: str, timeout_s: float) -> Message | None:
+    async def _ask_bootstrap(self, what: str, timeout_s: float, about: Sequence[str] = ()) -> Message | None:
         process = self._process()
         if process is None:
             return None
-        return await process.ask_bootstrap(what, timeout_s, busy=self._busy())
+        return await process.ask_bootstrap(what, timeout_s, busy=self._busy(), about=about)
 
 
 def _variable(row: Any) -> Variable:

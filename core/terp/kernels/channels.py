@@ -53,7 +53,7 @@ async def read(channel: str, receive: Callable[[], Any], route: Callable[[str, M
         try:
             message = await receive()
             route(channel, message)
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
             _log.warning("unreadable message on %s: %r", channel, error)
         count += 1
         # A receive that is ready at once never lets another task run, and in a flood all are.

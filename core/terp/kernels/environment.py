@@ -44,6 +44,18 @@ def kernel_environment(environ: Mapping[str, str], env_pass: Iterable[str] = ())
     return {**_SET, **kept}
 
 
+def python_environment(interpreter: Interpreter, environment: Mapping[str, str]) -> dict[str, str]:
+    """`environment` as an activated environment has it, so that programs are those of the interpreter."""
+    prefix = Path(interpreter.path).parent.parent
+    first = [interpreter.programs] if interpreter.programs else []
+    made = dict(environment)
+    if (prefix / "pyvenv.cfg").exists() and interpreter.path != own_interpreter().path:
+        first.append(str(prefix / "bin"))
+        made["VIRTUAL_ENV"] = str(prefix)
+    made["PATH"] = os.pathsep.join([*first, *([environment["PATH"]] if environment.get("PATH") else [])])
+    return made
+
+
 def find_python(python: str, environ: Mapping[str, str]) -> Interpreter:
     """The interpreter for Python kernels: the one asked for, the active environment's, or terp's own."""
     if python:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from terp.kernels.rundir import PREFIX
 from terp.outputs import FileChange
 
 # Directories whose content is nobody's result.
@@ -45,23 +46,27 @@ class _Look:
 
 
 class FileWatch:
-    """Compares the working directory of a kernel before and after its runs.
+    """Compares the directory in which a kernel is started before and after its runs.
 
     The look after a run is the look before the next one. What happened in between is told apart by
     the time of the change. Trees with many files are seen only in their upper levels; what the kernel itself
-    opened for writing (`touched`) is found anywhere. What terp itself writes while code runs is nobody's
-    result: its redirected stdout and stderr, and `own_files`.
+    opened for writing (`touched`) is found anywhere, and nothing else is outside that directory, where other
+    programs may be at work. What terp itself writes while code runs is nobody's result: its redirected
+    stdout and stderr, `own_files`, and all below `own_folders`.
     """
 
-    def __init__(self, most_files: int = 5_000, own_files: Sequence[str] = ()) -> None:
+    def __init__(
+        self, most_files: int = 5_000, own_files: Sequence[str] = (), own_folders: Sequence[str] = ()
+    ) -> None:
         self._most_files = most_files
         self._own_files = own_files
-        self._root = ""
+        self._own_folders = tuple({each for folder in own_folders for each in _spellings(folder)})
+        self._root = self._cwd = ""
         self._before = _Look()
 
     def look(self, root: str) -> None:
         """See the directory as it is before the first run of a kernel."""
-        self._root = root
+        self._root = self._cwd = root
         self._before = _look([root], self._most_files)
 
     def changes(
@@ -73,8 +78,10 @@ class FileWatch:
         is where the run has left the kernel.
         """
         before, since = self._before, started_ns - _CLOCK_SLACK_NS
-        after = _look([self._root, cwd or self._root], self._most_files)
-        self._root = cwd or self._root
+        self._cwd = cwd or self._cwd
+        # A directory deep below is looked at first of all where the code works in it.
+        below = Path(self._cwd).is_relative_to(self._root)
+        after = _look([self._root, self._cwd] if below else [self._root], self._most_files)
         self._before = after
         changed = [
             *_written(before, after, touched, since),
@@ -82,7 +89,12 @@ class FileWatch:
             *_touched_elsewhere(after, touched, since),
         ]
         own = set(_identities((*_STANDARD_STREAMS, *self._own_files)))
-        theirs = {one for one in changed if one.path in touched or own.isdisjoint(_identities([one.path]))}
+        theirs = {
+            one
+            for one in changed
+            if (one.path in touched or own.isdisjoint(_identities([one.path])))
+            and not one.path.startswith(self._own_folders)
+        }
         return tuple(sorted(theirs, key=lambda change: change.path)[:_MOST_CHANGES])
 
 
@@ -125,6 +137,12 @@ def _touched_elsewhere(after: _Look, touched: Mapping[str, State | None], since:
                 yield FileChange(path, "deleted")
         elif file.ctime_ns >= since:
             yield _change(path, file, existed=old is not None)
+
+
+def _spellings(folder: str) -> Iterator[str]:
+    """How the paths below a folder begin."""
+    for path in (Path(folder).absolute(), Path(folder).resolve()):
+        yield f"{path}{os.sep}"
 
 
 def _identities(files: Iterable[int | str]) -> Iterator[tuple[int, int]]:
@@ -182,8 +200,8 @@ def _read(entries: Iterator["os.DirEntry[str]"], look: _Look) -> list[str]:
     below: list[str] = []
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            # Other programs write to hidden directories all the time.
-            if entry.name not in _SKIPPED and not entry.name.startswith("."):
+            # Other programs write to hidden directories all the time, and terp to its own.
+            if entry.name not in _SKIPPED and not entry.name.startswith((".", PREFIX)):
                 below.append(entry.path)
         elif entry.name == "pyvenv.cfg":
             return []

@@ -45,7 +45,8 @@ class JupyterKernel:
     """Implements `Kernel` with a kernel process of this machine.
 
     `launch` says how to start it, given the token with which the bootstrap in the kernel marks its
-    calls home. A run's output past `max_output_chars` is counted and not kept. `own_files` are not
+    calls home. A run's output past `max_output_chars` is counted and not kept. `own_files` and
+    what is below `own_folders` are not
     results of a run, whenever they change.
     """
 
@@ -58,6 +59,7 @@ class JupyterKernel:
         *,
         max_output_chars: int = 64_000_000,
         own_files: Sequence[str] = (),
+        own_folders: Sequence[str] = (),
     ) -> None:
         self._language = language
         self._cwd = cwd
@@ -68,7 +70,7 @@ class JupyterKernel:
         self._generation = 0
         self._closed = False
         self._translator = Translator()
-        self._files = FileWatch(own_files=own_files)
+        self._files = FileWatch(own_files=own_files, own_folders=own_folders)
         self._turn = asyncio.Lock()
         self._process: KernelProcess | None = None
         self._starting: asyncio.Task[KernelProcess] | None = None
@@ -92,8 +94,8 @@ class JupyterKernel:
 
     @property
     def cwd(self) -> str:
-        """The directory in which the kernel is started."""
-        return self._cwd
+        """The directory in which the kernel is, as far as its runs have told."""
+        return self._process.cwd if self._process is not None else self._cwd
 
     @property
     def tier(self) -> str:
@@ -167,6 +169,10 @@ class JupyterKernel:
     async def names(self) -> Mapping[str, str]:
         """The person's names with their types."""
         return await self._asides.names()
+
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """The modules that code could not import."""
+        return await self._asides.missing(modules)
 
     async def aclose(self) -> None:
         """End the kernel. Harmless when repeated."""
@@ -273,9 +279,11 @@ class JupyterKernel:
         await self._until_ended(process, run)
         if run.reply.done():
             await self._until_idle(process, run)
+            await process.catch_up()
         elif process.gone.done():
             await asyncio.sleep(_LAST_OUTPUT_S)
         run.finish_output()
+        process.cwd = run.cwd or process.cwd
         files: tuple[FileChange, ...] = ()
         try:
             files = await asyncio.to_thread(self._files.changes, run.sent_ns, run.touched, run.cwd)
@@ -312,6 +320,10 @@ class JupyterKernel:
         if wants_exit(run.reply.result()):
             note = f"The code ended the session. {_LOST}"
             self._background(self._retire(process))
+        if run.lost:
+            note = run.lost
+            self._generation += 1
+            self._tell.changed(self._language, "restarted", "")
         recall = f"out[{run.number}]" if run.number and process.has_bootstrap else ""
         return ordinary_end(run, files, note, recall=recall)
 

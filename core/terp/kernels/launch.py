@@ -1,16 +1,33 @@
 """How kernels are started."""
 
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
+import terp
 from terp.pythons.interpreter import Interpreter
+
+# `-E` and `-P` keep the person's PYTHONPATH and directory away from the host; what it starts has them.
+_START = """
+import runpy, sys
+home, module = sys.argv.pop(1), sys.argv.pop(1)
+if home not in sys.path:
+    sys.path.insert(0, home)
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
     """A command line with `{connection_file}` in it, a directory, an environment, and why this one.
 
-    `bootstrap` is code that the kernel runs silently before the first cell.
+    `bootstrap` is code that the kernel runs silently before the first cell. `transport` is how messages
+    travel: sockets in a private directory, or ports of 127.0.0.1 for kernels that know nothing else.
+    `interrupt_by` is what stops the code: SIGINT to the kernel's process group, or a message. With
+    `results_lag` a result may come after the kernel has said that it is idle.
     """
 
     argv: Sequence[str]
@@ -20,19 +37,23 @@ class Launch:
     why: str = ""
     bootstrap: str = ""
     start_timeout_s: float = 60.0
+    transport: Literal["ipc", "tcp"] = "ipc"
+    interrupt_by: Literal["signal", "message"] = "signal"
+    results_lag: bool = False
 
 
-# The overlay comes last on the path, so that nothing of it shadows what the environment has itself, and
-# not by a variable, so that no process the code starts inherits it.
-_WITH_OVERLAY = (
-    "import runpy, sys; sys.path.append(sys.argv.pop(1)); "
+# These folders come last on the path, so that nothing in them shadows what the environment has itself, and
+# not by a variable, so that no process the code starts inherits them.
+_WITH_FOLDERS = (
+    "import os, runpy, sys; sys.path += sys.argv.pop(1).split(os.pathsep); "
     "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
 )
 
 
 def python_argv(python: Interpreter) -> Sequence[str]:
     """The command line of an ipykernel, with the options that make it quick and quiet."""
-    start = ("-c", _WITH_OVERLAY, python.overlay) if python.overlay else ("-m", "ipykernel_launcher")
+    folders = os.pathsep.join(python.folders)
+    start = ("-c", _WITH_FOLDERS, folders) if folders else ("-m", "ipykernel_launcher")
     return (
         python.path,
         *start,
@@ -47,3 +68,19 @@ def python_argv(python: Interpreter) -> Sequence[str]:
         # The bootstrap has pipes of its own behind file descriptors 1 and 2.
         "--IPKernelApp.capture_fd_output=False",
     )
+
+
+def host_argv(language: str, *arguments: str) -> Sequence[str]:
+    """The command line of one of terp's own kernels: the module of that name in `hosts`.
+
+    `arguments` are for the kernel itself, as `--ShellKernel.program=/bin/bash`.
+    """
+    module = f"terp.kernels.hosts.{language}"
+    plain = "--IPKernelApp.capture_fd_output=False"
+    return own_argv(module, "-f", "{connection_file}", plain, *arguments)
+
+
+def own_argv(module: str, *arguments: str) -> Sequence[str]:
+    """The command line of a module of terp's, in terp's Python, whatever the environment says."""
+    home = str(Path(terp.__file__).parent.parent)
+    return (sys.executable, "-E", "-P", "-c", _START, home, module, *arguments)

@@ -14,7 +14,7 @@ from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
 from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.kernels.runtimes.table import all_runtimes
+from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
 from terp.outputs import Output
 from terp.pythons.interpreter import Interpreter
@@ -38,9 +38,9 @@ class _Listeners:
 class LocalKernels:
     """Implements `Kernels` with processes of this machine, started at first use.
 
-    `interpreter` is the Python for the next start of its kernel, once that was decided. `own_files`, set
-    before a kernel is asked for, are written by terp itself and never a result of code.
-    Nothing of Jupyter is imported before a kernel is started.
+    `interpreter` is the Python for the next start of its kernel, once that was decided. `own_files` and what
+    is below `own_folders`, set before a kernel is asked for, are written by terp itself and never a result of
+    code. Nothing of Jupyter is imported before a kernel is started.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class LocalKernels:
         self.environ = os.environ if environ is None else environ
         self.interpreter: Interpreter | None = None
         self.own_files: tuple[str, ...] = ()
+        self.own_folders: tuple[str, ...] = ()
         self._listeners = _Listeners()
         self._kernels: dict[str, Kernel] = {}
 
@@ -65,11 +66,18 @@ class LocalKernels:
 
     def known(self) -> Sequence[KnownLanguage]:
         """Every language of the table."""
-        machine = self._machine()
+        names: dict[tuple[Runtime, str], list[str]] = {}
+        for name, row in best_runtimes(self._machine()).items():
+            names.setdefault(row, []).append(name)
         return [
-            KnownLanguage(row.names, row.find(machine), row.remedy, row.keeps_state, row.tested)
-            for row in all_runtimes()
+            KnownLanguage(tuple(theirs), found, row.remedy, row.keeps_state, row.tested)
+            for (row, found), theirs in names.items()
         ]
+
+    @property
+    def stateless(self) -> Sequence[str]:
+        """Those of `languages` in which every run begins anew."""
+        return tuple(name for name, row in self._here.items() if not row.keeps_state)
 
     def get(self, language: str) -> Kernel:
         """The kernel for a language or an alias of it."""
@@ -88,6 +96,7 @@ class LocalKernels:
             self._listeners,
             max_output_chars=self.options.max_output_chars,
             own_files=self.own_files,
+            own_folders=self.own_folders,
         )
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
@@ -115,16 +124,15 @@ class LocalKernels:
         return self._kernels[runtime.language]
 
     def _machine(self) -> Machine:
-        return Machine(self.environ, self.python.path)
+        return Machine(self.environ, self.python.path, self.options.shell)
 
     @cached_property
     def _here(self) -> Mapping[str, Runtime]:
-        machine = self._machine()
-        known = {name: runtime for runtime in all_runtimes() for name in runtime.names}
+        known = best_runtimes(self._machine())
         chosen = [language_of(name, tuple(known)) or name for name in self.options.languages] or tuple(known)
         unknown = [name for name in chosen if name not in known]
         if unknown:
             raise SettingsError(
                 [f"languages: terp runs no {name!r}; it runs {', '.join(known)}." for name in unknown]
             )
-        return {name: known[name] for name in chosen if known[name].find(machine)}
+        return {name: known[name][0] for name in chosen if known[name][1]}

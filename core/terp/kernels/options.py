@@ -7,13 +7,15 @@ from dataclasses import dataclass
 class KernelOptions:
     """How kernels are started.
 
-    `python` is the interpreter for Python code ("": the active environment's, else terp's own), `env_pass`
-    names variables that a kernel gets besides the harmless ones, `prelude` is code that the Python kernel
-    runs silently at each start. Of `languages` (none: all that terp knows) those are offered that are on
-    this machine. A run's output past `max_output_chars` is counted and not kept.
+    `python` is the interpreter for Python code ("": the active environment's, else terp's own), `shell` a
+    bash or zsh by name or path ("": bash, else the person's zsh), `env_pass` names variables that a kernel
+    gets besides the harmless ones, `prelude` is code that the Python kernel runs silently at each start. Of
+    `languages` (none: all that terp knows) those are offered that are on this machine. A run's output past
+    `max_output_chars` is counted and not kept.
     """
 
     python: str = ""
+    shell: str = ""
     env_pass: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     prelude: str = ""

@@ -127,6 +127,10 @@ class PageKernel:
         """None."""
         return {}
 
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """None."""
+        return ()
+
     async def aclose(self) -> None:
         """There is nothing to end."""
 

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import zmq.asyncio
@@ -18,9 +18,8 @@ from terp.kernels.launch import Launch
 from terp.kernels.orphans import MARK, Guard, end_marked
 from terp.kernels.provisioner import GroupProvisioner
 from terp.kernels.rundir import RunDir
+from terp.kernels.translation import COMM_TARGET
 from terp.kernels.waiting import first_of, is_set_within
-
-COMM_TARGET = "terp"
 
 # How often the process is asked whether it lives: iopub is silent after a crash.
 _POLL_S = 0.1
@@ -28,6 +27,8 @@ _POLL_S = 0.1
 _QUICK_POLL_S = 0.01
 # How long a subscription to iopub is given to show up before the probe is sent again.
 _PROBE_S = 0.25
+# How long a late result is waited for.
+_LAG_S = 0.5
 # How long a kernel that is about to be killed may take to write its stack.
 _STACK_S = 0.2
 # How long a kernel that is asked to end may take.
@@ -65,7 +66,7 @@ class CommAnswer:
 class KernelProcess:
     """A running kernel. Made by `start`; after `gone` is done it is of no use any more.
 
-    `gone` holds the exit code of the process, negative for a signal.
+    `gone` holds the exit code of the process, negative for a signal; `cwd` is where its code has taken it.
     """
 
     def __init__(self, launch: Launch, unclaimed: Callable[[str, str, Message], None]) -> None:
@@ -80,6 +81,7 @@ class KernelProcess:
         self._guard: Guard | None = None
         self._subshell: Reply | None = None
         self.info: Message = {}
+        self.cwd = launch.cwd
         self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def start(self) -> None:
@@ -146,25 +148,40 @@ class KernelProcess:
         finally:
             self.forget(message_id)
 
-    async def ask_bootstrap(self, what: str, timeout_s: float, *, busy: bool = False) -> Message | None:
+    async def ask_bootstrap(
+        self, what: str, timeout_s: float, *, busy: bool = False, about: Sequence[str] = ()
+    ) -> Message | None:
         """What the bootstrap in the kernel answers, or None as for `ask`. Runs no code of a cell."""
         deadline = time.monotonic() + timeout_s
         if busy and not await self._has_subshell(timeout_s):
             return None
         answer = CommAnswer()
-        content = {"comm_id": uuid.uuid4().hex, "target_name": COMM_TARGET, "data": {"ask": what}}
+        content = {
+            "comm_id": uuid.uuid4().hex,
+            "target_name": COMM_TARGET,
+            "data": {"ask": what, "about": list(about)},
+        }
         message_id = self.send("comm_open", content, answer, subshell=self._aside(busy=busy))
         try:
             return await self._first(answer.data, deadline - time.monotonic())
         finally:
             self.forget(message_id)
 
+    async def catch_up(self) -> None:
+        """Wait until what a run has put out is here, in a kernel that sends results late."""
+        if self._launch.results_lag:
+            nothing = {"code": "", "silent": True, "store_history": False, "allow_stdin": False}
+            await self.ask("execute_request", nothing, _LAG_S)
+
     def type_in(self, value: str) -> None:
         """Answer the kernel's open `input_request`."""
         self._post("stdin", self._client.session.msg("input_reply", {"value": value}))
 
     async def interrupt(self) -> None:
-        """Send SIGINT to the kernel and its children."""
+        """Send SIGINT to the kernel and its children, or the message that a kernel wants instead."""
+        if self._launch.interrupt_by == "message":
+            self._post("control", self._client.session.msg("interrupt_request", {}))
+            return
         await self._provisioner.send_signal(signal.SIGINT)
 
     def poke(self) -> None:
@@ -242,7 +259,9 @@ class KernelProcess:
     async def _spawn(self) -> None:
         spec = KernelSpec(argv=list(self._launch.argv), language=self._launch.language)
         manager = AsyncKernelManager(
-            connection_file=str(self._dir.connection_file), transport="ipc", context=self._context
+            connection_file=str(self._dir.connection_file),
+            transport=self._launch.transport,
+            context=self._context,
         )
         manager._kernel_spec = spec
         self._provisioner = GroupProvisioner(kernel_id="", kernel_spec=spec, parent=manager)

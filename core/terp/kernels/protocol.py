@@ -65,7 +65,7 @@ class Kernel(Protocol):
 
     @property
     def cwd(self) -> str:
-        """The directory in which the kernel was, or will be, started."""
+        """The directory in which the kernel is, or will be started; code can change it with each run."""
 
     @property
     def tier(self) -> str:
@@ -128,6 +128,9 @@ class Kernel(Protocol):
 
     async def names(self) -> Mapping[str, str]:
         """The names of `variables` with their types, for completion; none when they come too late."""
+
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """Those of the top-level modules that code could not import, as far as that is known."""
 
     async def aclose(self) -> None:
         """End the kernel and what it started. Harmless when called twice."""

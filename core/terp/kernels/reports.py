@@ -1,15 +1,28 @@
 """What the bootstrap in a kernel tells about a run, read with care: code in the kernel can forge it."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from terp.outputs import Held, StoppedAt, VariableAction, VariableChange
+from terp.outputs import BackCall, Held, StoppedAt, VariableAction, VariableChange
 
 _ACTIONS: Mapping[str, VariableAction] = {"new": "new", "changed": "changed", "removed": "removed"}
 _MOST, _LONGEST = 100, 300
 _FRAME = re.compile(r'^ *File "(.*)", line (\d+) in (.+)$', re.MULTILINE)
 _CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]")
+
+
+def back_call_in(text: str) -> BackCall:
+    """The call of a service that JSON text is; one of the service "" where it is none."""
+    try:
+        call = json.loads(text)
+    except (ValueError, RecursionError):
+        call = None
+    service, arguments = (call.get("service"), call.get("arguments")) if isinstance(call, dict) else ("", {})
+    if not (isinstance(service, str) and isinstance(arguments, dict)):
+        return BackCall("", {})
+    return BackCall(service, arguments)
 
 
 def changes_in(report: Mapping[str, Any]) -> tuple[VariableChange, ...]:

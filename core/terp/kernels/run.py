@@ -1,19 +1,21 @@
 """One run of code in a kernel: what has come of it so far, and whether it is over."""
 
 import asyncio
-import json
+import os
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
+from terp.kernels.reports import back_call_in
 from terp.kernels.translation import Translator, error_of, omitted, pages, report_of
 from terp.outputs import BackCall, Error, InputRequest, Output, RunStarted, RunStatus
 
 # An `input_request` overtakes the output before it, which travels on another channel: so long it is
 # held back when no marker of the bootstrap says that the output is complete.
 _INPUT_GRACE_S = 0.1
+_LONGEST_PATH = 4_096
 
 
 class Run:
@@ -70,8 +72,16 @@ class Run:
 
     @property
     def cwd(self) -> str:
-        """Where the code has taken the kernel; "" when it is where it was."""
+        """Where the code has taken the kernel; "" when it is where it was. Code can forge it."""
         told = self.report.get("cwd")
+        if not isinstance(told, str) or len(told) > _LONGEST_PATH:
+            return ""
+        return told if os.path.isabs(told) else ""  # noqa: PTH117
+
+    @property
+    def lost(self) -> str:
+        """Why the state is lost although the kernel lives; "" while it is kept."""
+        told = self.report.get("lost")
         return told if isinstance(told, str) else ""
 
     def stop(self, status: RunStatus) -> None:
@@ -145,10 +155,9 @@ class Run:
             self.backlog.put(RunStarted(execution_count))
 
     def _on_stdin(self, content: Message) -> None:
-        prompt = content.get("prompt") or ""
+        prompt = str(content.get("prompt") or "")
         if prompt.startswith(self._back_prompt):
-            call = json.loads(prompt[len(self._back_prompt) :])
-            self._held = BackCall(call["service"], call["arguments"])
+            self._held = back_call_in(prompt[len(self._back_prompt) :])
         else:
             self._held = InputRequest(prompt, bool(content.get("password")))
         if self._markers:

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-_PREFIX = "terp-k-"
+PREFIX = "terp-k-"
+"""How the names of such directories begin."""
+
 # `sun_path` holds 107 bytes on Linux and 103 on macOS, and "/terp-k-xxxxxxxx/c.json-ipc-5" comes on top.
 _LONGEST_BASE = 70
 
@@ -22,7 +24,7 @@ class RunDir:
     """
 
     def __init__(self, base: Path | None = None) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base or short_base()))
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base or short_base()))
         self._lock: IO[bytes] = (self.path / "lock").open("wb")
         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -91,7 +93,7 @@ def _ours(base: Path, before: float) -> Iterator[Path]:
     try:
         with os.scandir(base) as entries:
             for entry in entries:
-                if not entry.name.startswith(_PREFIX):
+                if not entry.name.startswith(PREFIX):
                     continue
                 found = entry.stat(follow_symlinks=False)
                 if found.st_uid == os.getuid() and found.st_mtime <= before:

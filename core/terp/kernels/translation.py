@@ -13,6 +13,9 @@ REPORT = "application/vnd.terp.report+json"
 RUN_NUMBER = "terp_run"
 """Key in the metadata of a request to run code: which run of the session it is."""
 
+COMM_TARGET = "terp"
+"""Name of the comm by which the adapter asks the bootstrap in the kernel something beside the runs."""
+
 _DISPLAY_IDS = 10_000
 
 

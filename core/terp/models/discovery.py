@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -110,13 +110,13 @@ def local_servers(environ: Mapping[str, str]) -> tuple[LocalServer, ...]:
     return tuple(server for server in (ollama, *_OTHERS) if is_loopback(server.address))
 
 
-def keyed_model(environ: Mapping[str, str]) -> Found | None:
-    """The default of the first provider whose key is set."""
+def keyed_models(environ: Mapping[str, str]) -> Iterator[Found]:
+    """The defaults of the providers whose keys are set, the first one preferred."""
     for provider, model in DEFAULT_MODELS:
         for key_env in PROVIDERS[provider].key_envs:
             if environ.get(key_env, "").strip():
-                return Found(f"{provider}/{model}", f"{key_env} is set")
-    return None
+                yield Found(f"{provider}/{model}", f"{key_env} is set")
+                break
 
 
 async def find_model(
@@ -129,8 +129,8 @@ async def find_model(
     Raises:
         NoModel: there is no key, and no server answered.
     """
-    if found := keyed_model(environ):
-        return found
+    for keyed in keyed_models(environ):
+        return keyed
     asked = local_servers(environ) if servers is None else servers
     for local in await running_models(asked, budget_s=budget_s):
         return local

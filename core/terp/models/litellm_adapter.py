@@ -16,12 +16,13 @@ from typing import Any, ClassVar
 from weakref import WeakSet
 
 from terp.errors import ModelError, ToolsRejected
-from terp.importing import import_slow
+from terp.importing import import_slow, in_daemon
 from terp.messages import Message
 from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
 from terp.models.chat_format import chat_messages
 from terp.models.failures import classify, unreachable, unusable_key
+from terp.models.litellm_opening import opened
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
 from terp.models.protocol import Chunk
@@ -73,7 +74,7 @@ class LiteLLM:
         if problem := unusable_key(self._route.target, needed=self._route.lacks_key):
             raise problem
         # In a thread, so that the screen lives and Ctrl-C works during the import.
-        litellm = await asyncio.to_thread(_litellm)
+        litellm = await in_daemon(_litellm)
         self._enter(litellm, asyncio.get_running_loop())
         self._check_tools(litellm, tools)
         reply = Accumulator(self._abilities.cost_usd)
@@ -121,8 +122,7 @@ class LiteLLM:
         begun = False
         limit_s = self._options.timeout_s or None
         try:
-            async with asyncio.timeout(limit_s):
-                stream = await litellm.acompletion(**request)
+            stream = await opened(litellm, request, limit_s)
             try:
                 # litellm hands the timeout on to most providers; Gemini's it lets hang.
                 while (chunk := await _next(stream, limit_s)) is not None:

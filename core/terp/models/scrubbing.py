@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from terp.models.begun_secrets import begun
+
 REDACTED = "[redacted]"
 # A secret can follow an escape in JSON text: the "n" of "\n" is no part of a word.
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))"
@@ -33,6 +35,8 @@ _JWT_MARK = "eyJ"
 _JWT = re.compile(rf"{_START}{_JWT_MARK}[\w-]{{8}}", re.ASCII)
 _SECRET_NAME = re.compile(r"(?:(?:^|_)(?:KEY|TOKEN|SECRET)|PASSWORD|PASSWD)$")
 _SHORTEST_SECRET = 8
+# In so much of the end of a text a secret is looked for that goes on behind it.
+_LONGEST_BEGUN = 4_096
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _PLACES = (
@@ -97,6 +101,19 @@ class Scrubber:
             clean.append(_without(text, at, at + len(piece), spans))
             at += len(piece)
         return clean
+
+    def settled(self, text: str) -> int:
+        """How much of a text that goes on later can be redacted by itself: in the rest, a secret may begin.
+
+        The rest is mostly empty, and has 4,096 characters at most.
+        """
+        first = max(0, len(text) - _LONGEST_BEGUN)
+        settled = first + begun(text[first:], self._written, (*_MARKS, _JWT_MARK))
+        if settled == len(text):
+            return settled
+        # What is a secret already, and may go on, is not cut in two.
+        cut = (start for start, end in self._spans(text) if first <= start < settled < end)
+        return next(cut, settled)
 
     def redacted_value(self, value: Any) -> Any:
         """A JSON value of which every string is redacted."""

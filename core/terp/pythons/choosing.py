@@ -1,19 +1,23 @@
 """Which Python runs the code of a session: decided once, before its first Python code, with consent."""
 
 import asyncio
+import hashlib
 import os
 import shutil
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from terp.errors import KernelStartFailed
 from terp.kernels.protocol import Kernel
 from terp.outputs import Error
+from terp.packages.shims import pip_shims
 from terp.person import Choice, Option
 from terp.pythons.candidates import active_python, project_python
-from terp.pythons.interpreter import Interpreter, has_module, own_interpreter, version_of
+from terp.pythons.interpreter import Interpreter, has_module, own_interpreter, site_packages, version_of
 from terp.pythons.remembered import How, Remembered
 from terp.tool import Call
 from terp.voice import Voice
@@ -74,7 +78,9 @@ class PythonChoice:
         self._wanted = wanted
         self._kernels = kernels
         self._voice = voice
-        self._overlays = state / "overlays"
+        self._overlays, self._packages, self._shims = (
+            state / name for name in ("overlays", "packages", "programs")
+        )
         self._remembered = Remembered(state / "pythons.json")
         self._environ = environ
         self._settle_at_once()
@@ -98,9 +104,10 @@ class PythonChoice:
             return ""
         assert self._wanted is not None
         interpreter = await self._decided(self._wanted)
-        self._kernels.interpreter = interpreter
-        version = version_of(interpreter.path)
-        return f"The code runs in {interpreter.path}{f', Python {version}' if version else ''}."
+        self._settle(interpreter)
+        # The system prompt tells the version of what was wanted.
+        same = interpreter.path == self._wanted.path
+        return "" if same else f"The code runs in {interpreter.path}, Python {version_of(interpreter.path)}."
 
     async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
         """Nothing: an error of the code changes no decision."""
@@ -113,8 +120,7 @@ class PythonChoice:
             KernelStartFailed: there is none, or it cannot be given ipykernel.
         """
         if configured == OWN:
-            self._kernels.interpreter = own_interpreter()
-            return self._kernels.interpreter
+            return self._settle(own_interpreter())
         path = _found(configured, self._environ)
         if not path:
             raise KernelStartFailed(
@@ -123,24 +129,36 @@ class PythonChoice:
         wanted = Wanted(path, "as you chose", configured)
         bare = has_module(wanted.path, _LAUNCHER) or not version_of(wanted.path)
         chosen = Interpreter(wanted.path, wanted.why) if bare else await self._with_kernel(wanted)
-        self._kernels.interpreter = chosen
-        return chosen
+        return self._settle(chosen)
 
     def _settle_at_once(self) -> None:
         """Decide what needs neither an answer nor work."""
         wanted = self._wanted
         if wanted is None:
-            self._kernels.interpreter = own_interpreter()
+            self._settle(own_interpreter())
             return
         decision = self._remembered.about(wanted.key, wanted.path)
         if decision is not None and decision.how == "own":
-            self._kernels.interpreter = own_interpreter(f"terp's own, not {wanted.name}, as you chose")
+            self._settle(own_interpreter(f"terp's own, not {wanted.name}, as you chose"))
             return
         if wanted.folder and decision is None:
             return
         # What runs without files of its own to look at, such as a shim, is tried as it is.
         if has_module(wanted.path, _LAUNCHER) or not version_of(wanted.path):
-            self._kernels.interpreter = Interpreter(wanted.path, wanted.why)
+            self._settle(Interpreter(wanted.path, wanted.why))
+
+    def _settle(self, interpreter: Interpreter) -> Interpreter:
+        """Take `interpreter` for the next start, with a place for packages and a pip for the code."""
+        packages = ""
+        if interpreter.path == sys.executable or not _is_writable(interpreter.path):
+            digest = hashlib.sha256(interpreter.path.encode()).hexdigest()[:8]
+            packages = str(self._packages / f"py{version_of(interpreter.path)}-{digest}")
+        settled = replace(interpreter, packages=packages)
+        # A folder that cannot be written costs the code its pip, not its kernel.
+        with suppress(OSError):
+            settled = replace(settled, programs=pip_shims(settled, self._environ, self._shims))
+        self._kernels.interpreter = settled
+        return settled
 
     async def _decided(self, wanted: Wanted) -> Interpreter:
         if wanted.folder and self._remembered.about(wanted.key, wanted.path) is None:
@@ -242,3 +260,8 @@ def _found(configured: str, environ: Mapping[str, str]) -> str:
     """
     path = shutil.which(_program(configured), path=environ.get("PATH", ""))
     return os.path.abspath(path) if path else ""  # noqa: PTH100 - `resolve` follows links
+
+
+def _is_writable(python: str) -> bool:
+    folders = site_packages(python)
+    return bool(folders) and os.access(folders[0], os.W_OK)

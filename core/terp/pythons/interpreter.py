@@ -1,9 +1,11 @@
 """A Python on this machine, and what its files tell without starting it."""
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+_SITES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "local/lib/python3*/dist-packages")
 _UNTELLING = (".venv", "venv", "env", "default")
 
 
@@ -11,13 +13,22 @@ _UNTELLING = (".venv", "venv", "env", "default")
 class Interpreter:
     """The Python that runs the kernel, and why it was chosen.
 
-    `overlay` is a folder with ipykernel for an environment that has none: its packages come after the
-    environment's own, and no process that the code starts sees them.
+    `overlay` is a folder with ipykernel for an environment that has none, and `packages` one into which
+    packages are installed in place of the environment, where that is terp's own or cannot be written. What
+    lies in them comes after the environment's own, and no process that the code starts sees it. `programs`
+    is a folder with the `pip` that serves this Python.
     """
 
     path: str
     why: str
     overlay: str = ""
+    packages: str = ""
+    programs: str = ""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders of packages that are not the environment's own."""
+        return tuple(folder for folder in (self.overlay, self.packages) if folder)
 
 
 def own_interpreter(why: str = "terp's own") -> Interpreter:
@@ -35,14 +46,29 @@ def environment_name(interpreter: Interpreter | None) -> str:
     return f"{prefix.name} of {prefix.parent.name}" if prefix.name in _UNTELLING else prefix.name
 
 
+def site_packages(python: str) -> list[Path]:
+    """The folders that hold the packages of a Python's environment."""
+    prefix = Path(python).parent.parent
+    return [found for folder in _SITES for found in prefix.glob(folder)]
+
+
+def has_distribution(interpreter: Interpreter, name: str) -> bool:
+    """Whether a distribution is there, by its normal name."""
+    folders = [*site_packages(interpreter.path), *map(Path, interpreter.folders)]
+    names = (found.name.partition("-")[0] for folder in folders for found in folder.glob("*.dist-info"))
+    return any(re.sub(r"[-_.]+", "-", found).lower() == name for found in names)
+
+
 def has_module(python: str, name: str) -> bool:
     """Whether a Python can import the top-level module `name`, as far as its own folders tell.
 
     What its environment adds otherwise, such as a `.pth` file, is not seen.
     """
-    prefix = Path(python).parent.parent
-    folders = ("lib/python3*/site-packages", "lib/python3/dist-packages")
-    return any(any(prefix.glob(f"{folder}/{name}{end}")) for folder in folders for end in ("", ".py"))
+    return any(
+        (folder / f"{name}{end}").exists() or (end and any(folder.glob(f"{name}.*.so")))
+        for folder in site_packages(python)
+        for end in ("", ".py")
+    )
 
 
 def version_of(python: str) -> str:

@@ -1,9 +1,11 @@
 """All stored sessions: found, listed, searched, removed."""
 
+import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from terp.errors import SessionError, SessionInUse
 from terp.messages import Assistant, User
 from terp.store.forms import Header, title_of
 from terp.store.journal import NAME
-from terp.store.locking import holder, in_use
+from terp.store.locking import Lock, holder, in_use
 from terp.store.reading import read, read_header
 
 _DAY_S = 24 * 3600.0
@@ -58,8 +60,10 @@ class Pruned:
 class Catalogue:
     """The sessions below one directory. What is no session there is passed over."""
 
-    def __init__(self, sessions: Path) -> None:
+    def __init__(self, sessions: Path, *, clear: Callable[[Path], object] = shutil.rmtree) -> None:
+        """The sessions below `sessions`; `clear` takes away a folder that is no session any more."""
         self._sessions = sessions
+        self._clear = clear
 
     def listed(self, cwd: str = "") -> list[Entry]:
         """Sessions of the directory `cwd`, a real path, or of all; the one that was used last comes first."""
@@ -77,6 +81,16 @@ class Catalogue:
             f"There is no session of {cwd} to go on with.",
             "terp sessions --all lists all.",
         )
+
+    def models(self, most: int = 100) -> list[str]:
+        """The models that the last `most` sessions, of all directories, began with; the newest first."""
+        try:
+            # They begin with the day. Nothing but the headers is read, as this is for a line being typed.
+            newest = sorted(os.listdir(self._sessions), reverse=True)[:most]  # noqa: PTH208  (no Path for each)
+        except OSError:
+            return []
+        headers = (read_header(self._sessions / name) for name in newest)
+        return list(dict.fromkeys(header.model for header in headers if header and header.model))
 
     def find(self, name: str, cwd: str = "") -> Path:
         """The session with this id, or the only one whose id begins so, with or without its date.
@@ -114,10 +128,11 @@ class Catalogue:
             SessionInUse: a process has it open.
             SessionError: it cannot be removed.
         """
-        if in_use(folder):
-            raise SessionInUse(f"The session {folder.name} is open (process {holder(folder)}), and stays.")
         try:
-            shutil.rmtree(folder)
+            self._remove(folder)
+        except SessionInUse:
+            pid = holder(folder)
+            raise SessionInUse(f"The session {folder.name} is open (process {pid}), and stays.") from None
         except OSError as error:
             raise SessionError(f"The session {folder.name} cannot be removed: {error.strerror}.") from error
 
@@ -136,11 +151,22 @@ class Catalogue:
             young = not (folder / NAME).is_file() and _last_use(folder) > now - _DAY_S
             if young or in_use(folder):
                 continue
-            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(SessionInUse, OSError):
+                self._remove(folder)
             if not folder.exists():
                 left -= sizes[folder]
                 removed.append(folder.name)
         return Pruned(tuple(removed), total - left, left)
+
+    def _remove(self, folder: Path) -> None:
+        # Who opens the session meanwhile waits for the lock, and then finds none. The lock is let go
+        # before its file: one that is open cannot be removed from every file system.
+        lock = Lock(folder)
+        try:
+            (folder / NAME).unlink(missing_ok=True)
+        finally:
+            lock.release()
+        self._clear(folder)
 
     def _folders(self) -> list[Path]:
         try:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from terp import wire
-from terp.history import Change, Cut, PastTurn, Replaced, Said
+from terp.history import Change, Cut, Noted, PastTurn, Replaced, Said
 from terp.log import Record
 from terp.messages import Assistant, Attachment, Image, Message, Result, System, ToolCall, User
 
@@ -74,6 +74,8 @@ def change_to_json(change: Change) -> dict[str, Any]:
             return line
         case Cut(left=left):
             return {"history": "cut", "left": left}
+        case Noted(text=text):
+            return {"history": "note", "text": text}
         case Replaced(messages=messages, turns=turns):
             return {
                 "history": "all",
@@ -96,6 +98,8 @@ def change_from_json(line: Mapping[str, Any]) -> Change:
     match line["history"]:
         case "cut":
             return Cut(line["left"])
+        case "note":
+            return Noted(line["text"])
         case "all":
             messages = tuple(_message(one["role"], one) for one in line["messages"])
             return Replaced(messages, tuple(_past_turn(turn, messages[turn["at"]]) for turn in line["turns"]))

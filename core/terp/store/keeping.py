@@ -27,7 +27,9 @@ from terp.log import Record
 from terp.messages import Assistant
 from terp.store.forms import Header, change_to_json, event_to_json, header_to_json, title_of
 from terp.store.journal import NAME, Journal
+from terp.store.protocol import Lines
 from terp.store.redacting import redacted
+from terp.store.seams import Seams
 
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
@@ -39,8 +41,9 @@ class Keeper:
 
     One that was resumed is kept from its first turn or the first change of its conversation on.
 
-    A line is written before anyone sees what it tells. When the disk takes no more, the session goes
-    on in memory, with a notice.
+    A line is written before anyone sees what it tells, but for the end of a text in which a secret may
+    have begun (`Seams`): it comes with what follows, or at the end of the run. When the disk takes no
+    more, the session goes on in memory, with a notice.
     """
 
     def __init__(
@@ -50,9 +53,9 @@ class Keeper:
         scrubber: "Callable[[], Scrubber]",
         *,
         stored: "Stored | None" = None,
-        journal: Journal | None = None,
+        journal: Lines | None = None,
     ) -> None:
-        """Keep a new session in `folder`; `resumed` is for one that is stored.
+        """Keep a new session in `folder`, or in `journal`; `resumed` is for one that is stored.
 
         `scrubber` is made when the first line is written.
         """
@@ -61,6 +64,7 @@ class Keeper:
         self._header = header
         self._make_scrubber = scrubber
         self._scrubber: Scrubber | None = None
+        self._seams: Seams | None = None
         self._journal = journal
         self._begun = False
         # What is changed before that is what resuming changes.
@@ -96,7 +100,8 @@ class Keeper:
                 self._begin("")
             case SessionResumed():
                 self._resumed = True
-        self._write(event_to_json(record))
+        for one in self._seam().passed(record):
+            self._write(event_to_json(one))
         if isinstance(record.event, TurnFinished):
             self._sync_soon()
 
@@ -109,6 +114,10 @@ class Keeper:
             line |= {"time": round(time.time(), 6), "numbers": self._pieces}
             self._pieces = {"text": 0, "reasoning": 0}
         self._write(line)
+
+    def as_kept(self, text: str) -> str:
+        """A text as it is kept: without secrets."""
+        return self._redacting().redacted(text)
 
     def copy(self) -> str:
         """Make another session of all that is kept until now; its id.
@@ -124,6 +133,7 @@ class Keeper:
             )
         # A session that was resumed may have changed without a turn since.
         self._begin("")
+        self._release()
         self._flush()
         from terp.store.copying import fork  # noqa: PLC0415  (few sessions are)
 
@@ -131,6 +141,7 @@ class Keeper:
 
     def close(self) -> None:
         """Put everything on the disk and let others open the session. Harmless when called twice."""
+        self._release()
         if error := self._end():
             self._tell(error)
 
@@ -140,23 +151,34 @@ class Keeper:
         self._begun = True
         if self.stored:
             return
-        self._scrubber = self._make_scrubber()
-        title = title_of(self._scrubber.redacted(prompt))
+        title = title_of(self.as_kept(prompt))
         header = {**header_to_json(self._header), "title": title}
         self._waiting.insert(0, _encoded(header))
         try:
-            self._journal = Journal(self.folder, new=True)
+            self._journal = self._journal or Journal(self.folder, new=True)
         except SessionInUse:
             self._fail(OSError(errno.EBUSY, "another terp keeps a session there"))
         except OSError as error:
             self._fail(error)
 
+    def _seam(self) -> Seams:
+        self._seams = self._seams or Seams(self._redacting())
+        return self._seams
+
+    def _redacting(self) -> "Scrubber":
+        self._scrubber = self._scrubber or self._make_scrubber()
+        return self._scrubber
+
+    def _release(self) -> None:
+        if self._seams is not None:
+            for record in self._seams.released():
+                self._write(event_to_json(record))
+
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._failed:
             return
-        self._scrubber = self._scrubber or self._make_scrubber()
         try:
-            written = _encoded(redacted(line, self._scrubber))
+            written = _encoded(redacted(line, self._redacting()))
         except RecursionError:
             self._notice(Noticed("An output of this session is not kept: it is nested too deeply."))
             return
@@ -185,7 +207,7 @@ class Keeper:
             loop.run_in_executor(None, self._sync, self._journal).add_done_callback(self._synced)
 
     @staticmethod
-    def _sync(journal: Journal) -> OSError | None:
+    def _sync(journal: Lines) -> OSError | None:
         try:
             journal.sync()
         except OSError as error:

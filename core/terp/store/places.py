@@ -12,6 +12,7 @@ from terp.settings import Settings
 from terp.store.forms import Header
 from terp.store.journal import NAME
 from terp.store.keeping import Keeper, resumed
+from terp.store.protocol import Keeping
 
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A session's folder, and what keeps the session there, if anything does."""
+    """A session's folder, and what keeps the session, there or elsewhere, if anything does."""
 
     folder: Path
-    keeper: Keeper | None = None
+    keeper: Keeping | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""What a session needs of whatever keeps it: `keeping.Keeper` in a folder, or another kind of store."""
+"""What a session needs of whatever keeps it: `keeping.Keeper` in a folder, or another kind of store.
+
+Another store implements `Keeping`; or only `Lines`, of which `terp.store.lines.keep_lines` makes one.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
@@ -27,12 +30,32 @@ class Keeping(Protocol):
     def change(self, change: Change) -> None:
         """Keep a change of the messages, after it was made."""
 
+    def as_kept(self, text: str) -> str:
+        """A text as it is kept: without secrets."""
+
     def copy(self) -> str:
         """Make another session of all that is kept until now; its id.
 
         Raises:
             SessionError: nothing is kept, or it cannot be copied.
         """
+
+    def close(self) -> None:
+        """The session is over. Harmless when called twice."""
+
+
+class Lines(Protocol):
+    """Where the log of one session goes, in lines of JSON that are never changed again.
+
+    The methods are called in the thread of the session, but for `sync`. Whatever they raise ends the
+    keeping, with a notice; the session goes on in memory.
+    """
+
+    def append(self, lines: bytes) -> None:
+        """Take one or more whole lines: all of them, or none."""
+
+    def sync(self) -> None:
+        """Have safe what was taken until now, at the end of a turn; called in another thread."""
 
     def close(self) -> None:
         """The session is over. Harmless when called twice."""

@@ -20,6 +20,8 @@ from terp.store.forms import VERSION, Header, change_from_json, header_from_json
 from terp.store.journal import NAME
 
 _EVENT, _HISTORY, _ASSISTANT = b'{"event":"', b'{"history":"', b'{"history":"assistant"'
+# More pieces than one reply has.
+_MOST_PIECES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Stored:
 
     `end` is the number of its good bytes. `spent_usd` is None when a price was not known; `runs`, `calls`
     and `questions` are counts from which the numbers go on, `last_run` is the number of the last run; `gone`
-    are the names that the last kernel held, as far as they were noted. `left_over` are the calls without a
+    are the names that the last kernels held, as far as they were noted. `left_over` are the calls without a
     result of a turn that broke off in its reply `step`. `notices` are what a person should know of the
     reading.
     """
@@ -84,6 +86,15 @@ def read(folder: Path) -> Stored:
         content = (folder / NAME).read_bytes()
     except OSError as error:
         raise SessionError(f"The session {folder.name} cannot be read: {error.strerror}.") from error
+    return stored_of(content, folder)
+
+
+def stored_of(content: bytes, folder: Path) -> Stored:
+    """The session whose log is `content`; `folder` is named after it, and nothing is read there.
+
+    Raises:
+        SessionError: nothing of it can be read.
+    """
     lines = content.split(b"\n")
     # What follows the last end of a line was not finished.
     lines.pop()
@@ -95,7 +106,7 @@ def read(folder: Path) -> Stored:
         folder=folder,
         header=reading.header,
         history=reading.history,
-        events=StoredRecords(reading.records, reading.last()),
+        events=StoredRecords(reading.records, reading.last(len(lines))),
         end=reading.end,
         model=reading.model or reading.header.model,
         spent_usd=reading.spent_usd,
@@ -103,7 +114,7 @@ def read(folder: Path) -> Stored:
         last_run=reading.last_run,
         calls=reading.calls,
         questions=reading.counts.get("asked", 0),
-        gone=tuple(reading.names),
+        gone=tuple(dict.fromkeys(name for _, name in reading.names)),
         left_over=tuple(reading.left_over()),
         step=reading.turn_count("model_called"),
         notices=tuple(reading.notices(len(lines))),
@@ -127,7 +138,7 @@ class _Reading:
     history: History = field(default_factory=History)
     records: list[bytes] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    names: dict[str, None] = field(default_factory=dict)
+    names: dict[tuple[str, str], None] = field(default_factory=dict)
     spent_usd: float | None = 0.0
     end: int = 0
     calls: int = 0
@@ -189,21 +200,28 @@ class _Reading:
             case "session_resumed":
                 self.names = {}
             case "kernel_changed":
-                if _parsed(line).get("state") in ("died", "restarted", "stopped"):
-                    self.names = {}
+                event = _parsed(line)
+                if event.get("state") in ("died", "restarted", "stopped"):
+                    self.names = {key: None for key in self.names if key[0] != event["language"]}
             case "code_finished" if b'"changes":[{' in line:
-                self._changes(_parsed(line)["changes"])
+                event = _parsed(line)
+                self._changes(self._language(event["call_id"]), event["changes"])
 
     def _usage(self, cost: float | None) -> None:
         known = self.spent_usd is not None and cost is not None
         self.spent_usd = (self.spent_usd or 0.0) + (cost or 0.0) if known else None
 
-    def _changes(self, changes: Sequence[Mapping[str, Any]]) -> None:
+    def _changes(self, language: str, changes: Sequence[Mapping[str, Any]]) -> None:
         for change in changes:
             if change.get("action") == "removed":
-                self.names.pop(change["name"], None)
+                self.names.pop((language, change["name"]), None)
             else:
-                self.names[change["name"]] = None
+                self.names[language, change["name"]] = None
+
+    def _language(self, call_id: str) -> str:
+        """The language of a call of the last turn, or of code that was typed since."""
+        asked = (line for name, line in reversed(self._turn) if name in ("code_proposed", "code_typed"))
+        return next((str(one["language"]) for one in _whole(asked) if one["call_id"] == call_id), "python")
 
     def _change(self, line: bytes) -> None:
         parsed = _parsed(line)
@@ -221,10 +239,16 @@ class _Reading:
     def _skip(self, kind: str) -> None:
         self._newer[kind] = self._newer.get(kind, 0) + 1
 
-    def last(self) -> int:
-        """The number of the last event."""
+    def last(self, lines: int) -> int:
+        """The number behind which those of new events come: that of the last event, or a higher one.
+
+        Pieces of a reply that broke off were seen, and not written: their numbers are not given out again.
+        """
         events = (line for line in reversed(self.records) if line.startswith(_EVENT))
-        return next((int(event["number"]) for event in _whole(events)), 0)
+        last = next((int(event["number"]) for event in _whole(events)), 0)
+        over = self.turn_count("turn_finished") or self.turn_count("session_resumed")
+        broken_off = self.turn_count("turn_started") and not over
+        return last + _MOST_PIECES if broken_off or self._lines < lines else last
 
     def turn_count(self, name: str) -> int:
         """How many events of this name the last turn has."""

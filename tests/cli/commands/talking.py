@@ -10,6 +10,7 @@ from terp.events import Event
 from terp.kernels.protocol import Variable
 from terp.log import EventLog
 from terp.messages import Attachment, Message, System, User
+from terp.packages.missing import MissingPackages
 from terp.places import Places
 from terp.pythons.choosing import PythonChoice
 from terp.settings import Settings
@@ -56,6 +57,7 @@ class Conversation:
         self.kernels = Kernel(folder)
         self.pythons: PythonChoice | None = None
         self.toolbox = Toolbox()
+        self.packages: MissingPackages | None = None
         self.model = Model()
         self.log = EventLog(clock=lambda: 0.0)
         self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]
@@ -94,7 +96,7 @@ class Noted:
     """What was done, in order: lines said, and tuples of anything else."""
 
     width = 80
-    profile = ""
+    profile = "default"
 
     def __init__(self, folder: Path, *events: Event, prompts: Sequence[str] = ()) -> None:
         self.session = Conversation(folder, *events, prompts=prompts)
@@ -119,8 +121,8 @@ class Noted:
     def show(self, rows: "Sequence[Text]") -> None:
         self.did += [row.plain for row in rows]
 
-    async def page(self, lines: Iterable[str]) -> None:
-        self.did.append(("page", *lines))
+    async def page(self, lines: Iterable[str], name: str = "terp") -> None:
+        self.did.append((name, *lines))
 
     def prefill(self, text: str) -> None:
         self.did.append(("prefill", text))
@@ -130,6 +132,9 @@ class Noted:
 
     def write(self, sequence: str) -> None:
         self.did.append(("write", sequence))
+
+    def clear(self) -> None:
+        self.did.append(("clear",))
 
     async def ask(self, question: str) -> bool:
         self.did.append(("ask", question))

@@ -24,14 +24,22 @@ def worked(tmp_path: Path) -> Noted:
 async def test_runs_are_listed_with_their_numbers(tmp_path: Path) -> None:
     assert await worked(tmp_path).does("/out") == [
         "1  python  ok  14 bytes, 1 picture  print(all)",
-        "2  shell   ok  no output  ls",
+        "2  shell   ok  6 bytes  ls",
     ]
 
 
 async def test_the_full_output_of_a_run_is_paged(tmp_path: Path) -> None:
     talk = worked(tmp_path)
-    assert await talk.does("/out 1") == [("page", "one", "two", "three", "/s/c1-1.png")]
-    assert await talk.does("/out 2") == [("page", "a.csv")]
+    assert await talk.does("/out 1") == [("out[1]", "one", "two", "three", "/s/c1-1.png")]
+    assert await talk.does("/out 2") == [("out[2]", "a.csv")]
+
+
+async def test_a_picture_that_the_output_names_is_paged_once(tmp_path: Path) -> None:
+    whole = tmp_path / "c1.txt"
+    whole.write_text("drawn\n[image: /s/c1-1.png, 8×4]\n", encoding="utf-8")
+    *first, _ = ran("c1", "plot()", Text("stdout", "drawn\n"), Display({}, path="/s/c1-1.png"))
+    talk = Noted(tmp_path, *turn("go", *first, CodeFinished("c1", "ok", 1.0, output_path=str(whole))))
+    assert await talk.does("/out 1") == [("out[1]", "drawn", "[image: /s/c1-1.png, 8×4]")]
 
 
 async def test_a_file_that_is_gone_leaves_what_was_shown(tmp_path: Path) -> None:
@@ -40,6 +48,17 @@ async def test_a_file_that_is_gone_leaves_what_was_shown(tmp_path: Path) -> None
     ((_, why, *rest),) = await talk.does("/out 1")
     assert why.endswith("c1.txt cannot be read: No such file or directory; this is what was shown]")
     assert rest == ["three", "/s/c1-1.png"]
+
+
+async def test_a_run_that_was_killed_shows_what_it_had_put_out(tmp_path: Path) -> None:
+    *killed, _ = ran("c1", "wait()", Text("stdout", "tick 1\n"), Text("stdout", "tick 2\n"))
+    talk = Noted(tmp_path, *turn("go", *killed))
+    assert await talk.does("/out") == ["1  python  died  14 bytes  wait()"]
+    assert (await talk.does("/out 1"))[-1] == ("out[1]", "tick 1", "tick 2")
+    file = talk.session.folder / "outputs/1.txt"
+    file.parent.mkdir(parents=True)
+    file.write_text("tick 1\ntick 2\nmore than was shown\n")
+    assert (await talk.does("/out 1"))[-1] == ("out[1]", "tick 1", "tick 2", "more than was shown")
 
 
 async def test_a_run_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -27,6 +27,10 @@ async def test_retry_sends_the_last_message_as_if_for_the_first_time(tmp_path: P
     assert len(talk.session.turns) == 1
 
 
+async def test_retry_before_anything_was_said_says_so(tmp_path: Path) -> None:
+    assert await Noted(tmp_path).does("/retry") == ["There is no message to send again."]
+
+
 async def test_rewind_lists_the_turns(tmp_path: Path) -> None:
     assert await Noted(tmp_path, prompts=TWO).does("/rewind") == [
         "/rewind N goes back to before:",
@@ -72,7 +76,7 @@ async def test_reasoning_is_that_of_the_last_turn(tmp_path: Path) -> None:
         *(TurnStarted("a"), ReasoningDelta("old")),
         *(TurnStarted("b"), ReasoningDelta("I "), ReasoningDelta("think\nso"), TextDelta("x")),
     )
-    assert await Noted(tmp_path, *events).does("/reasoning") == [("page", "I think", "so")]
+    assert await Noted(tmp_path, *events).does("/reasoning") == [("reasoning", "I think", "so")]
 
 
 async def test_without_reasoning_that_is_said(tmp_path: Path) -> None:

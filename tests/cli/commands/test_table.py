@@ -5,7 +5,7 @@ import pytest
 
 from terp_cli.commands.every import TABLE, all_commands
 from terp_cli.commands.help import about, overview, page, place
-from terp_cli.commands.table import GROUPS, Command, Misused, function
+from terp_cli.commands.table import GROUPS, Command, Commands, Misused, function
 from terp_cli.talk import typed_code
 from tests.cli.commands.talking import Noted
 
@@ -16,7 +16,7 @@ MAGICS = (
 COMMANDS = (
     "help", "model", "settings", "auto_run", "vars", "out", "reasoning", "restart", "reset", "undo", "retry",
     "rewind", "fork", "compact", "tokens", "cost", "sessions", "resume", "export", "copy", "edit", "profile",
-    "doctor", "languages", "python", "quit", "tools",
+    "doctor", "install", "languages", "python", "quit", "clear", "tools",
 )  # fmt: skip
 
 
@@ -62,7 +62,18 @@ async def test_a_line_end_separates_a_name_from_what_follows_too(tmp_path: Path)
 
 
 async def test_a_message_is_no_command(tmp_path: Path) -> None:
-    for line in ("what is /help?", "/usr/bin/env", "!ls", ">>> x", "%% ls", ""):
+    for line in (
+        "% of people",
+        "/ or not",
+        "// a note",
+        " /usr is full",
+        "what is /help?",
+        "/usr/bin/env",
+        "!ls",
+        ">>> x",
+        "%% ls",
+        "",
+    ):
         assert not await all_commands().run(Noted(tmp_path), line)
 
 
@@ -71,6 +82,7 @@ async def test_a_message_is_no_command(tmp_path: Path) -> None:
     [
         ("/modle", ("There is no command '/modle'.", "Did you mean /model?")),
         ("%vras", ("There is no command '/vras'.", "Did you mean /vars?")),
+        ("/purge", ("There is no command '/purge'.", "/help lists all commands.")),
         ("/xyz", ("There is no command '/xyz'.", "/help lists all commands.")),
         ("/\u202ex", ("There is no command '/<U+202E>x'.", "/help lists all commands.")),
         ("/help modle", ("There is no command '/modle'.", "Did you mean /model?")),
@@ -80,6 +92,45 @@ async def test_an_unknown_command_suggests_the_nearest(line: str, said: object, 
     with pytest.raises(Misused) as refused:
         await all_commands().named(line[1:].split(maxsplit=1)[0]).run(Noted(tmp_path), line.partition(" ")[2])
     assert (refused.value.message, refused.value.remedy) == said
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("//usr is full", "/usr is full"),
+        (" /usr is full", "/usr is full"),
+        (" %matplotlib inline", "%matplotlib inline"),
+        ("// a note", "// a note"),
+        ("//share/folder", "//share/folder"),
+        (" words", " words"),
+    ],
+)
+def test_what_keeps_a_message_from_being_a_command_is_no_part_of_it(line: str, message: str) -> None:
+    assert not Commands.are_in(line)
+    assert Commands.as_text(line) == message
+
+
+@pytest.mark.parametrize("row", [row for row in TABLE if not row.argument], ids=lambda row: row.name)
+async def test_a_command_that_takes_nothing_refuses_what_follows_it(row: Command, tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=["one", "two"])
+    with pytest.raises(Misused) as refused:
+        await talk.does(f"/{row.name} 3")
+    assert refused.value.message == f"/{row.name}: nothing can follow it, and '3' did."
+    assert (talk.did, len(talk.session.turns)) == ([], 2)
+
+
+async def test_a_command_that_changes_something_waits_for_the_end_of_a_question(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=["hello"])
+    with pytest.raises(Misused) as refused:
+        await all_commands().run(talk, "/undo", asked=True)
+    assert refused.value.message == "/undo has to wait until the question is answered."
+    assert len(talk.session.turns) == 1
+
+
+async def test_a_command_that_only_shows_something_runs_during_a_question(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    assert await all_commands().run(talk, "/cost", asked=True)
+    assert talk.did == ["Nothing was asked of a model yet."]
 
 
 async def test_a_slash_alone_asks_for_help(tmp_path: Path) -> None:
@@ -99,6 +150,15 @@ def test_names_and_arguments_are_completed(tmp_path: Path) -> None:
     assert list(commands.arguments(talk, "nothing", "")) == []
 
 
-@pytest.mark.parametrize(("line", "code"), [("%% ls -l", ("shell", "ls -l")), ("%%time", None)])
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("%% ls -l", ("shell", "ls -l")),
+        ("%%ls -l", ("shell", "ls -l")),
+        ("%%time", None),
+        ("%%writefile a.py\nx = 1", None),
+        ("%%", None),
+    ],
+)
 def test_open_interpreters_shell_lines_are_code(line: str, code: object) -> None:
     assert typed_code(line, ("python", "shell")) == code

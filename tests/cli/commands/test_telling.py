@@ -1,11 +1,17 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from terp.events import UsageReported
+from terp.errors import SettingsError
+from terp.events import ModelCalled, UsageReported
 from terp.settings import Given, Settings, combine, table
+from terp.testing import collect
+from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import Misused
 from tests.cli.commands.talking import Model, Noted
+from tests.core.store.keeping import kept
 
 USED = (UsageReported(1_200, 30, 1_000, 0.0042), UsageReported(1_300, 20, 0, None))
 
@@ -71,6 +77,65 @@ async def test_the_profiles_are_told(tmp_path: Path) -> None:
     assert [line.split()[0] for line in rest] == ["default", "demo", "fast", "local"]
 
 
+async def test_a_profile_is_told_with_what_it_sets(tmp_path: Path) -> None:
+    told, how, *sets = await Noted(tmp_path).does("/profile local")
+    assert (told, how) == (
+        "A model on this machine: patient with slow replies, careful with small windows.",
+        "It is taken with terp -p local, and sets:",
+    )
+    assert [line.split()[:2] for line in sets] == [
+        ["timeout_s", "600.0"], ["max_output_chars", "6000"], ["temperature", "0.2"]
+    ]  # fmt: skip
+
+
+async def test_a_profile_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="there is no profile 'locla'"):
+        await Noted(tmp_path).does("/profile locla")
+
+
+def offered(talk: Noted, command: str, begun: str) -> list[str]:
+    return [word for word, _ in all_commands().arguments(talk, command, begun)]
+
+
+def test_the_names_of_profiles_are_offered(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    talk.places.profiles.mkdir(parents=True)
+    (talk.places.profiles / "work.yaml").write_text("model: openai/o3\n")
+    assert offered(talk, "profile", "") == ["default", "demo", "fast", "local", "work"]
+    assert offered(talk, "profile", "w") == ["work"]
+
+
+async def test_the_models_that_are_known_here_are_offered(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, ModelCalled("openai/o3", 1), ModelCalled("groq/llama", 2))
+    talk.environ = {"ANTHROPIC_API_KEY": "x", "MISTRAL_API_KEY": "y"}
+    talk.places.profiles.mkdir(parents=True)
+    (talk.places.profiles / "work.yaml").write_text("model: ollama/qwen3\n")
+    before = kept(talk.places.sessions / "2026-11-20-abcd", "hello")
+    await collect(before, "hi")
+    await before.aclose()
+    assert offered(talk, "model", "") == [
+        "groq/llama",
+        "openai/o3",
+        "openai/gpt-4o",
+        "scripted/model",
+        "ollama/qwen3",
+        "anthropic/claude-sonnet-5-5",
+        "mistral/mistral-large-latest",
+    ]
+    assert offered(talk, "model", "Qwen") == ["ollama/qwen3"]
+
+
+def test_offering_models_imports_nothing_that_is_slow() -> None:
+    code = (
+        "import sys; from pathlib import Path; from tests.cli.commands.talking import Noted; "
+        "from terp_cli.commands.telling import known_models; "
+        "list(known_models(Noted(Path('nowhere')), '')); "
+        "print(sorted({'litellm', 'httpx', 'rich'} & sys.modules.keys()))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
+
+
 async def test_info_names_model_session_and_kernels(tmp_path: Path) -> None:
     lines = await Noted(tmp_path, prompts=["a"]).does("%info")
     assert [line.split()[0] for line in lines] == [
@@ -125,3 +190,18 @@ async def test_other_switches_take_the_words_of_open_interpreter(tmp_path: Path)
     assert talk.verbose is False
     with pytest.raises(Misused, match="/debug: 'perhaps' is neither on nor off"):
         await talk.does("%debug perhaps")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("/debug", ["Debug output is on", "Debug output is off"]),
+        ("/verbose", ["Verbose output is on", "Verbose output is off"]),
+    ],
+)
+async def test_a_switch_without_a_word_is_turned_and_tells_how_it_is_now(
+    command: str, told: list[str], tmp_path: Path
+) -> None:
+    talk = Noted(tmp_path)
+    said = [line for _ in range(2) for line in await talk.does(command)]
+    assert [line.partition(":")[0] for line in said] == told

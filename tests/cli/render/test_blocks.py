@@ -2,7 +2,11 @@
 
 import pytest
 
+from terp.events import TextDelta, TurnFinished
+from terp.outputs import Display
 from terp_cli.render.markdown import MarkdownStream
+from terp_cli.terminal import TerminalFront
+from tests.cli.drawing import Clock, printed
 from tests.cli.screens import Terminal, cut, stream
 
 
@@ -28,6 +32,31 @@ def test_formulas_are_found_in_sentences() -> None:
     assert shown(r"So $x_1$, $5$, \(a^2\) and \[ \frac{a}{b} \] hold, $$y_i$$ too.") == [
         "So x₁, 5, a² and a/b hold, yᵢ too."
     ]
+
+
+@pytest.mark.parametrize(("encoding", "live"), [("ascii", True), ("utf-8", False)])
+def test_formulas_are_spelled_in_ascii_and_on_a_dumb_terminal(encoding: str, live: bool) -> None:
+    terminal = Encoded(encoding)
+    front = TerminalFront(lambda: terminal.screen(terminal.painter(live=live)), clock=Clock())
+    table = "| f |\n|---|\n| $y^2$ |\n"
+    front.draw(TextDelta(f"> So $x_i \\le \\alpha$:\n\n$$\n\\sqrt{{2}}\n$$\n\n{table}"))
+    for event in printed(Display({"text/latex": "$\\displaystyle \\pi$", "text/plain": "-"})):
+        front.draw(event)
+    front.draw(TurnFinished("done", ""))
+    said = [row.strip(" │") for row in terminal.shown()]
+    assert [said.count(row) for row in ("So x_i <= alpha:", "sqrt(2)", "y^2", "pi")] == [1] * 4
+
+
+class Encoded(Terminal):
+    """A terminal with an encoding."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._encoding
 
 
 def test_escaped_brackets_are_no_formulas() -> None:

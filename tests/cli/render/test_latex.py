@@ -50,6 +50,28 @@ def test_the_lines_of_an_equation_are_aligned() -> None:
     ]
 
 
+SPELLED = [
+    (r"E = mc^2", "E = mc^2"),
+    (r"\frac12mv^2", "1/2 mv^2"),
+    (r"x_i^2 + \sum_{i=1}^{n} x_i", "x_i^2 + sum_(i=1)^n x_i"),
+    (r"\sqrt{x^2+y^2} \le \sqrt[3]{z}", "sqrt(x^2 + y^2) <= cbrt(z)"),
+    (r"\int_0^\infty e^{-x^2}\,dx = \frac{\sqrt{\pi}}{2}", "integral_0^infinity e^(-x^2) dx = sqrt(pi)/2"),
+    (r"\mathbb{R}^n \to \mathcal{L}, \hat{y}_i", "R^n -> L, hat(y)_i"),
+    (r"x_{i,j}^{(k)}, \beta^{2k}, 2\pi r", "x_(i,j)^(k), beta^(2k), 2 pi r"),
+    (r"90^\circ, f'(x), \Omega\alpha", "90 deg, f'(x), Omega alpha"),
+    (r"|x| \leq \|y\|, x \not\in A", "|x| <= ||y||, x not in A"),
+    (r"a \oplus b", "a circled plus b"),
+    (r"\text{Größe} = 東", "Größe = 東"),
+    (r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}^T", "(a, b; c, d)^T"),
+]
+
+
+@pytest.mark.parametrize(("source", "said"), SPELLED)
+def test_a_formula_is_spelled_where_its_signs_are_missing(source: str, said: str) -> None:
+    assert formula(source, ascii_only=True) == said
+    assert displayed(source, ascii_only=True) == [said]
+
+
 MARKS = ["{", "}", "^", "_", "&", r"\\", r"\frac", r"\sqrt[", r"\left(", r"\right.", r"\begin{matrix}", "x"]
 MARKS += [
     r"\end{matrix}",
@@ -71,6 +93,11 @@ MARKS += [
 def test_nothing_that_is_no_formula_fails(source: str) -> None:
     assert "\n" not in formula(source)
     assert all("\n" not in row for row in displayed(source))
+
+
+@given(st.lists(st.sampled_from([mark for mark in MARKS if mark.isascii()]), max_size=40).map("".join))
+def test_ascii_is_spelled_in_ascii(source: str) -> None:
+    assert formula(source, ascii_only=True).isascii()
 
 
 @pytest.mark.parametrize("piece", ["{", r"\sqrt{", r"\left(", r"\begin{matrix}", "_{", r"\substack{", "}"])

@@ -20,6 +20,7 @@ from terp.events import (
     Event,
     ModelCalled,
     Printed,
+    ReasoningDelta,
     TextDelta,
     TurnFinished,
     TurnStarted,
@@ -101,6 +102,8 @@ def session() -> list[Record]:
     """Prompt, failure, table and picture, a declined call, one that was typed, a shell, CJK."""
     first = turn(
         "Plot 東京 sales\nby month",
+        ReasoningDelta("A *plot*, </details> then.\n\n```py\n"),
+        ReasoningDelta("sale"),
         TextDelta("I'll look **first**.\n\n| a | b |\n|---|---|\n| 1 | 2 |"),
         *ran("c1", "import numpy as np\nsale", Text("stdout", "10 %\r90 %\n"), FAILED, status="error"),
         ModelCalled("scripted/model", 2),

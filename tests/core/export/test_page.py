@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from terp.export.page import page
-from terp.export.story import Answer, Prompt, Remark, Run, Story
+from terp.export.story import Answer, Prompt, Reasoning, Remark, Run, Story
 from terp.outputs import Display, Error, Text
 from tests.core.export.scripted import story as scripted
 
@@ -13,6 +13,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)><svg onload=alert(1)><!--</pre><
 PAGE_TAGS = {
     "html", "head", "meta", "title", "style", "body", "main", "header", "section", "h1", "p", "pre", "span",
     "strong", "em", "code", "a", "img", "div", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "br",
+    "details", "summary",
 }  # fmt: skip
 
 
@@ -45,7 +46,8 @@ def hostile(text: str = HOSTILE) -> str:
     )
     run = Run(text, text, "died", 1, text, outputs)
     linked = f"[a](javascript:alert(1)) [b](data:text/html,x) <https://e.example/> ![c](http://e.example/y)\n{text}"
-    parts = (Prompt(text, (text,)), Answer(linked), Answer(f"```{text}\n{text}\n```"), run, Remark(text))
+    said = (Prompt(text, (text,)), Reasoning(text), Answer(linked), Answer(f"```{text}\n{text}\n```"))
+    parts = (*said, run, Remark(text))
     return page(Story(text, parts, model=text, began=1.0)).text
 
 

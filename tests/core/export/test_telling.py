@@ -9,11 +9,12 @@ from terp.events import (
     LateOutput,
     ModelCalled,
     ModelRetrying,
+    ReasoningDelta,
     TextDelta,
     TurnFinished,
     TurnStarted,
 )
-from terp.export.story import Answer, Prompt, Remark, Run
+from terp.export.story import Answer, Prompt, Reasoning, Remark, Run
 from terp.export.telling import story_of
 from terp.outputs import Clear, Display, DisplayUpdate, Omitted, Text
 from tests.core.export.scripted import png, proposed, ran, records, told, turn
@@ -51,6 +52,25 @@ def test_a_display_of_an_earlier_run_gets_its_update() -> None:
         (Display({"text/plain": "9 %"}, display_id="bar"),),
         (),
     ]
+
+
+def test_reasoning_comes_before_what_it_led_to() -> None:
+    first = (ReasoningDelta("a table "), ReasoningDelta("first\n"), TextDelta("I look."))
+    story = told(*turn("go", *first, *ran("c1", "x"), ReasoningDelta("done"), TextDelta("There.")))
+    assert [part for part in story.parts if not isinstance(part, Run)] == [
+        Prompt("go"),
+        Reasoning("a table first"),
+        Answer("I look."),
+        Reasoning("done"),
+        Answer("There."),
+    ]
+
+
+def test_reasoning_of_a_reply_that_broke_off_is_not_told() -> None:
+    story = told(
+        *turn("go", ReasoningDelta("hm"), ModelRetrying(1, "lost", 0.0), ReasoningDelta("so"), TextDelta("a"))
+    )
+    assert story.parts == (Prompt("go"), Reasoning("so"), Answer("a"))
 
 
 def test_late_output_belongs_to_its_run() -> None:

@@ -27,6 +27,13 @@ async def kernel(kernels: LocalKernels) -> Kernel:
     return kernels.get("python")
 
 
+@pytest.fixture(scope="package")
+async def shell(kernels: LocalKernels) -> Kernel:
+    if "shell" not in kernels.languages:
+        pytest.skip("there is no bash")
+    return kernels.get("shell")
+
+
 @pytest.fixture
 async def heard(kernels: LocalKernels) -> AsyncGenerator[Listener, None]:
     listener = Listener()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from terp.events import KernelState
 from terp.kernels.protocol import Kernel
-from terp.outputs import Display, Output, RunEnded, RunItem, RunStarted, Text
+from terp.outputs import Display, Error, InputRequest, Output, RunEnded, RunItem, RunStarted, Text
 
 PATIENCE_S = 30.0
 
@@ -72,6 +72,17 @@ class Ran:
         return "".join(item.text for item in self.items if isinstance(item, Text) and item.stream == "stderr")
 
     @property
+    def error(self) -> str:
+        """The name and the value of what it failed with; "" when it did not."""
+        return next(
+            (f"{item.name} {item.value}".strip() for item in self.items if isinstance(item, Error)), ""
+        )
+
+    @property
+    def questions(self) -> Sequence[InputRequest]:
+        return [item for item in self.items if isinstance(item, InputRequest)]
+
+    @property
     def results(self) -> Sequence[str]:
         return [item.data["text/plain"] for item in self.items if isinstance(item, Display)]
 
@@ -84,6 +95,18 @@ async def ran(kernel: Kernel, code: str, *, run_id: str = "", timeout_s: float =
     """Run `code` to its end."""
     async with asyncio.timeout(PATIENCE_S):
         return Ran([item async for item in kernel.execute(code, run_id=run_id, timeout_s=timeout_s)])
+
+
+async def ran_with(kernel: Kernel, code: str, *answers: str | None) -> Ran:
+    """Run `code` and type one of `answers` at each of its questions, then the end of file."""
+    items: list[RunItem] = []
+    left = list(answers)
+    async with asyncio.timeout(PATIENCE_S):
+        async for item in kernel.execute(code):
+            items.append(item)
+            if isinstance(item, InputRequest):
+                await kernel.type_in(left.pop(0) if left else None)
+    return Ran(items)
 
 
 async def interrupted_at(kernel: Kernel, code: str, text: str) -> Ran:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from terp.events import CodeFinished
+from terp.events import CodeFinished, Printed, TurnFinished
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.outputs import BackCall, Error, InputRequest, RunItem, Text
@@ -71,6 +71,29 @@ async def test_a_failed_call_home_raises_there(kernel: Kernel) -> None:
     code = "import terp_home\ntry:\n    terp_home.call('x')\nexcept RuntimeError as error:\n    print(error)"
     run = await answering(kernel, code, ValueError("no such service"))
     assert run.stdout == "no such service\n"
+
+
+async def test_code_that_forges_a_call_home_gets_an_error_and_its_turn_goes_on(tmp_path: Path) -> None:
+    code = (
+        "import terp_home, json\n"
+        "def send(text):\n"
+        "    print(json.loads(terp_home._home.kernel.raw_input(f'terp:{terp_home._home.token}:' + text)))\n"
+        "send('no json')\n"
+        "send(json.dumps({'service': ['x'], 'arguments': {}}))\n"
+    )
+    session = Session(
+        ScriptedModel(call(code), "ok"),
+        LocalKernels(str(tmp_path)),
+        ScriptedPerson("run"),
+        folder=tmp_path / "session",
+    )
+    async with asyncio.timeout(PATIENCE_S):
+        events = await collect(session, "go")
+        await session.aclose()
+    assert [event.output for event in events if isinstance(event, Printed)] == [
+        Text("stdout", "{'error': 'this call names no service of terp'}\n")
+    ] * 2
+    assert events[-1] == TurnFinished("done", "ok")
 
 
 async def test_a_prompt_that_looks_like_a_call_home_is_only_a_prompt(kernel: Kernel) -> None:

@@ -55,7 +55,8 @@ def test_what_comes_after_the_end_is_unclaimed() -> None:
 
 async def test_a_reader_survives_messages_that_cannot_be_read() -> None:
     incoming: asyncio.Queue[Message | Exception] = asyncio.Queue()
-    for item in (ValueError("bad signature"), message("stream", {}), message("odd", 3), message("last", {})):
+    bad: list[Message | Exception] = [ValueError("bad signature"), RecursionError("nested too deeply")]
+    for item in (*bad, message("stream", {}), message("odd", 3), message("last", {})):
         incoming.put_nowait(item)
     done = asyncio.Event()
     seen: list[str] = []

@@ -11,9 +11,11 @@ from tests.core.kernels.running import Ran, ran
 
 @pytest.fixture
 async def folder(kernel: Kernel, tmp_path: Path) -> Path:
-    """A directory that the kernel is in."""
-    await ran(kernel, f"import os; os.chdir({str(tmp_path)!r})")
-    return tmp_path
+    """A directory that the kernel is in, below the one it was started in."""
+    folder = Path(kernel.cwd, tmp_path.name)
+    folder.mkdir(exist_ok=True)
+    await ran(kernel, f"import os; os.chdir({str(folder)!r})")
+    return folder
 
 
 def changes(run: Ran, folder: Path) -> dict[str, FileAction]:
@@ -83,23 +85,42 @@ async def test_files_elsewhere_are_found_by_their_opening(
     assert [(change.path, change.action) for change in run.ended.files] == [(str(other), "created")]
 
 
-async def test_files_are_found_where_the_code_has_gone(
+async def test_elsewhere_only_what_the_code_itself_wrote_is_found(
     kernel: Kernel, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     other = tmp_path_factory.mktemp("gone")
     code = (
-        f"_ = open('here', 'w').write('1')\nos.chdir({str(other)!r})\n!echo 1 > there\n_ = open('too', 'w')"
+        f"_ = open('here', 'w').write('1')\nos.chdir({str(other)!r})\n"
+        "!echo 1 > of_any_process\n_ = open('too', 'w')"
     )
     run = await ran(kernel, code)
-    assert {change.path for change in run.ended.files} == {
-        str(folder / "here"),
-        str(other / "there"),
-        str(other / "too"),
-    }
-    run = await ran(kernel, "!echo 2 >> there")
-    assert [(change.path, change.action) for change in run.ended.files] == [
-        (str(other / "there"), "modified")
-    ]
+    assert {change.path for change in run.ended.files} == {str(folder / "here"), str(other / "too")}
+    assert (await ran(kernel, "!echo 2 >> of_any_process")).ended.files == ()
+
+
+async def test_the_directory_of_a_kernel_is_the_one_its_code_has_gone_to(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    await kernel.restart()
+    start = kernel.cwd
+    await ran(kernel, f"import os; os.chdir({str(tmp_path)!r})")
+    there = kernel.cwd
+    await ran(kernel, "1")
+    still_there = kernel.cwd
+    await kernel.restart()
+    assert (there, still_there, kernel.cwd) == (str(tmp_path), str(tmp_path), start)
+
+
+async def test_a_directory_that_a_thread_has_gone_to_is_told_by_the_next_run(
+    kernel: Kernel, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = str(tmp_path_factory.mktemp("thread"))
+    code = f"import threading, time\nthreading.Timer(0.1, os.chdir, [{other!r}]).start()"
+    await ran(kernel, code)
+    # It has gone there before this run begins.
+    await ran(kernel, "import time; time.sleep(0.3)")
+    await ran(kernel, "1")
+    assert kernel.cwd == other
 
 
 async def test_what_a_person_changed_between_runs_is_not_the_codes(kernel: Kernel, folder: Path) -> None:
@@ -153,3 +174,14 @@ def test_what_terp_itself_writes_is_no_result_unless_the_code_opened_it(tmp_path
     recording.write_text("{} {}")
     touched = {str(recording): None}
     assert [change.path for change in watch.changes(since, touched)] == [str(recording)]
+
+
+def test_nothing_in_a_folder_of_terps_is_a_result(tmp_path: Path) -> None:
+    home, result = tmp_path / "home", tmp_path / "result.csv"
+    home.mkdir()
+    watch = FileWatch(own_folders=[str(home)])
+    watch.look(str(tmp_path))
+    (home / "history").write_text("x")
+    result.write_text("1")
+    since = (home / "history").stat().st_ctime_ns
+    assert [change.path for change in watch.changes(since, {str(home / "history"): None})] == [str(result)]

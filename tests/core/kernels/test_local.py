@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_a_language_has_aliases_and_one_kernel(tmp_path: Path) -> None:
-    kernels = LocalKernels(str(tmp_path))
+    kernels = LocalKernels(str(tmp_path), KernelOptions(languages=("python",)))
     assert kernels.languages == ("python",)
     assert {kernels.get(name) for name in ("python", "py", "Python3", " ipython ")} == {kernels.get("python")}
     with pytest.raises(UnknownLanguage, match=r"No kernel here runs 'cobol'. There is: python."):

@@ -2,6 +2,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pytest
+
 from terp.kernels.backlog import Backlog
 from terp.kernels.run import Run
 from terp.kernels.translation import REPORT, Translator
@@ -101,6 +103,27 @@ async def test_a_question_of_a_kernel_without_bootstrap_is_asked_too() -> None:
     async with asyncio.timeout(10):
         assert [await anext(items), await anext(items)] == [RunStarted(0), InputRequest("?", secret=True)]
     await items.aclose()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"service": [], "arguments": {}}',
+        '{"service": "s", "arguments": 1}',
+        "deep",
+    ],
+)
+async def test_a_call_home_that_is_none_calls_no_service(call: str) -> None:
+    run = a_run()
+    iopub(run, "display_data", data={REPORT: {"asks": True}})
+    text = "[" * 10**6 if call == "deep" else call
+    content = {"prompt": f"terp:token:{text}", "password": False}
+    run.received("stdin", {"msg_type": "input_request", "content": content})
+    assert await items_of(run) == [RunStarted(0), BackCall("", {})]
 
 
 async def test_a_call_home_needs_the_token() -> None:

@@ -14,7 +14,7 @@ from terp.models.discovery import (
     Found,
     LocalServer,
     find_model,
-    keyed_model,
+    keyed_models,
     local_servers,
     running_models,
 )
@@ -103,7 +103,7 @@ async def test_with_nothing_one_screen_says_what_to_do() -> None:
 
 
 def test_keys_are_looked_at_in_order() -> None:
-    found = keyed_model({"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "y", "GEMINI_API_KEY": " "})
+    found, *_ = keyed_models({"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "y", "GEMINI_API_KEY": " "})
     assert found is not None
     assert found.why == "ANTHROPIC_API_KEY is set"
 

@@ -1,5 +1,7 @@
 """What the adapter asks of litellm, and keeps it from."""
 
+import asyncio
+import gc
 import json
 import os
 import subprocess
@@ -108,6 +110,21 @@ async def test_a_stalled_stream_ends_at_the_timeout(provider: str) -> None:
         with pytest.raises(Unavailable, match=r"nothing came for 0\.3 s"):
             await collect(model.stream(ASKED))
         await model.aclose()
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "ollama_chat"])
+async def test_a_request_that_is_given_up_while_it_is_made_leaves_nothing_behind(provider: str) -> None:
+    await asyncio.to_thread(preload)
+    with Loopback([Stalled()]) as server:
+        options = ModelOptions(
+            f"{provider}/m", adapter="litellm", api_base=server.url, api_key="k", timeout_s=1e-6
+        )
+        model = open_adapter(options, environ={})
+        with pytest.raises(Unavailable, match="nothing came for"):
+            await collect(model.stream(ASKED))
+        await model.aclose()
+    # A coroutine that nobody awaited complains when it is collected.
+    gc.collect()
 
 
 async def test_nothing_listening_is_unavailable() -> None:

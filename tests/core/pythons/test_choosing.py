@@ -72,7 +72,7 @@ async def test_a_projects_environment_runs_the_code_once_the_person_says_so(proj
     await kernels.aclose()
     version = "{}.{}".format(*sys.version_info)
     assert asked.choices == [f"Run Python code in .venv (Python {version}) of this project?"]
-    assert told == f"The code runs in {project}/.venv/bin/python, Python {version}."
+    assert told == ""
     assert run.stdout == f"42 {project}/.venv\n"
 
 

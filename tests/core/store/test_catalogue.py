@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ from terp.errors import SessionError, SessionInUse
 from terp.session import Session
 from terp.store.catalogue import Catalogue
 from terp.store.folders import is_due
+from terp.store.keeping import resumed
 from terp.store.reading import read
 from terp.testing import collect
-from tests.core.store.keeping import kept
+from tests.core.store.keeping import kept, scrubber
 
 
 def make(sessions: Path, name: str, *prompts: str, used: float = 0.0) -> Path:
@@ -111,6 +113,26 @@ def test_a_session_that_is_open_is_never_removed(tmp_path: Path) -> None:
         assert catalogue.prune(0).removed == (A,)
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("how", ["remove", "prune"])
+def test_a_session_that_is_being_removed_cannot_be_opened(tmp_path: Path, how: str) -> None:
+    found: list[str] = []
+
+    def opening(folder: Path) -> None:
+        with pytest.raises(SessionError) as failure:
+            resumed(folder, scrubber)
+        found.append(failure.value.message)
+        shutil.rmtree(folder)
+
+    folder = make(tmp_path, A, "hi")
+    catalogue = Catalogue(tmp_path, clear=opening)
+    if how == "remove":
+        catalogue.remove(folder)
+    else:
+        catalogue.prune(0)
+    assert found == [f"The session {A} cannot be read: No such file or directory."]
+    assert not folder.exists()
 
 
 def test_a_folder_that_has_just_been_made_is_left_alone(tmp_path: Path) -> None:

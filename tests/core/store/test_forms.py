@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.history import Change, Cut, History, Replaced, Said
+from terp.history import Change, Cut, History, Noted, Replaced, Said
 from terp.messages import Assistant, Attachment, Image, Result, ToolCall, User
 from terp.store.forms import Header, change_from_json, change_to_json, header_from_json, header_to_json
 
@@ -21,6 +21,7 @@ changes: st.SearchStrategy[Any] = st.one_of(
     st.builds(Said, replies, st.none(), st.lists(texts, max_size=2).map(tuple)),
     st.builds(Said, results),
     st.builds(Cut, st.integers(0, 9)),
+    st.builds(Noted, texts),
 )
 
 

@@ -1,6 +1,7 @@
 """What is written while a session goes on, and what comes back from it."""
 
 import asyncio
+import json
 import os
 import resource
 import stat
@@ -13,9 +14,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terp.errors import SessionError, SessionInUse
-from terp.events import CodeProposed, Event, Noticed, SessionResumed, TextDelta, TurnFinished
+from terp.events import (
+    CodeFinished,
+    CodeProposed,
+    CodeTyped,
+    Event,
+    KernelChanged,
+    Noticed,
+    SessionResumed,
+    TextDelta,
+    TurnFinished,
+)
+from terp.log import Record
 from terp.messages import Assistant, Attachment, Image, User
+from terp.outputs import VariableChange
 from terp.session import Session
+from terp.store.forms import event_to_json
 from terp.store.journal import DAMAGED, NAME
 from terp.store.keeping import resumed
 from terp.store.reading import read
@@ -302,6 +316,19 @@ def test_names_that_the_last_kernel_held_are_named(tmp_path: Path) -> None:
         file.write(finished % changed + b"\n" + finished % gone + b"\n")
     session = again(folder)
     assert of(SessionResumed, since_resumed(session)) == [SessionResumed("s", 3, lost=True, gone=("df", "x"))]
+
+
+def test_the_death_of_a_kernel_takes_no_names_of_another_language(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    talk(folder)
+    runs: list[Event] = []
+    for call_id, language, name in (("c8", "python", "df"), ("c9", "r", "model")):
+        changes = (VariableChange(name, "new"),)
+        runs += [CodeTyped(call_id, language, "x"), CodeFinished(call_id, "ok", 0.1, changes=changes)]
+    with (folder / NAME).open("a") as file:
+        for number, event in enumerate([*runs, KernelChanged("r", "died", "")], 90):
+            file.write(json.dumps(event_to_json(Record(number, 1.0, event)), separators=(",", ":")) + "\n")
+    assert read(folder).gone == ("df",)
 
 
 def test_another_model_does_not_get_what_only_the_one_before_understands(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from terp.events import (
     Event,
     ModelCalled,
     SessionResumed,
+    TextDelta,
     TurnFinished,
     TurnStarted,
 )
@@ -23,6 +24,7 @@ from terp.messages import Assistant, Result, User
 from terp.person import Decline, Run
 from terp.session import Session
 from terp.store.catalogue import Catalogue
+from terp.store.journal import NAME
 from terp.store.keeping import resumed
 from terp.store.reading import read
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, collect
@@ -188,6 +190,32 @@ def test_who_was_told_of_the_new_kernel_with_a_result_is_not_told_again(tmp_path
 
     asyncio.run(scenario())
     assert session.history[-2:] == (User("thanks"), Assistant("bye"))
+
+
+def test_numbers_of_pieces_that_were_seen_and_not_written_are_not_given_out_again(tmp_path: Path) -> None:
+    async def scenario() -> tuple[int, list[Event]]:
+        session = kept(tmp_path / "whole", model=ScriptedModel("a long answer", chunk=1))
+        async with aclosing(session.turn("go")) as events:
+            async for event in events:
+                if isinstance(event, TextDelta) and event.text == "r":
+                    break
+            seen = session.log.last
+            (tmp_path / "s").mkdir()
+            (tmp_path / "s" / NAME).write_bytes((tmp_path / "whole" / NAME).read_bytes())
+        await session.aclose()
+        session = again(tmp_path / "s", "here I am")
+        await _said(session, "hello?")
+        return seen, [record.event async for record in session.events(after=seen)]
+
+    seen, missed = asyncio.run(scenario())
+    assert seen > 10
+    assert [type(event) for event in missed[:2]] == [SessionResumed, TurnStarted]
+
+
+def test_numbers_go_on_without_a_gap_when_all_that_was_seen_is_written(tmp_path: Path) -> None:
+    session = kept(tmp_path / "s", "hi")
+    asyncio.run(_said(session, "hello?"))
+    assert read(tmp_path / "s").events.last == session.log.last
 
 
 def test_a_turn_that_broke_off_before_any_reply_leaves_what_was_asked(tmp_path: Path) -> None:

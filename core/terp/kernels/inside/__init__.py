@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import faulthandler
 import gc
+import importlib.util
 import json
 import os
 import signal
@@ -54,13 +55,24 @@ def answer_questions(home: Home, namespace: Namespace) -> None:
 
             listings.append(Listing(home, namespace.kinds))
         asked = message["content"]["data"].get("ask")
-        answer = {"variables": listings[0].variables, "names": listings[0].names}.get(asked)
-        data = {asked: answer()} if answer else {}
+        about = message["content"]["data"].get("about") or []
+        answers = {
+            "variables": listings[0].variables,
+            "names": listings[0].names,
+            "missing": lambda: missing(about),
+        }
+        data = {asked: answers[asked]()} if asked in answers else {}
         content = {"comm_id": comm.comm_id, "data": data}
         home.kernel.session.send(home.kernel.iopub_socket, "comm_msg", content, parent=message)
         home.kernel.comm_manager.unregister_comm(comm)
 
     home.kernel.comm_manager.register_target("terp", opened)
+
+
+def missing(modules: list[str]) -> list[str]:
+    """The top-level modules that an import would not find now."""
+    importlib.invalidate_caches()
+    return [name for name in modules if name not in sys.modules and importlib.util.find_spec(name) is None]
 
 
 def register_sample(home: Home) -> None:

@@ -22,7 +22,7 @@ class Touched:
         self.home = home
         self.pipes = pipes
         self.before: dict[str, Any] = {}
-        self.cwd = ""
+        self.told = cwd()
 
     def audit(self, event: str, args: Any) -> None:
         """An audit hook: sees names that are computed at run time, also outside the working directory."""
@@ -40,12 +40,18 @@ class Touched:
     def begin(self) -> None:
         """A cell begins."""
         self.before = {}
-        self.cwd = self.home.cwd = cwd()
+        self.home.cwd = cwd()
 
     def moved_to(self) -> str:
-        """Where the cell has taken the kernel; "" when it is where it was."""
+        """Where the kernel has been taken since it was told last; "" when it is where it was.
+
+        By a cell, or by a thread that went on after one.
+        """
         now = cwd()
-        return "" if now == self.cwd else now
+        if now == self.told:
+            return ""
+        self.told = now
+        return now
 
     def note(self, path: Any) -> None:
         """Remember a path with its state before the cell touched it."""

@@ -3,13 +3,19 @@
 from typing import TYPE_CHECKING
 
 from terp.kernels.bootstrap_code import bootstrap_code
-from terp.kernels.environment import kernel_environment
+from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.launch import Launch, python_argv
 from terp.kernels.runtimes.runtime import Machine, Runtime
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter import JupyterKernel
     from terp.kernels.local import LocalKernels
+
+# IPython's own magic needs the module pip in the environment.
+_PIP = (
+    "get_ipython().register_magic_function("
+    "lambda line: get_ipython().system('pip ' + line), magic_name='pip')\n"
+)
 
 
 def runtime() -> Runtime:
@@ -29,10 +35,12 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
         return Launch(
             argv=python_argv(interpreter),
             cwd=kernels.cwd,
-            environment=kernel_environment(kernels.environ, options.env_pass),
+            environment=python_environment(
+                interpreter, kernel_environment(kernels.environ, options.env_pass)
+            ),
             language="python",
             why=interpreter.why,
-            bootstrap=f"{bootstrap_code(token)}\n{options.prelude}",
+            bootstrap=f"{bootstrap_code(token)}\n{_PIP if interpreter.programs else ''}{options.prelude}",
             start_timeout_s=options.start_timeout_s,
         )
 

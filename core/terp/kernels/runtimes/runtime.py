@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a search looks at: the person's environment variables, and the Python that runs the code."""
+    """What a search looks at: the environment variables, and the Python and the shell that were chosen."""
 
     environ: Mapping[str, str]
     python: str = ""
+    shell: str = ""
 
     def which(self, *programs: str) -> str:
         """The path of the first of these programs that is on the person's PATH, or ""."""

@@ -1,11 +1,33 @@
 """The table of languages, in the order in which they are offered; the first is the default."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from terp.kernels.runtimes import pages, python, sql
-from terp.kernels.runtimes.runtime import Runtime
+from terp.kernels.runtimes import compiled, deno, driven, kernelspecs, pages, python, r, shell, sql
+from terp.kernels.runtimes.runtime import Machine, Runtime
 
 
-def all_runtimes() -> Sequence[Runtime]:
-    """Every language that terp knows to run, here or not."""
-    return (python.runtime(), sql.runtime(), *pages.runtimes())
+def best_runtimes(machine: Machine) -> Mapping[str, tuple[Runtime, str]]:
+    """For every name of a language the first row that runs it here, and by what; else a row and ""."""
+    best: dict[str, tuple[Runtime, str]] = {}
+    for row, found in _all_runtimes(machine):
+        for name in row.names:
+            if name not in best or (found and not best[name][1]):
+                best[name] = (row, found)
+    return best
+
+
+def _all_runtimes(machine: Machine) -> Sequence[tuple[Runtime, str]]:
+    """Every way to run a language, here or not; of those with one name the better one is first."""
+    ours = (
+        python.runtime(),
+        shell.runtime(),
+        sql.runtime(),
+        deno.runtime(),
+        *driven.runtimes(),
+        *r.runtimes(),
+        *compiled.runtimes(),
+        *pages.runtimes(),
+    )
+    rows = [(row, row.find(machine)) for row in ours]
+    taken = [name for row, found in rows if found for name in row.names]
+    return [*rows, *((row, row.find(machine)) for row in kernelspecs.runtimes(machine, taken))]

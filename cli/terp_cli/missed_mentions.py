@@ -1,0 +1,60 @@
+"""What to say about an `@word` that was meant to name something here and does not."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+
+_MOST_NEAR = 5_000
+# Names with these are files; of other words with a dot (`@app.route`, `@np.vectorize`) nobody knows.
+_SUFFIXES = frozenset(
+    """
+    .csv .tsv .txt .md .rst .json .jsonl .yaml .yml .toml .ini .cfg .xml .html .css .js .ts .tsx .py
+    .ipynb .r .jl .rb .sh .c .h .cpp .java .go .rs .sql .log .pdf .doc .docx .xls .xlsx .ods .pptx
+    .parquet .feather .arrow .npy .npz .h5 .hdf5 .nc .pkl .db .sqlite .zip .gz .tar .png .jpg .jpeg
+    .gif .webp .svg .bmp .tiff .wav .mp3 .mp4
+    """.split()  # noqa: SIM905 - a table of names, to be read
+)
+# What prose about code calls by its sign.
+_DECORATORS = frozenset(
+    """
+    abstractmethod cache cached_property classmethod contextmanager asynccontextmanager dataclass decorator
+    final fixture jit lru_cache njit override overload profile property pytest route runtime_checkable
+    setter singledispatch staticmethod task test tool total_ordering typechecked validator vectorize wraps
+    """.split()  # noqa: SIM905 - see above
+)
+
+
+def missed(word: str, cwd: Path, variables: Sequence[str], *, opens_line: bool) -> str:
+    """A line about `@word`, which names no file and no variable; "" where it may be no name of either.
+
+    `opens_line` is whether it begins a line above another one, as decorators do.
+    """
+    if _is_directory(word, cwd):
+        return f"Nothing is attached for @{word}: it is a directory. Name the files in it."
+    near = _near(word, cwd, variables)
+    path_like = word.startswith(("./", "../", "/", "~")) or Path(word).suffix.lower() in _SUFFIXES
+    could_be = word.isidentifier() and word not in _DECORATORS and not opens_line
+    if not (near or path_like or could_be):
+        return ""
+    what = "file" if path_like else "file or variable"
+    hint = f" Did you mean @{near}?" if near else ""
+    return f"Nothing is attached for @{word}: there is no such {what}.{hint}"
+
+
+def _is_directory(word: str, cwd: Path) -> bool:
+    with suppress(OSError, ValueError, RuntimeError):
+        return (cwd / Path(word).expanduser()).is_dir()
+    return False
+
+
+def _near(word: str, cwd: Path, variables: Sequence[str]) -> str:
+    if word in _DECORATORS or len(word) < 2:
+        return ""
+    head, slash, name = word.rpartition("/")
+    files: list[str] = []
+    with suppress(OSError, ValueError, RuntimeError):
+        files = os.listdir(cwd / Path(head + slash).expanduser())[:_MOST_NEAR]  # noqa: PTH208 - names alone
+    found = get_close_matches(name, [*files, *([] if slash else variables)], n=1, cutoff=0.75)
+    return f"{head}{slash}{found[0]}" if found else ""

@@ -1,0 +1,58 @@
+"""A variable of the Python kernel as bytes for another program."""
+
+import base64
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from terp.errors import SettingsError, TerpError
+from terp.kernels.protocol import Kernel
+from terp.outputs import Display, RunEnded
+
+FORMS = ("csv", "json", "parquet", "png", "md", "txt")
+_MIME = "application/vnd.terp.bytes+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """Which variable, and in which form: one of `FORMS`, or "" for the usual one of its type."""
+
+    name: str
+    form: str = ""
+
+
+def emission(text: str) -> Emission:
+    """What `NAME` or `NAME:FORM` asks for.
+
+    Raises:
+        SettingsError: it is no name, or there is no such form.
+    """
+    name, _, form = text.partition(":")
+    if not name.isidentifier():
+        raise SettingsError([f"--emit: '{name}' is not the name of a variable."])
+    if form and form not in FORMS:
+        raise SettingsError([f"--emit: there is no form '{form}'; there are {', '.join(FORMS)}."])
+    return Emission(name, form)
+
+
+async def emitted(kernel: Kernel, wanted: Emission) -> bytes:
+    """The bytes of a variable.
+
+    Raises:
+        TerpError: there is no such variable, it has no such form, or the kernel is gone.
+    """
+    if not kernel.generation:
+        raise TerpError(f"There is no variable '{wanted.name}': no code has run.")
+    emit = f"__import__('terp_home.emitting').emitting.emit(globals(), {wanted.name!r}, {wanted.form!r})"
+    async with aclosing(kernel.execute(emit)) as items:
+        async for item in items:
+            if isinstance(item, Display) and _MIME in item.data:
+                return _unpacked(item.data[_MIME])
+            if isinstance(item, RunEnded):
+                break
+    raise TerpError(f"The kernel did not give the variable '{wanted.name}'.")
+
+
+def _unpacked(answer: dict[str, str]) -> bytes:
+    if "error" in answer:
+        raise TerpError(f"--emit: {answer['error']}")
+    return base64.b64decode(answer["bytes"])

@@ -1,0 +1,42 @@
+"""What sudo, ssh and git run to get a password: asks the host, which asks the person.
+
+Runs as a program of its own, with nothing but the standard library: `askpass.py SOCKET PROMPT...`.
+"""
+
+import json
+import os
+import socket
+import sys
+
+
+def ask(path: str, prompt: str, *, secret: bool) -> "str | None":
+    """What the person answers; None when nobody does."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+        connection.sendall(json.dumps({"prompt": prompt, "secret": secret}).encode() + b"\n")
+        with connection.makefile("rb") as reading:
+            answer = json.loads(reading.readline() or b"null")
+    return answer if isinstance(answer, str) else None
+
+
+def is_secret(prompt: str) -> bool:
+    """Whether the answer is not to be seen: all but names, and yes or no."""
+    asked = prompt.strip().casefold()
+    return not (asked.startswith("username") or "(yes/no" in asked)
+
+
+def main(path: str, *words: str) -> int:
+    """Print the answer; 1 when there is none."""
+    prompt = " ".join(words)
+    try:
+        answer = ask(path, prompt, secret=is_secret(prompt))
+    except OSError:
+        answer = None
+    if answer is None:
+        return 1
+    os.write(1, answer.encode() + b"\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

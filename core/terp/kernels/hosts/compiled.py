@@ -1,0 +1,115 @@
+"""The kernel of the languages that are compiled: each cell is a whole program, and nothing is kept."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ipykernel.connect import get_connection_file
+from traitlets import Unicode
+
+from terp.kernels.hosts.compiler_table import COMPILERS, Compiler, main_class
+from terp.kernels.hosts.kernel import Cell, Failure
+from terp.kernels.hosts.program import Program
+from terp.kernels.hosts.program_kernel import ProgramKernel
+from terp.kernels.hosts.starting import serve
+from terp.kernels.hosts.streams import Printer
+
+# Of the complaints of a compiler the first are worth reading.
+_MOST_LINES = 200
+
+
+class CompiledKernel(ProgramKernel):
+    """Compiles each cell in a folder of its own and runs what comes out in the person's directory."""
+
+    language = Unicode("", help="The name of a language in `compiler_table`.").tag(config=True)
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self._compiler: Compiler = COMPILERS[self.language]
+        self.implementation = f"terp-{self.language}"
+        self.language_info = {
+            "name": self.language,
+            "mimetype": self._compiler.mimetype,
+            "file_extension": self._compiler.extension,
+        }
+        self._folder = Path(get_connection_file()).parent
+        self._running: Program | None = None
+        self._line_by_line = shutil.which("stdbuf") if self._compiler.buffered else None
+
+    def run(self, cell: Cell) -> Failure | None:
+        """Compile and run a cell; what the compiler says or the exit status is the failure."""
+        folder = Path(tempfile.mkdtemp(prefix="cell-", dir=self._folder))
+        try:
+            return self._compile(cell, folder) or self._execute(cell, folder)
+        except OSError as error:
+            return Failure("ProgramNotStarted", f"{error.filename or self.program}: {error.strerror}")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def stop(self) -> None:
+        """End what runs."""
+        if self._running is not None:
+            self._running.kill()
+
+    def _compile(self, cell: Cell, folder: Path) -> Failure | None:
+        source = folder / self._filled([self._compiler.source], cell)[0]
+        source.write_text(cell.code, encoding="utf-8", errors="replace")
+        if not self._compiler.compile:
+            return None
+        told: list[str] = []
+        listening = Cell(
+            "", Printer(lambda _, content: told.append(str(content.get("text", "")))), allows_input=False
+        )
+        compiler = self._attended(listening, self._filled(self._compiler.compile, cell), str(folder))
+        listening.printer.finish()
+        said = "".join(told)
+        if self.interrupts:
+            return Failure("KeyboardInterrupt", "")
+        if not compiler.code:
+            # Warnings.
+            cell.printer.write("stderr", said)
+            return None
+        lines = said.strip().splitlines()[:_MOST_LINES] or [compiler.how_ended()]
+        first = next((line for line in lines if "error" in line), lines[-1])
+        return Failure("CompileError", first, tuple(lines))
+
+    def _execute(self, cell: Cell, folder: Path) -> Failure | None:
+        argv = [
+            str(folder / part) if part in ("./main", ".", self._compiler.source) else part
+            for part in self._filled(self._compiler.run, cell)
+        ]
+        line_by_line = [self._line_by_line, "-oL"] if self._line_by_line else []
+        program = self._attended(cell, [*line_by_line, *argv], str(Path.cwd()))
+        if self.interrupts:
+            return Failure("KeyboardInterrupt", "")
+        if not program.code:
+            return None
+        if program.code < 0:
+            return Failure("ProgramKilled", f"It {program.how_ended()}.")
+        return Failure("ExitStatus", str(program.code))
+
+    def _attended(self, cell: Cell, argv: Sequence[str], cwd: str) -> Program:
+        """A program that was run to its end."""
+        program = Program(argv, cwd, self.wires, cell.printer, stdin=self.stdin, ended=self.wake)
+        self._running = program
+        if self.interrupts:
+            program.kill()
+        self.attend(cell, program, lambda: False)
+        self._running = None
+        return program
+
+    def _filled(self, parts: Sequence[str], cell: Cell) -> list[str]:
+        values = {
+            "program": self.program,
+            "folder": str(Path(self.program).parent),
+            "cwd": os.getcwd(),  # noqa: PTH109 - as text
+            "main": main_class(cell.code) if self.language == "java" else "",
+        }
+        return [part.format(**values) for part in parts]
+
+
+if __name__ == "__main__":
+    serve(CompiledKernel)

@@ -1,0 +1,168 @@
+"""The kernel of the languages that are driven by a script of their own.
+
+Code goes to the script through one pipe, each cell ended by a NUL. Through another it answers in JSON, each
+answer ended by a NUL: `{}` once it is ready, then for each cell `{"value": TEXT or null}` or
+`{"name": …, "message": …, "trace": […]}`. Streams are pipes of their own.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from traitlets import Unicode
+
+from terp.kernels.hosts.driver_table import DRIVERS, Driver
+from terp.kernels.hosts.kernel import Cell, Failure
+from terp.kernels.hosts.program import STATUS_UNKNOWN, Program
+from terp.kernels.hosts.program_kernel import ProgramKernel
+from terp.kernels.hosts.starting import serve
+from terp.kernels.hosts.streams import Printer
+
+
+class DriverKernel(ProgramKernel):
+    """Runs cells in one program that lives as long as the kernel, or until it ends itself."""
+
+    language = Unicode("", help="The name of a language in `driver_table`.").tag(config=True)
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self._driver: Driver = DRIVERS[self.language]
+        self.implementation = f"terp-{self.language}"
+        self.language_info = {
+            "name": self.language,
+            "mimetype": self._driver.mimetype,
+            "file_extension": self._driver.extension,
+        }
+        self._heard = b""
+        self._verdict: Mapping[str, Any] | None = None
+        self._verdicts = self._code = -1
+        self._cwd = str(Path.cwd())
+        self._program: Program | None = None
+        # It comes up while Jupyter's side does.
+        with suppress(OSError):
+            self._start(Printer(lambda *_: None))
+
+    def run(self, cell: Cell) -> Failure | None:
+        """Run a cell; the language's own error is the failure."""
+        if "\0" in cell.code:
+            return Failure("ValueError", "The code holds a NUL character.")
+        try:
+            return self._failed_start(cell) or self._run(cell)
+        except OSError as error:
+            return Failure("ProgramNotStarted", f"{self.program}: {error.strerror}")
+
+    def stop(self) -> None:
+        """End the program and what it started."""
+        if self._program is not None:
+            self._program.kill()
+
+    def _run(self, cell: Cell) -> Failure | None:
+        program, self._verdict = self._program, None
+        assert program is not None
+        if self.interrupts:
+            return Failure("KeyboardInterrupt", "")
+        with suppress(BrokenPipeError):
+            _write(self._code, cell.code.encode(errors="replace") + b"\0")
+        if not self.attend(cell, program, self._has_verdict, alone=self._driver.alone):
+            return self._ended(cell, program)
+        self._cwd = self._moved(cell, program)
+        assert self._verdict is not None
+        return self._judged(cell, self._verdict)
+
+    def _judged(self, cell: Cell, verdict: Mapping[str, Any]) -> Failure | None:
+        if "name" not in verdict:
+            if verdict.get("value") is not None:
+                cell.printer.result(str(verdict["value"]), self.execution_count)
+            return None
+        name, message = str(verdict["name"]), str(verdict["message"])
+        if self.interrupts:
+            name, message = "KeyboardInterrupt", ""
+        first = ": ".join(filter(None, (name, message)))
+        return Failure(name, message, (first, *map(str, verdict.get("trace") or ())))
+
+    def _failed_start(self, cell: Cell) -> Failure | None:
+        """Start the program if there is none, wait until it is ready, and let it print to the cell."""
+        if self._program is None or self._program.code is not None:
+            self._start(cell.printer)
+        program = self._program
+        assert program is not None
+        program.print_to(cell.printer)
+        if self._verdict is not None or self.attend(cell, program, self._has_verdict, alone=True):
+            return None
+        if self.interrupts:
+            return Failure("KeyboardInterrupt", "")
+        return Failure("ProgramNotStarted", f"{self.program} {program.how_ended()}; it did not come up.")
+
+    def _ended(self, cell: Cell, program: Program) -> Failure | None:
+        """The program ended with the cell: tell what that means, and start another one."""
+        cell.lost(
+            f"{self._driver.title} {program.how_ended()}: its variables and definitions are lost, and a new "
+            "one was started."
+        )
+        status = program.code or 0
+        with suppress(OSError):
+            self._start(cell.printer)
+        if self.interrupts:
+            return Failure("KeyboardInterrupt", "")
+        if status == STATUS_UNKNOWN:
+            return Failure("ProgramEnded", "")
+        return Failure("ExitStatus", str(128 - status if status < 0 else status)) if status else None
+
+    def _start(self, printer: Printer) -> None:
+        """Start a program in place of the one that is gone."""
+        self._close()
+        its_code, self._code = os.pipe()
+        self._verdicts, its_verdict = os.pipe()
+        os.set_blocking(self._verdicts, False)
+        self._heard, self._verdict = b"", None
+        self._program = Program(
+            self._driver.argv(self.program, its_code, its_verdict),
+            self._cwd if Path(self._cwd).is_dir() else str(Path.home()),
+            self.wires,
+            printer,
+            stdin=self.stdin,
+            given=(its_code, its_verdict),
+            ended=self.wake,
+        )
+        self.wires.add(self._verdicts, self._hear)
+
+    def _close(self) -> None:
+        for number in (self._verdicts, self._code):
+            if number >= 0:
+                self.wires.remove(number)
+                os.close(number)
+        self._verdicts = self._code = -1
+
+    def _hear(self) -> None:
+        try:
+            data = os.read(self._verdicts, 1 << 16)
+        except BlockingIOError:
+            return
+        if not data:
+            self.wires.remove(self._verdicts)
+            return
+        *whole, self._heard = (self._heard + data).split(b"\0")
+        for verdict in whole:
+            self._verdict = json.loads(verdict)
+
+    def _has_verdict(self) -> bool:
+        return self._verdict is not None
+
+    def _moved(self, cell: Cell, program: Program) -> str:
+        """Where the cell has left the program."""
+        cwd = program.directory() or self._cwd
+        if cwd != self._cwd:
+            cell.moved_to(cwd)
+        return cwd
+
+
+def _write(number: int, text: bytes) -> None:
+    while text:
+        text = text[os.write(number, text) :]
+
+
+if __name__ == "__main__":
+    serve(DriverKernel)

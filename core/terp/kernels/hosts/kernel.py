@@ -1,0 +1,227 @@
+"""What the kernels of terp's own have in common: ipykernel's base class, driven by `Wires`."""
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import zmq
+from ipykernel.kernelbase import Kernel
+
+from terp.kernels.hosts.streams import BATCH_S, Printer, Send
+from terp.kernels.hosts.wires import Wires
+from terp.kernels.translation import COMM_TARGET, RUN_NUMBER
+
+# How often the stdin channel is looked at while an answer is awaited: it has no descriptor of its own
+# that tells reliably.
+_LOOK_S = 0.02
+_END_OF_FILE = "\x04"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How a cell failed: as Jupyter's error. `traceback` are lines to show, none for the plain error."""
+
+    name: str
+    value: str
+    traceback: tuple[str, ...] = ()
+
+
+class Cell:
+    """One request to run code: what is put out goes to `printer`, and questions are asked through it."""
+
+    def __init__(self, code: str, printer: Printer, *, allows_input: bool) -> None:
+        self.code = code
+        self.printer = printer
+        self.allows_input = allows_input
+        self.facts: dict[str, Any] = {}
+
+    def lost(self, why: str) -> None:
+        """The program ended with the cell, its state is lost: `why` is a sentence for person and model."""
+        self.facts["lost"] = why
+
+    def moved_to(self, directory: str) -> None:
+        """The cell has left the program in another directory."""
+        self.facts["cwd"] = directory
+
+
+class HostKernel(Kernel):
+    """A kernel in front of a program. Derive from it and write `run`; `names` and `stop` where there is more.
+
+    Cells run in the main thread, one at a time. SIGINT never raises: it counts up `interrupts` and ends a
+    `wires.wait`, and `run` sees to it.
+    """
+
+    implementation = "terp"
+    implementation_version = "1"
+    banner = ""
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)  # type: ignore[no-untyped-call]
+        self._execute_sleep = 0.0
+        self.wires = Wires()
+        self.interrupts = 0
+        self.busy = False
+        self._wake, self._alarm = os.pipe()
+        os.set_blocking(self._wake, False)
+        os.set_blocking(self._alarm, False)
+        self.wires.add(self._wake, self._awake)
+        self.shell_handlers["comm_open"] = self._answer_comm
+        self._main = threading.get_ident()
+        # In place before a program is started: it would inherit that ipykernel ignores the signal.
+        signal.signal(signal.SIGINT, lambda *_: self.wake(interrupt=True))
+
+    @abstractmethod
+    def run(self, cell: Cell) -> Failure | None:
+        """Run the code of `cell` to its end; None when it succeeded.
+
+        Once `interrupts` has grown the code is to be stopped.
+        """
+
+    def names(self) -> Sequence[tuple[str, str, str]]:
+        """The person's variables: name, type, and a short look at the value. Not asked while code runs."""
+        return ()
+
+    def stop(self) -> None:
+        """End the program and all that it started, at once. Called in any thread."""
+
+    def wake(self, *, interrupt: bool = False) -> None:
+        """End a `wires.wait`, in any thread and in a signal handler."""
+        self.interrupts += interrupt
+        with suppress(BlockingIOError):
+            os.write(self._alarm, b"\0")
+
+    def wait(self, cell: Cell, until: Callable[[], bool], timeout_s: float | None = None) -> bool:
+        """Listen to the program until `until()`, an interrupt more than there were, or the time is up.
+
+        What the cell puts out meanwhile is sent. Returns whether `until()` is so.
+        """
+        before = self.interrupts
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while not until():
+            if self.interrupts != before:
+                return False
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return False
+            if self.wires.flush_soon() or cell.printer.flush_soon():
+                left = BATCH_S if left is None else min(left, BATCH_S)
+            self.wires.wait(left)
+        return True
+
+    def ask(self, cell: Cell, prompt: str, *, secret: bool = False) -> str | None:
+        """What the person answers; None for end of file, for an interrupt, or when nobody can be asked."""
+        if not cell.allows_input:
+            return None
+        cell.printer.flush()
+        # The request travels on another channel than the text before it: this says that it is complete.
+        cell.printer.report(asks=True)
+        while self.stdin_socket.poll(0):
+            self.stdin_socket.recv_multipart()
+        identity = self._parent_ident["shell"]
+        content = {"prompt": prompt, "password": secret}
+        self._post(self.stdin_socket, "input_request", content, self._parent(), identity)
+        answer: list[str] = []
+        before = self.interrupts
+        while not answer and self.interrupts == before:
+            self.wires.wait(_LOOK_S)
+            cell.printer.flush_soon()
+            answer += self._answers()
+        return answer[0] if answer and answer[0] != _END_OF_FILE else None
+
+    def _answers(self) -> list[str]:
+        if not self.stdin_socket.poll(0, zmq.POLLIN):
+            return []
+        assert self.session is not None
+        _, reply = self.session.recv(self.stdin_socket)
+        return [str(reply["content"].get("value", ""))] if reply else []
+
+    async def execute_request(self, stream: Any, ident: Any, parent: Any) -> None:
+        """Run code, under the number by which the session counts its runs."""
+        number = (parent.get("metadata") or {}).get(RUN_NUMBER)
+        if type(number) is int and number > self.execution_count:
+            self.execution_count = number - 1
+        await super().execute_request(stream, ident, parent)  # type: ignore[no-untyped-call]
+
+    async def do_execute(
+        self,
+        code: str,
+        silent: bool,
+        store_history: bool = True,
+        user_expressions: Any = None,
+        allow_stdin: bool = False,
+        **_: Any,
+    ) -> dict[str, Any]:
+        """Run code to its end; the event loop stands still meanwhile, as everything else may."""
+        self.wires.listen_between_cells(asyncio.get_running_loop())
+        send: Send = (lambda *_: None) if silent else self._sender()
+        cell = Cell(code, Printer(send), allows_input=allow_stdin)
+        self.interrupts, self.busy = 0, True
+        try:
+            failure = self.run(cell)
+        finally:
+            self.busy = False
+        cell.printer.finish()
+        if cell.facts:
+            cell.printer.report(**cell.facts)
+        count = {"execution_count": self.execution_count}
+        if failure is None:
+            return {"status": "ok", **count, "payload": [], "user_expressions": {}}
+        lines = list(failure.traceback) or [": ".join(filter(None, (failure.name, failure.value)))]
+        error = {"ename": failure.name, "evalue": failure.value, "traceback": lines}
+        send("error", error)
+        return {"status": "error", **count, **error}
+
+    async def do_shutdown(self, restart: bool) -> dict[str, Any]:
+        """End the program; called in the thread of the control channel."""
+        self.stop()
+        self.wake(interrupt=True)
+        return {"status": "ok", "restart": restart}
+
+    def pre_handler_hook(self) -> None:
+        """Keep the own handler of SIGINT: ipykernel would raise KeyboardInterrupt anywhere."""
+
+    def post_handler_hook(self) -> None:
+        """Nothing to take back."""
+
+    def is_free(self) -> bool:
+        """Whether the program may be asked something here and now: no cell runs, and this is its thread."""
+        return not self.busy and threading.get_ident() == self._main
+
+    def _sender(self) -> Send:
+        parent = self._parent()
+        return lambda kind, content: self._post(self.iopub_socket, kind, content, parent)
+
+    def _parent(self) -> Any:
+        return self.get_parent("shell")  # type: ignore[no-untyped-call]
+
+    def _post(
+        self, socket: Any, kind: str, content: Mapping[str, Any], parent: Any, ident: Any = None
+    ) -> None:
+        assert self.session is not None
+        self.session.send(socket, kind, dict(content), parent, ident=ident)
+
+    def _awake(self) -> None:
+        with suppress(BlockingIOError):
+            os.read(self._wake, 4096)
+
+    def _answer_comm(self, _stream: Any, _ident: Any, message: Any) -> None:
+        """Answer what the adapter asks beside the cells, as the bootstrap in a Python kernel does."""
+        content = message["content"]
+        if content.get("target_name") != COMM_TARGET:
+            return
+        asked = (content.get("data") or {}).get("ask")
+        rows = self.names() if self.is_free() else ()
+        answers: dict[str, Any] = {
+            "variables": [(name, kind, (), None, head) for name, kind, head in rows],
+            "names": {name: kind for name, kind, _ in rows},
+        }
+        data = {asked: answers[asked]} if asked in answers else {}
+        reply = {"comm_id": content["comm_id"], "data": data}
+        self._post(self.iopub_socket, "comm_msg", reply, message)

@@ -1,0 +1,59 @@
+"""The processes below a shell, as /proc tells of them (Linux) or psutil (elsewhere)."""
+
+import os
+import signal
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+_JOB_SIGNALS = (signal.SIGINT, signal.SIGQUIT)
+
+
+def children(pid: int) -> list[int]:
+    """The direct children of a process; none when it is gone."""
+    tasks = Path("/proc", str(pid), "task")
+    try:
+        found: list[int] = []
+        for task in tasks.iterdir():
+            found += map(int, (task / "children").read_text().split())
+    except OSError:
+        return [] if Path("/proc/self/task").exists() else _children_told(pid)
+    return found
+
+
+def descendants(pid: int, without: Collection[int] = ()) -> list[int]:
+    """All processes below one, the nearest first; `without` are left out with all below them."""
+    found = [child for child in children(pid) if child not in without]
+    for child in found:
+        # The list grows while it is walked.
+        found += [below for below in children(child) if below not in without]
+    return found
+
+
+def is_job(pid: int) -> bool:
+    """Whether a process looks like one that a shell was told to run in the background (`&`).
+
+    A shell without job control lets such a process ignore SIGINT and SIGQUIT.
+    """
+    try:
+        status = Path("/proc", str(pid), "status").read_text()
+    except OSError:
+        return False
+    mask = next((int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigIgn:")), 0)
+    return all(mask >> (number - 1) & 1 for number in _JOB_SIGNALS)
+
+
+def send(signum: int, pids: Iterable[int]) -> None:
+    """Signal processes; one that is gone meanwhile, or somebody else's, is passed over."""
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signum)
+
+
+def _children_told(pid: int) -> list[int]:
+    import psutil  # noqa: PLC0415 - on Linux nobody needs it
+
+    try:
+        return [child.pid for child in psutil.Process(pid).children()]
+    except psutil.Error:
+        return []

@@ -1,0 +1,163 @@
+"""The kernel of the shell: one persistent bash, or zsh."""
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ipykernel.connect import get_connection_file
+from traitlets import Unicode
+
+from terp.kernels.hosts.kernel import Cell, Failure, HostKernel
+from terp.kernels.hosts.questions import Questions, write_script
+from terp.kernels.hosts.shell_answers import complete, completeness, describe, names
+from terp.kernels.hosts.shell_process import ShellProcess, Verdict
+from terp.kernels.hosts.starting import serve
+from terp.kernels.hosts.stopping import Ladder
+from terp.kernels.hosts.terminal_input import TerminalInput
+from terp.kernels.launch import own_argv
+
+# How often it is asked whether the shell lives, where its end is not told at once.
+_ALIVE_S = 0.5
+# Set for the kernel by Jupyter or by ipykernel itself: programs that the shell starts have nothing of it.
+_NOT_PASSED = ("JPY_PARENT_PID", "JPY_SESSION_NAME", "PYDEVD_USE_FRAME_EVAL")
+
+
+class ShellKernel(HostKernel):
+    """Runs cells in one shell that lives as long as the kernel, or until it ends itself."""
+
+    implementation = "terp-shell"
+    banner = "shell"
+    program = Unicode("bash", help="The shell: bash or zsh, a name or a path.").tag(config=True)
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        name = Path(self.program).name
+        self.language_info = {"name": name, "mimetype": "text/x-sh", "file_extension": ".sh"}
+        self._folder = Path(tempfile.mkdtemp(prefix="shell-", dir=Path(get_connection_file()).parent))
+        self._questions = Questions(self._folder, self.wires)
+        self._terminal = TerminalInput() if TerminalInput.works() else None
+        self._shell = self._started(str(Path.cwd()))
+        self._known = {name for name, _, _ in names(self._shell)}
+
+    def run(self, cell: Cell) -> Failure | None:
+        """Run a cell; its exit status, if it is not 0, is the failure."""
+        shell = self._shell
+        from_terminal = self._terminal is not None and cell.allows_input
+        if from_terminal:
+            assert self._terminal is not None
+            self._terminal.begin()
+        directory = shell.cwd
+        sources = shell.begin(cell.code, cell.printer, from_terminal=from_terminal)
+        self._until_ended(cell, from_terminal=from_terminal)
+        shell.let_go()
+        self.wires.drain(*sources)
+        if shell.verdict is None:
+            return self._replaced(cell)
+        verdict = shell.end()
+        if verdict.cwd != directory:
+            cell.moved_to(verdict.cwd)
+        return self._failure(verdict)
+
+    def names(self) -> Sequence[tuple[str, str, str]]:
+        """Variables and functions that were not there when the shell began."""
+        return [row for row in names(self._shell) if row[0] not in self._known]
+
+    def stop(self) -> None:
+        """End the shell and what it started."""
+        self._shell.kill()
+
+    async def do_shutdown(self, restart: bool) -> dict[str, Any]:
+        """End the shell, and take its files away."""
+        told = await super().do_shutdown(restart)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return told
+
+    async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
+        """What bash's own `compgen` offers: commands, files, variables of the shell that runs."""
+        start, matches = complete(self._shell, code[:cursor_pos]) if self.is_free() else (cursor_pos, [])
+        ends = {"cursor_start": start, "cursor_end": cursor_pos}
+        return {"status": "ok", "matches": matches, **ends, "metadata": {}}
+
+    async def do_inspect(
+        self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Any = ()
+    ) -> dict[str, Any]:
+        """What a command is, as the shell tells it."""
+        text = describe(self._shell, code, cursor_pos) if self.is_free() else ""
+        data = {"text/plain": text} if text else {}
+        return {"status": "ok", "found": bool(text), "data": data, "metadata": {}}
+
+    async def do_is_complete(self, code: str) -> dict[str, Any]:
+        """Whether the shell could run this as it is."""
+        return {"status": completeness(self.program, code), "indent": ""}
+
+    def _started(self, cwd: str) -> ShellProcess:
+        environ = {name: value for name, value in os.environ.items() if name not in _NOT_PASSED}
+        environ = self._questions.environment(environ)
+        program = shutil.which(self.program, path=environ.get("PATH")) or self.program
+        shell = ShellProcess(program, self._folder, environ, self.wires)
+        on_terminal = own_argv("terp.kernels.hosts.on_terminal", self._questions.path)
+        pty = write_script(self._folder / "pty", on_terminal)
+        prepare = f'pty() {{ {pty} "$@"; }}; sudo() {{ command sudo -A "$@"; }}'
+        shell.start(cwd, -1 if self._terminal is None else self._terminal.number, prepare)
+        return shell
+
+    def _until_ended(self, cell: Cell, *, from_terminal: bool) -> None:
+        shell, ladder = self._shell, Ladder(self._shell)
+        terminal = self._terminal if from_terminal else None
+        seen, written = self.interrupts, cell.printer.written
+
+        def ask(prompt: str, secret: bool) -> str | None:
+            return self.ask(cell, prompt, secret=secret)
+
+        while not shell.has_ended():
+            waits = (_ALIVE_S, ladder.next_step_s(), terminal.next_look_s() if terminal else None)
+            shortest = min(wait for wait in waits if wait is not None)
+            self.wait(cell, lambda: shell.has_ended() or self._questions.waiting, shortest)
+            if self.interrupts != seen:
+                seen = self.interrupts
+                ladder.begin()
+            ladder.climb()
+            self._questions.settle(ask)
+            if terminal is not None:
+                if cell.printer.written != written:
+                    written = cell.printer.written
+                    terminal.put_off()
+                terminal.look(shell.pid, cell.printer.last_line, ask)
+
+    def _failure(self, verdict: Verdict) -> Failure | None:
+        if self.interrupts:
+            return Failure("KeyboardInterrupt", "")
+        return Failure("ExitStatus", str(verdict.status)) if verdict.status else None
+
+    def _replaced(self, cell: Cell) -> Failure | None:
+        """Start a new shell where the one that has ended was, and tell what that means."""
+        code = self._shell.exit_code() or 0
+        how = f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
+        cwd = self._shell.cwd
+        self._shell.close()
+        cwd = cwd if Path(cwd).is_dir() else str(Path.cwd())
+        self._shell = self._started(cwd)
+        cell.lost(
+            f"The shell {how}; a new one was started in {cwd}. Variables, functions and aliases are lost. "
+            "Code in parentheses can exit without ending the shell: (exit 3)."
+        )
+        cell.moved_to(cwd)
+        if self.interrupts:
+            return Failure("KeyboardInterrupt", "")
+        status = 128 - code if code < 0 else code
+        return Failure("ExitStatus", str(status)) if status else None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+if __name__ == "__main__":
+    serve(ShellKernel)

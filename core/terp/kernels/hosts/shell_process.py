@@ -1,0 +1,243 @@
+"""One persistent interactive shell: how it is started, given code, and heard."""
+
+import fcntl
+import os
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp.kernels.hosts.processes import children, descendants, send
+from terp.kernels.hosts.starting import end_with_parent
+from terp.kernels.hosts.streams import Printer, Source
+from terp.kernels.hosts.wires import Wires
+from terp.outputs import StreamName
+
+# Descriptors that are given to the shell get numbers that no script uses.
+_HIGH = 200
+# Interactive: then SIGINT abandons the line that runs and the next one is read, with the state kept.
+_FLAGS = {"bash": ("--norc", "--noprofile", "--noediting", "-i"), "zsh": ("-f", "-i", "-s", "+Z")}
+# History would be written to the person's file; `!` would be expanded; job control would talk.
+_PREPARE = {
+    "bash": "set +o history +H +m; unset HISTFILE; PS1= PS2=",
+    "zsh": "unsetopt banghist monitor; setopt interactivecomments; unset HISTFILE; PS1= PS2=; "
+    # Its variables are there at once then, and none of the person's.
+    "zmodload zsh/parameter",
+}
+_START_S = 10.0
+_ASIDE_S = 0.12
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a line ended: its exit status, and the directory in which it left the shell."""
+
+    status: int
+    cwd: str
+
+
+class ShellProcess:
+    """A shell that runs cells of code and keeps its state.
+
+    Code travels in a file and is sourced, so that no byte of it is typed; what a cell writes goes through
+    pipes of its own, so that what it leaves running still writes for it. The verdict comes on another pipe,
+    which no child of the shell inherits. `folder` is private to this shell.
+    """
+
+    def __init__(self, program: str, folder: Path, environ: Mapping[str, str], wires: Wires) -> None:
+        self.kind = "zsh" if Path(program).name == "zsh" else "bash"
+        self._program = program
+        self._folder = folder
+        self._environ = environ
+        self._wires = wires
+        self._number = 0
+        self._heard = b""
+        self._status = 0
+        self.cwd = ""
+        self.verdict: Verdict | None = None
+        self.jobs: set[int] = set()
+        self._held: list[int] = []
+
+    def start(self, cwd: str, stdin: int, prepare: str) -> None:
+        """Bring the shell up in `cwd`. `stdin` is the terminal of its cells, or -1; `prepare` runs first."""
+        verdicts, write = os.pipe()
+        self._told = _moved_up(write)
+        self._stdin = _moved_up(stdin, keep=True) if stdin >= 0 else -1
+        given = [number for number in (self._told, self._stdin) if number >= 0]
+        self._process = subprocess.Popen(
+            [self.kind, *_FLAGS[self.kind]],
+            executable=self._program,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=given,
+            cwd=cwd,
+            env=dict(self._environ),
+            start_new_session=True,
+            # So that it ends with this process whatever happens to it.
+            preexec_fn=end_with_parent,  # noqa: PLW1509 - it makes one system call
+        )
+        for number in given:
+            os.close(number)
+        os.set_blocking(verdicts, False)
+        self._verdicts = verdicts
+        self.gone = False
+        self._wires.add(verdicts, self._hear)
+        self.cwd = cwd
+        self._send(f"{_PREPARE[self.kind]}; {prepare}", "")
+        deadline = time.monotonic() + _START_S
+        while self.verdict is None and not self.gone and time.monotonic() < deadline:
+            self._wires.wait(0.1)
+        if self.verdict is None:
+            self.kill()
+            raise RuntimeError(f"{self._program} did not come up.")
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    def begin(self, code: str, printer: Printer, *, from_terminal: bool) -> Sequence[Source]:
+        """Run a cell; `verdict` or `gone` is set when it has ended. Returns the pipes it writes to."""
+        cell = self._file("cell", code)
+        out, err = self._pipe("out", printer), self._pipe("err", printer)
+        # A cell may ask for the exit status of the one before it.
+        before = f". {self._file('status', f'return {self._status}')}; " if self._status else ""
+        stdin = f"<&{self._stdin} {self._hidden(self._stdin)}" if from_terminal else "</dev/null"
+        pipes = f">{self._path('out')} 2>{self._path('err')}"
+        self._send(before, f". {cell} {stdin} {pipes} {self._hidden(self._told)}")
+        return out, err
+
+    def end(self) -> Verdict:
+        """Note the verdict of the cell and what it has left running."""
+        assert self.verdict is not None
+        self._status, self.cwd = self.verdict.status, self.verdict.cwd or self.cwd
+        self.jobs = set(children(self.pid))
+        return self.verdict
+
+    def let_go(self) -> None:
+        """The cell is over: its pipes end when all that it left running has."""
+        while self._held:
+            os.close(self._held.pop())
+        for name in ("out", "err"):
+            (self._folder / name).unlink(missing_ok=True)
+
+    def aside(self, code: str) -> str:
+        """What code of terp's own puts out, "" when that takes too long. Only between cells."""
+        answer = self._folder / "answer"
+        answer.unlink(missing_ok=True)
+        self._send("", f". {self._file('aside', code)} </dev/null >{self._path('answer')} 2>/dev/null")
+        deadline = time.monotonic() + _ASIDE_S
+        while self.verdict is None and not self.gone:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                self.interrupt()
+                deadline = time.monotonic() + _ASIDE_S
+                answer.unlink(missing_ok=True)
+            self._wires.wait(max(0.0, left))
+        with suppress(OSError):
+            return answer.read_text(errors="replace")
+        return ""
+
+    def interrupt(self, without: Collection[int] = ()) -> Sequence[int]:
+        """Send SIGINT to the shell and all that it runs in the foreground, which is returned."""
+        # The shell first, and of a pipeline the last: the shell goes on with the next command when what it
+        # waits for has ended in another way.
+        send(signal.SIGINT, [self.pid])
+        below = descendants(self.pid, {*self.jobs, *without})
+        send(signal.SIGINT, reversed(below))
+        return below
+
+    def ask_verdict(self) -> None:
+        """Ask again for the verdict: a signal may have made the shell forget the line that asks for it."""
+        self._write(self._verdict_line())
+
+    def has_ended(self) -> bool:
+        """Whether the cell has, or the shell itself."""
+        if self.verdict is None and self._process.poll() is not None:
+            # Its last words may still be on their way.
+            self._wires.wait(0)
+            return True
+        return self.verdict is not None
+
+    def exit_code(self) -> int | None:
+        """How the shell ended, negative for a signal; None while it lives."""
+        return self._process.poll()
+
+    def kill(self) -> None:
+        """End the shell and all that it has started, as far as that is still below it. In any thread."""
+        below = descendants(self.pid)
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        send(signal.SIGKILL, below)
+
+    def close(self) -> None:
+        """The shell is gone: nothing is heard of it any more."""
+        self._wires.remove(self._verdicts)
+        os.close(self._verdicts)
+        with suppress(OSError):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+        self._process.wait()
+
+    def _send(self, before: str, line: str) -> None:
+        self._number += 1
+        self.verdict = None
+        self._write(f"{before}{line}\n{self._verdict_line()}")
+
+    def _verdict_line(self) -> str:
+        # `set -e` holds for its cell: else the next command that fails would end the shell.
+        return f"builtin printf 'R%d %d %s\\0' {self._number} $? \"${{PWD-}}\" >&{self._told}; set +e\n"
+
+    def _write(self, text: str) -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(text.encode(errors="surrogateescape"))
+            self._process.stdin.flush()
+
+    def _hear(self) -> None:
+        data = os.read(self._verdicts, 65536)
+        if not data:
+            # Only the shell itself holds the other end.
+            self._wires.remove(self._verdicts)
+            self.gone = True
+            return
+        *whole, self._heard = (self._heard + data).split(b"\0")
+        for words in whole:
+            number, status, cwd = words[1:].decode(errors="surrogateescape").split(" ", 2)
+            if int(number) == self._number:
+                self.verdict = Verdict(int(status), cwd)
+
+    def _file(self, name: str, text: str) -> str:
+        path = self._folder / name
+        path.write_bytes(text.encode(errors="surrogateescape"))
+        return shlex.quote(str(path))
+
+    def _pipe(self, name: str, printer: Printer) -> Source:
+        path = self._folder / name
+        os.mkfifo(path, 0o600)
+        stream: StreamName = "stdout" if name == "out" else "stderr"
+        source = Source(os.open(path, os.O_RDONLY | os.O_NONBLOCK), stream, printer)
+        # The first writer makes the pipe look readable. If that was the shell, the order of what it then
+        # writes into two pipes could not be told.
+        self._held.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        self._wires.add_source(source)
+        return source
+
+    def _path(self, name: str) -> str:
+        return shlex.quote(str(self._folder / name))
+
+    def _hidden(self, number: int) -> str:
+        # zsh knows descriptors of one digit only here; there the children have it too, and do not know.
+        return f"{number}>&-" if self.kind == "bash" else ""
+
+
+def _moved_up(number: int, *, keep: bool = False) -> int:
+    moved = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    if not keep:
+        os.close(number)
+    return moved

@@ -1,0 +1,141 @@
+"""Text that a program writes into pipes, on its way out as Jupyter's messages."""
+
+import codecs
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from terp.kernels.translation import REPORT
+from terp.outputs import StreamName
+
+# Characters that one cell may put out; what comes after them is counted.
+ROOM = 64_000_000
+# A message with more text would be decoded in one piece while nothing else happens at the other end.
+PIECE = 500_000
+# Messages in a second that are sent at once; what exceeds them is sent in batches.
+RATE = 300.0
+# How long text waits for more when there were too many messages.
+BATCH_S = 0.05
+_READ = 1 << 16
+
+Send = Callable[[str, Mapping[str, Any]], None]
+"""Sends a message on iopub: its type and its content."""
+
+
+class Printer:
+    """Sends the text of one cell: in the order in which it came, in few messages, within limits.
+
+    Output past `room` characters is counted, not sent; a report tells the count now and then.
+    """
+
+    def __init__(self, send: Send, room: int = ROOM) -> None:
+        self._send = send
+        self._room = room
+        self._waiting: list[tuple[StreamName, str]] = []
+        self._size = 0
+        self._tokens = RATE
+        self._refilled = self._reported = time.monotonic()
+        self._dropped = [0, 0]
+        # Characters so far, and the end of what was written last: a question has no line break after it.
+        self.written = 0
+        self.last_line = ""
+
+    def write(self, stream: StreamName, text: str) -> None:
+        """Take text; `flush_soon` or `flush` sends it."""
+        if not text:
+            return
+        self.written += len(text)
+        self.last_line = (self.last_line + text[-1000:]).rpartition("\n")[2][-1000:]
+        if len(text) > self._room:
+            text, rest = text[: self._room], text[self._room :]
+            self._drop(rest)
+        self._room -= len(text)
+        if text:
+            self._waiting.append((stream, text))
+            self._size += len(text)
+        if self._size >= PIECE:
+            self.flush()
+
+    def flush_soon(self) -> bool:
+        """Send what waits unless there were too many messages just now; whether anything still waits."""
+        if self._waiting and self._may_send():
+            self.flush()
+        return bool(self._waiting)
+
+    def flush(self) -> None:
+        """Send what waits."""
+        waiting, self._waiting, self._size = self._waiting, [], 0
+        run: list[str] = []
+        for at, (stream, text) in enumerate(waiting):
+            run.append(text)
+            if at + 1 == len(waiting) or waiting[at + 1][0] != stream:
+                self._send_text(stream, "".join(run))
+                run = []
+
+    def result(self, text: str, number: int) -> None:
+        """Send the value of the cell, which is the `number`th; of one that has no room the beginning."""
+        self.flush()
+        self._drop(text[self._room :])
+        text = text[: self._room]
+        self._room -= len(text)
+        content = {"execution_count": number, "data": {"text/plain": text}, "metadata": {}}
+        self._send("execute_result", content)
+
+    def report(self, **facts: Any) -> None:
+        """Tell the adapter something about the cell; never shown."""
+        self._send("display_data", {"data": {REPORT: facts}, "metadata": {}, "transient": {}})
+
+    def finish(self) -> None:
+        """Send all that waits, and the count of what was not sent."""
+        self.flush()
+        self._report_dropped()
+
+    def _send_text(self, stream: StreamName, text: str) -> None:
+        for start in range(0, len(text), PIECE):
+            self._send("stream", {"name": stream, "text": text[start : start + PIECE]})
+
+    def _may_send(self) -> bool:
+        now = time.monotonic()
+        self._tokens = min(RATE, self._tokens + (now - self._refilled) * RATE)
+        self._refilled = now
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True
+
+    def _drop(self, text: str) -> None:
+        self._dropped[0] += len(text)
+        self._dropped[1] += text.count("\n")
+        if time.monotonic() - self._reported > 1.0:
+            self.flush()
+            self._report_dropped()
+
+    def _report_dropped(self) -> None:
+        self._reported = time.monotonic()
+        dropped, self._dropped = self._dropped, [0, 0]
+        if dropped[0]:
+            self.report(omitted=dropped)
+
+
+class Source:
+    """The reading end of a pipe into which a cell, and what it left running, writes one stream.
+
+    `printer` is that of the cell, and may be set anew where a pipe serves many cells.
+    """
+
+    def __init__(self, number: int, stream: StreamName, printer: Printer) -> None:
+        os.set_blocking(number, False)
+        self.number = number
+        self.printer = printer
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def pump(self) -> bool | None:
+        """Move some of what the pipe holds to the printer; whether there was any, None at its end."""
+        try:
+            data = os.read(self.number, _READ)
+        except BlockingIOError:
+            return False
+        self.printer.write(self._stream, self._decoder.decode(data, final=not data))
+        return True if data else None

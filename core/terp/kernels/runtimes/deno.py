@@ -1,0 +1,120 @@
+"""JavaScript and TypeScript: the kernel of deno."""
+
+import asyncio
+import re
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from terp.kernels.environment import kernel_environment
+from terp.kernels.launch import Launch
+from terp.kernels.options import KernelOptions
+from terp.kernels.protocol import Kernel
+from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.outputs import Error, RunItem
+from terp.plain import without_escapes
+
+if TYPE_CHECKING:
+    from terp.kernels.local import LocalKernels
+
+# What the kernel says of code that it cannot read, and no more.
+_UNREADABLE = Error("Error", "Execution failed")
+_EXPLAIN_S = 5.0
+_SET = {
+    # Values and errors come with colours otherwise, which end up in what the model reads.
+    "NO_COLOR": "1",
+    "DENO_NO_UPDATE_CHECK": "1",
+    "DENO_NO_PROMPT": "1",
+}
+
+
+def runtime() -> Runtime:
+    """The row of deno."""
+    remedy = "pip install deno, in the environment of terp."
+    return Runtime(("javascript", "typescript"), find_deno, remedy, _make)
+
+
+def find_deno(machine: Machine) -> str:
+    """The person's deno, or that of terp's own environment."""
+    own = Path(sys.executable).with_name("deno")
+    return machine.which("deno") or (str(own) if own.exists() else "")
+
+
+def deno_launch(
+    deno: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
+) -> Launch:
+    """How the kernel of `deno` is started."""
+    options = options or KernelOptions()
+    return Launch(
+        argv=(deno, "jupyter", "--kernel", "--conn", "{connection_file}"),
+        cwd=cwd,
+        environment=kernel_environment(environ, options.env_pass) | _SET,
+        language="typescript",
+        why=deno,
+        start_timeout_s=options.start_timeout_s,
+        # It does not know other sockets, and SIGINT ends it.
+        transport="tcp",
+        interrupt_by="message",
+        # Measured under load: 5 of 90.
+        results_lag=True,
+    )
+
+
+def _make(kernels: "LocalKernels") -> Kernel:
+    deno = find_deno(Machine(kernels.environ))
+
+    def launch(_: str) -> Launch:
+        return deno_launch(deno, kernels.cwd, kernels.environ, kernels.options)
+
+    return DenoKernel(deno, kernels.jupyter("javascript", launch))
+
+
+class DenoKernel:
+    """Implements `Kernel` with deno's, whose errors of syntax are put into words."""
+
+    language = "javascript"
+
+    def __init__(self, deno: str, kernel: Kernel) -> None:
+        self._deno = deno
+        self._kernel = kernel
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kernel, name)
+
+    async def execute(
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
+    ) -> AsyncGenerator[RunItem, None]:
+        """Run `code`; yield what happens."""
+        run = self._kernel.execute(code, run_id=run_id, number=number, timeout_s=timeout_s)
+        async with aclosing(run) as items:
+            async for item in items:
+                yield await syntax_error(self._deno, code) if item == _UNREADABLE else item
+
+
+async def syntax_error(deno: str, code: str) -> Error:
+    """What deno's formatter, which reads code as the kernel does, says of code that cannot be read."""
+    argv = (deno, "fmt", "--no-config", "--ext=ts", "-")
+    pipe = asyncio.subprocess.PIPE
+    told = b""
+    try:
+        formatter = await asyncio.create_subprocess_exec(
+            *argv, stdin=pipe, stdout=asyncio.subprocess.DEVNULL, stderr=pipe, env=_SET, cwd="/"
+        )
+        try:
+            _, told = await asyncio.wait_for(formatter.communicate(code.encode()), _EXPLAIN_S)
+        finally:
+            if formatter.returncode is None:
+                formatter.kill()
+    except (OSError, TimeoutError):
+        pass
+    found = re.match(r"error: (?:SyntaxError: )?(.*?)\n(.*?)(?=\n    at |\Z)", _plain(told), re.DOTALL)
+    if found is None:
+        return _UNREADABLE
+    message, picture = found.groups()
+    return Error("SyntaxError", message, (f"SyntaxError: {message}", *picture.splitlines()))
+
+
+def _plain(told: bytes) -> str:
+    return without_escapes(told.decode(errors="replace"))

@@ -1,0 +1,97 @@
+"""Ruby, PHP, Perl, Lua and others: a program of the person's, driven by a script in its own language."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from terp.kernels.environment import kernel_environment
+from terp.kernels.launch import Launch, host_argv
+from terp.kernels.options import KernelOptions
+from terp.kernels.runtimes.runtime import Machine, Runtime
+
+if TYPE_CHECKING:
+    from terp.kernels.jupyter import JupyterKernel
+    from terp.kernels.local import LocalKernels
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """A language of `driver_table`: the programs that run it, the best first, and how to get one."""
+
+    names: tuple[str, ...]
+    driver: str
+    programs: tuple[str, ...]
+    remedy: str
+    tested: bool = True
+
+
+DRIVEN = (
+    Driven(
+        ("javascript",),
+        "javascript",
+        ("node", "nodejs"),
+        "Debian: apt install nodejs. macOS: brew install node.",
+    ),
+    Driven(
+        ("java",),
+        "java",
+        ("jshell",),
+        "Debian: apt install default-jdk-headless. macOS: brew install openjdk.",
+    ),
+    Driven(("ruby",), "ruby", ("ruby",), "Debian: apt install ruby. macOS: brew install ruby."),
+    Driven(("php",), "php", ("php",), "Debian: apt install php-cli. macOS: brew install php."),
+    Driven(("perl",), "perl", ("perl",), "Debian: apt install perl. macOS has it."),
+    Driven(
+        ("lua",),
+        "lua",
+        ("lua5.4", "lua", "lua5.3"),
+        "Debian: apt install lua5.4. macOS: brew install lua.",
+    ),
+    Driven(
+        ("powershell",),
+        "powershell",
+        ("pwsh",),
+        "Debian: the package powershell of Microsoft. macOS: brew install powershell.",
+        tested=False,
+    ),
+)
+
+
+def runtimes() -> Sequence[Runtime]:
+    """One row for each of them."""
+    return [
+        Runtime(row.names, _finder(row.programs), row.remedy, _maker(row), tested=row.tested)
+        for row in DRIVEN
+    ]
+
+
+def driver_launch(
+    driver: str, program: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
+) -> Launch:
+    """How the kernel is started that runs code by `program` through a driver of `driver_table`."""
+    options = options or KernelOptions()
+    arguments = (f"--DriverKernel.language={driver}", f"--DriverKernel.program={program}")
+    return Launch(
+        argv=host_argv("driver", *arguments),
+        cwd=cwd,
+        # Colours and cursor movements are for a terminal that the cells do not have.
+        environment=kernel_environment(environ, options.env_pass) | {"TERM": "dumb"},
+        language=driver,
+        why=program,
+        start_timeout_s=options.start_timeout_s,
+    )
+
+
+def _finder(programs: tuple[str, ...]) -> Callable[[Machine], str]:
+    return lambda machine: machine.which(*programs)
+
+
+def _maker(row: Driven) -> "Callable[[LocalKernels], JupyterKernel]":
+    def make(kernels: "LocalKernels") -> "JupyterKernel":
+        def launch(_: str) -> Launch:
+            program = Machine(kernels.environ).which(*row.programs)
+            return driver_launch(row.driver, program, kernels.cwd, kernels.environ, kernels.options)
+
+        return kernels.jupyter(row.names[0], launch)
+
+    return make

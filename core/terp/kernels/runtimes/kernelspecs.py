@@ -1,0 +1,144 @@
+"""Any other kernel that was installed for Jupyter: found by its kernelspec, without importing Jupyter."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from terp.kernels.environment import kernel_environment
+from terp.kernels.launch import Launch
+from terp.kernels.options import KernelOptions
+from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.languages import language_of
+
+if TYPE_CHECKING:
+    from terp.kernels.jupyter import JupyterKernel
+    from terp.kernels.local import LocalKernels
+
+# Known not to open sockets in a directory, by the last part of the program's path.
+_ONLY_TCP = ("deno", "tslab", "ijskernel", "ijsnotebook")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A kernelspec: the name of its folder, its language in lower case, and how it is started."""
+
+    name: str
+    language: str
+    argv: tuple[str, ...]
+    folder: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    interrupt_by: Literal["signal", "message"] = "signal"
+
+
+def runtimes(machine: Machine, taken: Sequence[str]) -> Sequence[Runtime]:
+    """One row for each kernelspec whose language is not `taken`: known to terp, and here.
+
+    It goes by the name of its language; a second one for the same language by its own.
+    """
+    rows: list[Runtime] = []
+    names = list(taken)
+    for spec in find_specs(machine):
+        if language_of(spec.language, taken):
+            continue
+        name = next((name for name in (spec.language, spec.name) if not language_of(name, names)), "")
+        if name:
+            names.append(name)
+            rows.append(Runtime((name,), _finder(spec), "", _maker(name, spec)))
+    return rows
+
+
+def find_specs(machine: Machine) -> Sequence[Spec]:
+    """The kernelspecs of this person and this machine, those that win first; none of a project's own."""
+    specs: dict[str, Spec] = {}
+    for folder in spec_folders(machine.environ):
+        try:
+            paths = sorted(path for path in folder.iterdir())
+        except OSError:
+            continue
+        for path in paths:
+            spec = _read(path)
+            if spec is not None:
+                specs.setdefault(spec.name, spec)
+    return tuple(specs.values())
+
+
+def spec_folders(environ: Mapping[str, str]) -> Iterator[Path]:
+    """Where Jupyter keeps kernelspecs; relative paths and environments that are not active are left out."""
+    home = Path(environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 - `Path.home` ignores `environ`
+    user = home / "Library/Jupyter" if sys.platform == "darwin" else home / ".local/share/jupyter"
+    data = environ.get("XDG_DATA_HOME", "")
+    own = environ.get("JUPYTER_DATA_DIR") or (f"{data}/jupyter" if data else str(user))
+    active = (environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
+    folders = (
+        *environ.get("JUPYTER_PATH", "").split(os.pathsep),
+        own,
+        *(f"{prefix}/share/jupyter" for prefix in active if prefix),
+        "/usr/local/share/jupyter",
+        "/usr/share/jupyter",
+    )
+    return (Path(folder, "kernels") for folder in dict.fromkeys(folders) if folder.startswith("/"))
+
+
+def spec_launch(
+    spec: Spec, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
+) -> Launch:
+    """How the kernel of a spec is started."""
+    options = options or KernelOptions()
+    program = Machine(environ).which(spec.argv[0]) or spec.argv[0]
+    arguments = (part.replace("{resource_dir}", spec.folder) for part in spec.argv[1:])
+    environment = kernel_environment(environ, options.env_pass)
+    return Launch(
+        argv=(program, *arguments),
+        cwd=cwd,
+        environment=environment | _filled(spec.environment, environment),
+        language=spec.language,
+        why=f"the kernelspec {spec.name}",
+        start_timeout_s=options.start_timeout_s,
+        transport="tcp" if Path(program).name in _ONLY_TCP else "ipc",
+        interrupt_by=spec.interrupt_by,
+    )
+
+
+def _read(path: Path) -> Spec | None:
+    """The kernelspec in a folder; None when there is none, or one that starts a Python kernel."""
+    try:
+        told = json.loads((path / "kernel.json").read_text(encoding="utf-8"))
+        argv = tuple(str(part) for part in told["argv"])
+        language = str(told.get("language") or path.name).casefold()
+        environment = {str(name): str(value) for name, value in (told.get("env") or {}).items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    if not argv or "{connection_file}" not in " ".join(argv) or language == "python":
+        return None
+    by: Literal["signal", "message"] = "message" if told.get("interrupt_mode") == "message" else "signal"
+    return Spec(path.name.casefold(), language, argv, str(path), environment, by)
+
+
+def _filled(own: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """A spec's variables with `${NAME}` replaced, as Jupyter does."""
+    filled = {}
+    for name, value in own.items():
+        for known, there in environment.items():
+            value = value.replace(f"${{{known}}}", there)  # noqa: PLW2901
+        filled[name] = value
+    return filled
+
+
+def _finder(spec: Spec) -> Callable[[Machine], str]:
+    def find(machine: Machine) -> str:
+        return f"the kernelspec {spec.name}" if machine.which(spec.argv[0]) else ""
+
+    return find
+
+
+def _maker(name: str, spec: Spec) -> "Callable[[LocalKernels], JupyterKernel]":
+    def make(kernels: "LocalKernels") -> "JupyterKernel":
+        return kernels.jupyter(
+            name, lambda _: spec_launch(spec, kernels.cwd, kernels.environ, kernels.options)
+        )
+
+    return make

@@ -1,0 +1,70 @@
+"""The shell: bash, or the person's zsh."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from terp.kernels.environment import kernel_environment
+from terp.kernels.launch import Launch, host_argv
+from terp.kernels.options import KernelOptions
+from terp.kernels.runtimes.runtime import Machine, Runtime
+
+if TYPE_CHECKING:
+    from terp.kernels.jupyter import JupyterKernel
+    from terp.kernels.local import LocalKernels
+
+# Unless the person passes their own: nothing waits for keys on a screen that is not there.
+_SET = {
+    "MANPAGER": "cat",
+    "SYSTEMD_PAGER": "cat",
+    "GIT_MERGE_AUTOEDIT": "no",
+    "GCM_INTERACTIVE": "never",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "npm_config_yes": "true",
+    # What a program has printed is seen when it prints it.
+    "PYTHONUNBUFFERED": "1",
+}
+
+
+def runtime() -> Runtime:
+    """The row of the shell."""
+    remedy = "Install bash, or name a bash or zsh with --shell."
+    return Runtime(("shell",), find_shell, remedy, _make)
+
+
+def find_shell(machine: Machine) -> str:
+    """The shell that was chosen; else bash, or the person's zsh where there is no bash."""
+    if machine.shell:
+        chosen = machine.which(str(Path(machine.shell).expanduser()))
+        return chosen if Path(chosen).name in ("bash", "zsh") else ""
+    return machine.which("bash") or _own_zsh(machine.environ)
+
+
+def _own_zsh(environ: Mapping[str, str]) -> str:
+    own = environ.get("SHELL", "")
+    return own if Path(own).name == "zsh" and Path(own).exists() else ""
+
+
+def shell_launch(
+    program: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
+) -> Launch:
+    """How the kernel of the shell `program` is started."""
+    options = options or KernelOptions()
+    environment = _SET | kernel_environment(environ, options.env_pass)
+    return Launch(
+        argv=host_argv("shell", f"--ShellKernel.program={program}"),
+        cwd=cwd,
+        # Colours and cursor movements are for a terminal that the cells do not have.
+        environment=environment | {"TERM": "dumb"},
+        language="shell",
+        why=program,
+        start_timeout_s=options.start_timeout_s,
+    )
+
+
+def _make(kernels: "LocalKernels") -> "JupyterKernel":
+    def launch(_: str) -> Launch:
+        program = find_shell(Machine(kernels.environ, shell=kernels.options.shell))
+        return shell_launch(program, kernels.cwd, kernels.environ, kernels.options)
+
+    return kernels.jupyter("shell", launch)

@@ -1,0 +1,79 @@
+"""A session kept as lines wherever somebody puts them: a table of a database, a list in Redis."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp import __version__
+from terp.errors import SessionError
+from terp.models.scrubbing import Scrubber, secrets_in
+from terp.store.forms import Header
+from terp.store.keeping import Keeper
+from terp.store.places import real_directory
+from terp.store.protocol import Keeping, Lines
+from terp.store.reading import stored_of
+
+
+def keep_lines(
+    name: str,
+    lines: Lines,
+    earlier: bytes = b"",
+    *,
+    cwd: str | Path = "",
+    environ: Mapping[str, str] | None = None,
+) -> Keeping:
+    """What keeps the session `name` in `lines`, for `terp.open(keep=…)` or `Session(keeper=…)`.
+
+    `earlier` is all that `lines` took when the session was kept before, in order: it goes on there, in a new
+    kernel. Nothing is put into `lines` before the first turn. Keys that are in `environ` are left out of
+    what is kept. When `lines` fails, the session goes on in memory, with a notice.
+
+    That no two processes keep one session at a time is the matter of whoever makes `lines`.
+
+    Raises:
+        SessionError: `earlier` is not what was kept.
+    """
+    header = Header(name, real_directory(cwd), round(time.time(), 3), __version__)
+    secrets = secrets_in(os.environ if environ is None else environ)
+    stored = stored_of(earlier, Path(name)) if earlier else None
+    if stored is not None and stored.end < len(earlier):
+        raise SessionError(f"The session {name} cannot be gone on with: its log is damaged.")
+    return _LinesKeeper(
+        Path(name),
+        stored.header if stored else header,
+        lambda: Scrubber(secrets),
+        stored=stored,
+        journal=_Failing(lines),
+    )
+
+
+class _LinesKeeper(Keeper):
+    def copy(self) -> str:
+        raise SessionError("This session is kept in a store that cannot copy sessions.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Failing:
+    """The lines, whose failures are of the kind that a session survives."""
+
+    lines: Lines
+
+    def append(self, lines: bytes) -> None:
+        self._do(lambda: self.lines.append(lines))
+
+    def sync(self) -> None:
+        self._do(self.lines.sync)
+
+    def close(self) -> None:
+        self._do(self.lines.close)
+
+    def _do(self, what: Callable[[], None]) -> None:
+        try:
+            what()
+        except OSError:
+            raise
+        except Exception as error:
+            # Every database has errors of its own.
+            raise OSError(f"{type(error).__name__}: {error}") from error

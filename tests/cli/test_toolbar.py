@@ -1,0 +1,28 @@
+"""The last line of the screen."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from terp_cli.toolbar import Toolbar
+from tests.cli.running import Terp
+from tests.cli.teletype import Teletype
+
+
+@pytest.mark.parametrize(
+    ("profile", "shown"),
+    [("default", "m · not confined · /help"), ("wo\x1brk", "m · wo^[rk · not confined · /help")],
+)
+def test_a_profile_other_than_the_default_one_is_named(profile: str, shown: str) -> None:
+    assert Toolbar(lambda: "m", lambda: "none", lambda: False, profile).text() == shown
+
+
+def test_the_profile_of_the_configuration_is_named(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    (terp.home / "profiles").mkdir()
+    (terp.home / "profiles" / "work.yaml").write_text("model: openai/m\napi_base: http://127.0.0.1:9/v1\n")
+    (terp.home / "config.yaml").write_text("profile: work\n")
+    with Teletype([sys.executable, "-m", "terp_cli"], terp.cwd, terp.environ) as teletype:
+        # What the bar showed before that is not painted again.
+        assert teletype.until("not confined").endswith("work · not confined")

@@ -1,0 +1,165 @@
+"""Packages that code imports and that are not there: with a real installer and a real kernel."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import terp
+from terp.errors import TerpError
+from terp.events import Asked, CodeFinished, CodeProposed, Event, Noticed, Printed
+from terp.outputs import Text
+from terp.person import Choice, Consent, Decline, Run
+from terp.testing import ScriptedModel, call, collect
+from tests.core.packages.wheels import index_of, write_wheel
+from tests.core.sessions import of, results
+
+
+@dataclass
+class Agreeable:
+    """Runs all code, and answers every choice with one letter."""
+
+    letter: str = "y"
+
+    async def approve(self, proposed: CodeProposed) -> Run | Decline:
+        return Run(proposed.code)
+
+    async def allow(self, request: Consent) -> bool:
+        return False
+
+    async def choose(self, choice: Choice) -> str:
+        return self.letter
+
+    async def type_in(self, prompt: str, *, secret: bool) -> str:
+        raise TerpError("Nobody types.")
+
+
+@dataclass
+class Place:
+    """A working directory, an environment without anything in it, and an index of one wheel."""
+
+    folder: Path
+    environ: Mapping[str, str]
+
+    async def events(self, *code: str, letter: str = "y", **settings: Any) -> "Heard":
+        model = ScriptedModel(*([call(one)] for one in code))
+        opening = terp.open(
+            person=Agreeable(letter),
+            cwd=self.folder,
+            environ=self.environ,
+            model="openai/scripted",
+            languages=["python"],
+            python=str(self.folder / "env"),
+            **settings,
+        )
+        async with opening as session:
+            session.model = model
+            return Heard(await collect(session, "go"), results(session))
+
+
+@dataclass
+class Heard:
+    events: list[Event]
+    results: list[str]
+
+    @property
+    def printed(self) -> str:
+        outputs = [event.output for event in of(Printed, self.events)]
+        return "".join(output.text for output in outputs if isinstance(output, Text))
+
+    @property
+    def asked(self) -> list[str]:
+        return [event.what for event in of(Asked, self.events) if event.kind == "choice"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    write_wheel(tmp_path / "wheels", "demo_pkg", "demo_mod", "V = 41 + 1\n")
+    folder = tmp_path / "project"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "TERP_HOME": str(tmp_path / "terp"),
+        "OPENAI_API_KEY": "none",
+        **index_of(tmp_path / "wheels"),
+    }
+    return Place(folder, environ)
+
+
+async def test_a_cell_that_imports_a_missing_package_runs_once_after_consent(place: Place) -> None:
+    heard = await place.events("open('log', 'a').write('x')\nimport demo_mod\nprint(demo_mod.V)")
+    assert heard.asked == ["Install demo-pkg (for demo_mod)?"]
+    assert (heard.printed, (place.folder / "log").read_text()) == ("42\n", "x")
+    assert heard.results[0].startswith("[demo-pkg (for demo_mod) was missing and is installed now.]\n42\n")
+
+
+async def test_without_consent_nothing_is_installed_and_the_model_is_told(place: Place) -> None:
+    heard = await place.events("import demo_mod", letter="n")
+    assert "[demo_mod is not installed: the person did not agree to it.]" in heard.results[0]
+    assert not list(place.folder.glob("env/lib/*/site-packages/demo_mod.py"))
+
+
+async def test_always_asks_once(place: Place) -> None:
+    write_wheel(place.folder.parent / "wheels", "other_pkg", "other_mod", "V = 1\n")
+    heard = await place.events("import demo_mod", "import other_mod; print(other_mod.V)", letter="a")
+    assert (len(heard.asked), heard.printed) == (1, "1\n")
+
+
+async def test_what_is_known_is_installed_unasked_where_that_is_set(place: Place) -> None:
+    heard = await place.events("import demo_mod; print(demo_mod.V)", auto_install="known")
+    assert (heard.asked, heard.printed) == ([], "42\n")
+
+
+async def test_a_name_that_a_model_may_have_made_up_is_not_installed_unasked(place: Place) -> None:
+    heard = await place.events("import definitely_not_a_pkg_zz", auto_install="known")
+    (noticed,) = of(Noticed, heard.events)
+    assert noticed.text == "definitely_not_a_pkg_zz is not installed, and terp does not know its package."
+    assert noticed.remedy == "/install NAME installs a package."
+
+
+async def test_a_package_that_is_not_to_be_had_is_tried_once_and_the_reason_told(place: Place) -> None:
+    code = "import definitely_not_a_pkg_zz"
+    heard = await place.events(code, code + " as z")
+    assert len(heard.asked) == 1
+    assert "definitely-not-a-pkg-zz could not be installed: " in heard.results[0]
+
+
+async def test_never_means_never(place: Place) -> None:
+    heard = await place.events("import demo_mod", auto_install="never")
+    assert "[demo_mod is not installed, and terp may not install packages.]" in heard.results[0]
+
+
+async def test_a_module_that_only_the_run_asks_for_is_installed_after_it(place: Place) -> None:
+    code = "import importlib; print(importlib.import_module('demo' + '_mod').V)"
+    heard = await place.events(code, code)
+    assert "is installed now. Run the code again.]" in heard.results[0]
+    assert [event.status for event in of(CodeFinished, heard.events)] == ["error", "ok"]
+
+
+async def test_configured_packages_are_there_before_the_first_code_and_named_to_the_model(
+    place: Place,
+) -> None:
+    heard = await place.events("import demo_mod; print(demo_mod.V)", packages=["demo_pkg"])
+    assert (heard.asked, heard.printed) == ([], "42\n")
+    assert heard.results[0].startswith("[demo_pkg was installed.]")
+
+
+async def test_configured_packages_that_are_there_cost_nothing(place: Place) -> None:
+    await place.events("import demo_mod", packages=["demo_pkg"])
+    (place.folder.parent / "wheels/demo_pkg-1.0-py3-none-any.whl").unlink()
+    heard = await place.events("import demo_mod; print(demo_mod.V)", packages=["demo_pkg"])
+    assert (heard.results[0], heard.printed) == ("42", "42\n")
+
+
+@pytest.mark.parametrize("line", ["%pip install -q demo_pkg", "!pip install -q demo_pkg"])
+async def test_pip_in_code_installs_into_the_environment_of_the_code(place: Place, line: str) -> None:
+    code = "import demo_mod; print(demo_mod.V)"
+    heard = await place.events(line, code, auto_install="never", env_pass=["PIP_*", "UV_*"])
+    assert heard.printed.endswith("42\n")
+    assert list(place.folder.glob("env/lib/*/site-packages/demo_mod.py"))

@@ -1,0 +1,105 @@
+"""Secrets that come in pieces, as they are written."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from terp.events import CodeFinished, CodeStarted, Event, LateOutput, Printed, TurnFinished
+from terp.log import Record
+from terp.models.scrubbing import Scrubber
+from terp.outputs import StreamName, Text
+from terp.store.journal import NAME
+from terp.store.keeping import Keeper
+from terp.store.reading import read
+from terp.store.seams import Seams
+from tests.core.store.keeping import SECRET, header, scrubber
+
+KEY = "sk-" + "a1B2" * 8
+TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
+BLOCK = f"-----BEGIN PRIVATE KEY-----\n{'MIIEvQ' * 10}\n{'AkEAx0' * 10}\n-----END PRIVATE KEY-----\n"
+
+
+def written(*events: Event, secrets: tuple[str, ...] = (SECRET,)) -> list[Event]:
+    seams = Seams(Scrubber(secrets))
+    records = [Record(number, 0.0, event) for number, event in enumerate(events, 1)]
+    return [one.event for record in records for one in seams.passed(record)]
+
+
+def said(text: str, stream: StreamName = "stdout", call_id: str = "c1") -> Printed:
+    return Printed(call_id, Text(stream, text))
+
+
+END = CodeFinished("c1", "ok", 0.1)
+
+
+def test_text_in_which_no_secret_begins_is_written_as_it_comes() -> None:
+    assert written(said("one\n"), said("two")) == [said("one\n"), said("two")]
+
+
+def test_the_beginning_of_a_secret_is_written_with_what_follows() -> None:
+    assert written(said("it is p4ss"), said("ing by")) == [said("it is "), said("p4ssing by")]
+
+
+def test_the_beginning_of_a_secret_is_written_when_the_run_ends() -> None:
+    assert written(said("it is p4ss"), END) == [said("it is "), said("p4ss"), END]
+
+
+def test_the_streams_of_a_run_are_read_apart() -> None:
+    events = (said("p4ss"), said("oh\n", "stderr"), said("w0rd of the database\n"))
+    assert written(*events)[1:] == [said("oh\n", "stderr"), said(SECRET + "\n")]
+
+
+def test_what_comes_after_a_run_is_read_in_one_too() -> None:
+    late = [LateOutput("c1", Text("stdout", text)) for text in ("p4ss", "w0rd of the database\n")]
+    assert written(*late) == [
+        LateOutput("c1", Text("stdout", "")),
+        LateOutput("c1", Text("stdout", SECRET + "\n")),
+    ]
+
+
+@pytest.mark.parametrize("secret", [SECRET, KEY, TOKEN, BLOCK, f"Bearer {'x9' * 8}"])
+@given(cuts=st.lists(st.integers(0, 400), max_size=6))
+def test_a_secret_is_found_wherever_it_is_cut(secret: str, cuts: list[int]) -> None:
+    text = f"the key = {secret} and more\n"
+    ends = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    pieces = [said(text[start:end]) for start, end in pairwise(ends)]
+    found = [event.output for event in written(*pieces, END) if isinstance(event, Printed)]
+    assert all(isinstance(output, Text) for output in found)
+    texts = [scrubber().redacted(output.text) for output in found if isinstance(output, Text)]
+    assert "".join(texts) == scrubber().redacted(text)
+
+
+def test_a_secret_that_is_put_out_in_two_pieces_is_not_written(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    keeper = Keeper(folder, header(folder), scrubber)
+    events: list[Event] = [CodeStarted("c1", 1), said("key: p4ssw0rd of"), said(" the database\n"), END]
+    for number, event in enumerate(events, 1):
+        keeper.event(Record(number, 0.0, event))
+    keeper.close()
+    content = (folder / NAME).read_text()
+    assert ("p4ss" in content, "database" in content) == (False, False)
+    assert [record.event for record in read(folder).events.records] == [
+        events[0],
+        said("key: "),
+        said("[redacted]\n"),
+        END,
+    ]
+
+
+def test_what_is_held_back_is_written_when_the_session_ends(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    keeper = Keeper(folder, header(folder), scrubber)
+    late = LateOutput("c1", Text("stdout", "and p"))
+    events: list[Event] = [CodeStarted("c1", 1), TurnFinished("done", ""), late]
+    for number, event in enumerate(events, 1):
+        keeper.event(Record(number, 0.0, event))
+    keeper.close()
+    stored = read(folder).events
+    assert [(record.number, record.event) for record in stored.records[2:]] == [
+        (3, LateOutput("c1", Text("stdout", "and "))),
+        (3, LateOutput("c1", Text("stdout", "p"))),
+    ]
+    assert stored.last == 3
