@@ -150,12 +150,8 @@ async def build_session(
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
     """
-    kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
     places = find_places(environ)
-    kernels.own_files = tuple(
-        path for path in (settings.record, settings.replay, str(places.history)) if path
-    )
-    kernels.own_folders = _own_folders(places, Path(kernels.cwd), place.folder)
+    kernels = _kernels(settings, cwd, environ, places, place)
     toolbox = read_toolbox(settings, environ, places, kernels)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     model = await build_model(
@@ -185,11 +181,21 @@ async def build_session(
     session.packages = MissingPackages(
         _install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
     )
-    session.readiness.add(session.pythons)
-    session.readiness.add(session.packages)
+    for preparation in session.pythons, session.packages:
+        session.readiness.add(preparation)
     session.toolbox = toolbox
     offer_tools(session, session.voice, settings, environ)
     return session
+
+
+def _kernels(
+    settings: Settings, cwd: str, environ: Mapping[str, str], places: Places, place: Place
+) -> LocalKernels:
+    kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
+    own = (settings.record, settings.replay, str(places.history))
+    kernels.own_files = tuple(path for path in own if path)
+    kernels.own_folders = _own_folders(places, Path(kernels.cwd), place.folder)
+    return kernels
 
 
 def _facts(settings: Settings, kernels: LocalKernels, wanted: Wanted | None) -> Facts:
