@@ -26,6 +26,7 @@ _terp() {
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
         --auto-install) compopt +o default 2>/dev/null; words=( never ask known always) ;;
+        --search-provider) compopt +o default 2>/dev/null; words=(searxng brave tavily) ;;
         --theme) compopt +o default 2>/dev/null; words=(auto dark light none) ;;
         --images) compopt +o default 2>/dev/null; words=(auto off kitty iterm sixel blocks) ;;
         --notify) compopt +o default 2>/dev/null; words=(auto off bell osc9 osc99 osc777) ;;
@@ -33,7 +34,7 @@ _terp() {
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --shell | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --tools | --search-url | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
@@ -68,6 +69,9 @@ _terp() {
                     --auto-install
                     --run-timeout --run-timeout-s
                     --env-pass
+                    --tools
+                    --search-provider
+                    --search-url
                     --theme
                     --images
                     --vi --vi-mode
@@ -108,7 +112,7 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run demo doctor languages profiles sessions export completions)
+                words=(run demo doctor languages tools profiles sessions export completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then

@@ -133,6 +133,29 @@ def _languages(call: Call) -> int:
     return 0
 
 
+def _tools(call: Call) -> int:
+    from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
+    from terp.opening import kernel_options  # noqa: PLC0415
+    from terp.tools.reading import read_toolbox  # noqa: PLC0415
+    from terp_cli.tools import listed  # noqa: PLC0415
+
+    settings = call.settings()
+    kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
+    toolbox = read_toolbox(settings, call.environ, call.places, kernels)
+    rows = [tuple(map(one_line, row)) for row in listed(toolbox)]
+    if not rows:
+        call.tell(
+            "there are no tools: they are functions of the Python kernel, and Python does not run here."
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    call.out.writelines(
+        f"{name:{widths[0]}}  {arguments:{widths[1]}}  {source}\n" for name, arguments, source in rows
+    )
+    for problem in toolbox.problems:
+        call.tell(problem)
+    return 0
+
+
 def _profiles(call: Call) -> int:
     entries = list(Profiles(call.places.profiles).listed())
     width = max(len(entry.name) for entry in entries)
@@ -153,4 +176,5 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "profiles": _profiles,
     "run": _run_code,
     "sessions": _sessions,
+    "tools": _tools,
 }

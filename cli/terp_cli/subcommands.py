@@ -39,6 +39,7 @@ SUBCOMMANDS = (
     Subcommand("demo", "", "a tour without key or network"),
     Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
     Subcommand("languages", "", "which languages run here, and how to get the others"),
+    Subcommand("tools", "", "which functions the model can call"),
     Subcommand("profiles", "", "the named sets of settings"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, prune"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
@@ -52,7 +53,7 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language` is whether the language of code was given, so that any file may hold it.
     """
     match words:
-        case ["demo" | "doctor" | "languages" | "profiles" as command]:
+        case ["demo" | "doctor" | "languages" | "profiles" | "tools" as command]:
             return command, ""
         case ["sessions", *rest] if not rest or _fits(rest[0], rest[1:]):
             return "sessions", rest[0] if rest else "list"

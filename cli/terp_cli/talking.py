@@ -71,7 +71,12 @@ async def _use_model(call: Call, settings: Settings, session: Session, name: str
     before = session.model
     wanted, api_key = settings_for(name, before.name, settings, call.options.api_key)
     session.model = await build_model(
-        wanted, session.kernels.languages, cwd=str(call.cwd), environ=call.environ, api_key=api_key
+        wanted,
+        session.kernels.languages,
+        cwd=str(call.cwd),
+        environ=call.environ,
+        api_key=api_key,
+        functions=session.toolbox.names,
     )
     await before.aclose()
     await preload_adapters()

@@ -17,12 +17,14 @@ from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.profiles import load_settings
 from terp.prompt import Facts, system_prompt
-from terp.pythons.choosing import PythonChoice, wanted_python
+from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
 from terp.pythons.interpreter import version_of
 from terp.session import Session
 from terp.settings import Given, Settings, table
 from terp.store.folders import new_folder
 from terp.store.places import Place, Secrets, is_session, new_place, stored_place
+from terp.tools.offering import offer_tools
+from terp.tools.reading import read_toolbox
 
 if TYPE_CHECKING:
     from terp.chat import Chat
@@ -108,7 +110,12 @@ class Opening:
     async def _build(self) -> Session:
         person, place = self._person or Nobody(), self._place()
         decides = AutoRun(person) if self._settings.auto_run else person
-        return await build_session(self._settings, decides, place=place, cwd=self._cwd, environ=self._environ)
+        session = await build_session(
+            self._settings, decides, place=place, cwd=self._cwd, environ=self._environ
+        )
+        for problem in session.toolbox.problems:
+            session.voice.tell(problem)
+        return session
 
     def _place(self) -> "Place":
         if self._keep is False:
@@ -143,15 +150,56 @@ async def build_session(
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
     """
-    kernels = LocalKernels(cwd, kernel_options(settings, prelude), environ=environ)
     places = find_places(environ)
-    kernels.own_files = tuple(
-        path for path in (settings.record, settings.replay, str(places.history)) if path
+    kernels = _kernels(settings, cwd, environ, places, place)
+    toolbox = read_toolbox(settings, environ, places, kernels)
+    kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
+    model = await build_model(
+        settings,
+        kernels.languages,
+        cwd=kernels.cwd,
+        environ=environ,
+        api_key=api_key,
+        functions=toolbox.names,
     )
-    kernels.own_folders = _own_folders(places, Path(kernels.cwd), place.folder)
-    model = await build_model(settings, kernels.languages, cwd=kernels.cwd, environ=environ, api_key=api_key)
     wanted = wanted_python(settings.python, environ, kernels.cwd)
-    facts = Facts(
+    session = Session(
+        model,
+        kernels,
+        person,
+        folder=place.folder,
+        keeper=place.keeper,
+        system=system_prompt(
+            _facts(settings, kernels, wanted),
+            instructions=settings.instructions,
+            replacement=settings.system_message,
+            functions=toolbox.told(shipped=not settings.system_message),
+        ),
+        limits=_limits(settings),
+    )
+    session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
+    session.packages = MissingPackages(
+        _install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
+    )
+    for preparation in session.pythons, session.packages:
+        session.readiness.add(preparation)
+    session.toolbox = toolbox
+    offer_tools(session, session.voice, settings, environ)
+    return session
+
+
+def _kernels(
+    settings: Settings, cwd: str, environ: Mapping[str, str], places: Places, place: Place
+) -> LocalKernels:
+    kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
+    own = (settings.record, settings.replay, str(places.history))
+    kernels.own_files = tuple(path for path in own if path)
+    kernels.own_folders = _own_folders(places, Path(kernels.cwd), place.folder)
+    return kernels
+
+
+def _facts(settings: Settings, kernels: LocalKernels, wanted: Wanted | None) -> Facts:
+    return Facts(
         system="{0.sysname} {0.machine}".format(os.uname()),
         cwd=kernels.cwd,
         languages=kernels.languages,
@@ -160,28 +208,19 @@ async def build_session(
         stateless=kernels.stateless,
         packages=settings.packages,
     )
-    session = Session(
-        model,
-        kernels,
-        person,
-        folder=place.folder,
-        keeper=place.keeper,
-        system=system_prompt(facts, instructions=settings.instructions, replacement=settings.system_message),
-        limits=Limits(
-            max_steps=settings.max_steps,
-            max_budget_usd=settings.max_budget_usd,
-            run_timeout_s=settings.run_timeout_s,
-            max_output_chars=settings.max_output_chars,
-        ),
+
+
+def _install_policy(settings: Settings) -> "Policy":
+    return cast("Policy", settings.auto_install or ("known" if settings.auto_run else "ask"))
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        max_steps=settings.max_steps,
+        max_budget_usd=settings.max_budget_usd,
+        run_timeout_s=settings.run_timeout_s,
+        max_output_chars=settings.max_output_chars,
     )
-    session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
-    policy = settings.auto_install or ("known" if settings.auto_run else "ask")
-    session.packages = MissingPackages(
-        cast("Policy", policy), settings.packages, lambda: kernels.python, session.voice, environ
-    )
-    session.readiness.add(session.pythons)
-    session.readiness.add(session.packages)
-    return session
 
 
 def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:

@@ -32,10 +32,14 @@ class Decline:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """A question other than about code: install a package, download a file, write elsewhere."""
+    """A question other than about code: install a package, download a file, write elsewhere.
+
+    With `as_code` it is about what code could do as well: who runs code unasked is not asked this either.
+    """
 
     what: str
     why: str = ""
+    as_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class Person(Protocol):
 
 
 class AutoRun:
-    """Runs every proposal unasked, as the person configured with `auto_run`; consents to nothing else.
+    """Runs every proposal unasked, as the person configured with `auto_run`; consents to nothing more.
 
     Questions that are not about code go to `behind`, the person who may still be there.
     """
@@ -89,8 +93,8 @@ class AutoRun:
         return Run(proposed.code, by="auto_run")
 
     async def allow(self, request: Consent) -> bool:
-        """What the person behind says; no, when there is none."""
-        return await self._behind.allow(request)
+        """What the person behind says; no, when there is none. Yes to what code can do as well."""
+        return request.as_code or await self._behind.allow(request)
 
     async def choose(self, choice: Choice) -> str:
         """What the person behind answers; nothing, when there is none."""

@@ -118,6 +118,9 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
         profile.seen.add(name)
         try:
             value = _value(row, node)
+            if row.are_paths:
+                # Nobody knows in which directory, with whose files in it, the settings will be read.
+                value = tuple(str(profile.path.absolute().parent / Path(one).expanduser()) for one in value)
         except ValueError:
             profile.problems.append(
                 f"{where}: '{name}' is {_quoted(node)}, must be {row.rule}.{_hint(row, node)}"

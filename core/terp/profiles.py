@@ -11,7 +11,8 @@ from pathlib import Path
 from terp.errors import SettingsError
 from terp.places import Places
 from terp.profile_file import ProfileFile, read_profile
-from terp.settings import Layer, Settings, combine, from_environment
+from terp.setting_variables import from_environment
+from terp.settings import Layer, Settings, combine
 
 PROFILE_VARIABLE = "TERP_PROFILE"
 _SUFFIXES = (".yaml", ".yml")

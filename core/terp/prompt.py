@@ -33,10 +33,10 @@ _STATELESS = """
 - In {} each run is a whole program or file: nothing stays there."""
 
 
-def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = "") -> str:
-    """The prompt of terp, or `replacement`, followed by the person's `instructions`."""
-    own = replacement or _own(facts)
-    return f"{own}\n\nInstructions of the user:\n{instructions.strip()}" if instructions.strip() else own
+def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = "", functions: str = "") -> str:
+    """The prompt of terp, or `replacement`; what `functions` there are, and the person's `instructions`."""
+    asked = f"Instructions of the user:\n{instructions.strip()}" if instructions.strip() else ""
+    return "\n\n".join(part for part in (replacement or _own(facts), functions, asked) if part)
 
 
 def _own(facts: Facts) -> str:

@@ -28,6 +28,7 @@ from terp.runs import Runner
 from terp.services import Service, Services
 from terp.store.protocol import Keeping
 from terp.tool import Call
+from terp.tools.toolbox import Toolbox
 from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun
 from terp.voice import Voice
@@ -49,7 +50,8 @@ class Session:
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
     which decides about the Python that runs the code, and `packages`, which installs into it; both stay None
-    where kernels run elsewhere.
+    where kernels run elsewhere. The functions of `toolbox` are in the Python kernel, and run when the model
+    calls them as tools.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Session:
         self._past = Past(self._history, self.log, self._copy)
         self.readiness = Readiness()
         self.pythons: PythonChoice | None = None
+        self.toolbox = Toolbox()
         self.packages: MissingPackages | None = None
         self._warming = Warming(kernels, self.readiness.waits)
         self._conversation = Conversation(
@@ -384,6 +387,7 @@ class Session:
             self.log,
             Interrupts(),
             self._between.text,
+            self.toolbox.names,
             left_over,
             first_step,
         )

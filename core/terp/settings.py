@@ -11,13 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar
 
-from terp.errors import SettingsError
-
 Kind = Literal["text", "switch", "whole", "number", "names"]
 T = TypeVar("T")
 
 BUILT_IN = "built-in"
-_ENVIRONMENT_PREFIX = "TERP_"
+VARIABLE_PREFIX = "TERP_"
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 
@@ -27,7 +25,8 @@ class Setting:
     """One row: how a value is named, read, limited and explained.
 
     `unset` says what the default (0, empty, none) means when it is not a value of its own. Where `optional`
-    is given, a flag may stand without a value: the word behind it is one only if it has this form.
+    is given, a flag may stand without a value: the word behind it is one only if it has this form. Names that
+    `are_paths` are relative to the file of settings that they stand in.
     """
 
     about: str
@@ -40,6 +39,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     limits: tuple[float, float] = (0, math.inf)
     in_files: bool = True
+    are_paths: bool = False
     optional: str = ""
     name: str = ""
     default: Any = None
@@ -47,7 +47,7 @@ class Setting:
     @property
     def variable(self) -> str:
         """The environment variable that sets it."""
-        return _ENVIRONMENT_PREFIX + self.name.upper()
+        return VARIABLE_PREFIX + self.name.upper()
 
     @property
     def rule(self) -> str:
@@ -291,6 +291,19 @@ class Settings:
     env_pass: tuple[str, ...] = setting(
         (), "variables that the code may see, besides the harmless ones", group="code", metavar="NAME,…"
     )
+    tools: tuple[str, ...] = setting(
+        (), "files that declare tools: .py, .yaml, .json", group="code", metavar="FILE,…", are_paths=True
+    )
+    search_provider: str = setting(
+        "",
+        "who searches the web",
+        group="code",
+        choices=("searxng", "brave", "tavily"),
+        unset="the one whose key or address there is",
+    )
+    search_url: str = setting(
+        "", "address of a SearXNG server, or of another provider", group="code", metavar="URL"
+    )
 
     theme: str = setting(
         "auto",
@@ -356,38 +369,3 @@ def combine(layers: Sequence[Layer]) -> Settings:
         given = {**layer, **given}
     values = {name: one.value for name, one in given.items()}
     return Settings(**values, origins={name: one.origin for name, one in given.items()})
-
-
-def from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
-    """What the `TERP_…` variables set; an empty variable sets nothing.
-
-    Raises:
-        SettingsError: a value is wrong, or a name is nearly that of a setting.
-    """
-    rows = {row.variable: row for row in table(Settings).values()}
-    given: dict[str, Given] = {}
-    problems: list[str] = []
-    for variable, text in environ.items():
-        row = rows.get(variable)
-        if not variable.startswith(_ENVIRONMENT_PREFIX) or not text:
-            continue
-        if row is None:
-            problems += _likely_typo(variable, rows)
-            continue
-        try:
-            given[row.name] = Given(row.parse(text), variable)
-        except ValueError:
-            problems.append(f'{variable} is "{text}", must be {row.rule}.')
-    if problems:
-        raise SettingsError(problems)
-    return given
-
-
-def _likely_typo(variable: str, rows: Mapping[str, Setting]) -> list[str]:
-    """A problem if `variable` is nearly a setting's; other programs may own names that are not."""
-    from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
-
-    start = len(_ENVIRONMENT_PREFIX)
-    names = [name[start:] for name in rows]
-    near = get_close_matches(variable[start:], names, n=1, cutoff=0.8)
-    return [f"{variable}: unknown setting. Did you mean {_ENVIRONMENT_PREFIX}{near[0]}?"] if near else []

@@ -156,7 +156,10 @@ def _read(
         return _function_call(name, written, language_of("python", languages, aliases))
     implied = implied_language(name, languages, aliases)
     if implied is None:
-        raise Unreadable(f"`{name[:80]}` not found; available: {', '.join([NAME, *functions])}")
+        available = ", ".join([NAME, *sorted(functions)])
+        raise Unreadable(
+            f"Tool `{name[:80]}` not found. Please use a provided tool. Tools available: {available}."
+        )
     said, code = ArgumentsReader(languages, aliases).read(written)
     return said or implied or languages[0], code
 

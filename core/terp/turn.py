@@ -1,6 +1,6 @@
 """The turn: ask the model, run what the person approves, let the model read the results, again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -34,7 +34,7 @@ class Turn:
     """One turn over the parts of a session. `run` logs its events and ends with `TurnFinished`.
 
     `left_over` are calls of a reply before, which a turn that broke off has not come to; `first_step`
-    is the number of the next reply.
+    is the number of the next reply. A call of one of `functions` runs as the Python code that calls it.
     """
 
     conversation: Conversation
@@ -46,6 +46,7 @@ class Turn:
     log: EventLog
     interrupts: Interrupts
     late: Callable[[], str]
+    functions: Collection[str] = ()
     left_over: Sequence[tuple[str, ToolCall]] = ()
     first_step: int = 1
     running: Kernel | None = None
@@ -124,7 +125,7 @@ class Turn:
 
         Whether its code ran and failed.
         """
-        call = tool.understand(asked, self.kernels.languages, call_id=call_id)
+        call = tool.understand(asked, self.kernels.languages, functions=self.functions, call_id=call_id)
         if isinstance(call, tool.Misunderstood):
             self.log.append(CodeRejected(call_id, call.reason))
             self._result(asked, call.reason)

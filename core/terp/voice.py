@@ -43,6 +43,19 @@ class Voice:
         letter = str(await self._questions.ask("choice", choice.what, ask))
         return letter if letter in {option.letter for option in choice.options} else ""
 
+    async def line(self, prompt: str) -> str:
+        """A line that the person types.
+
+        Raises:
+            NobodyThere: no line will ever come.
+        """
+
+        async def ask() -> str:
+            await self._drawn()
+            return await self._person.type_in(prompt, secret=False)
+
+        return str(await self._questions.ask("input", prompt, ask))
+
     def tell(self, text: str, remedy: str = "") -> None:
         """Say something that a person must see."""
         self._log.append(Noticed(text, remedy))

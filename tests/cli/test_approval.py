@@ -258,6 +258,14 @@ async def test_consent_is_the_letter_y_alone(desk: Callable[..., Seat], typed: s
     assert await asyncio.wait_for(asking, 20) == allowed
 
 
+async def test_what_code_can_do_as_well_is_not_asked_where_code_runs_unasked(
+    desk: Callable[..., Seat],
+) -> None:
+    person = desk().person
+    person.always = True
+    assert await person.allow(Consent("Change a.txt as shown above?", as_code=True))
+
+
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [("o\r", "o"), ("n\r", "n"), ("whatever\r", "")],

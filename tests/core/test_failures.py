@@ -29,7 +29,7 @@ async def test_an_unknown_tool_is_told_and_the_turn_goes_on(tmp_path: Path) -> N
     session = open_session(tmp_path, model)
     events = await collect(session, "go")
     assert of(CodeRejected, events)[0].call_id == "c1"
-    assert "`nope` not found; available: execute" in results(session)[0]
+    assert "Tool `nope` not found. Please use a provided tool." in results(session)[0]
     assert events[-1] == TurnFinished("done", "ok")
 
 

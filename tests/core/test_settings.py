@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from terp.errors import SettingsError
-from terp.settings import Given, Setting, Settings, combine, from_environment, table
+from terp.setting_variables import from_environment
+from terp.settings import Given, Setting, Settings, combine, table
 
 
 def parsed(name: str, text: str) -> object:

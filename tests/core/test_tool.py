@@ -75,7 +75,8 @@ def test_a_language_in_the_arguments_wins_over_the_one_in_the_name() -> None:
 
 
 def test_an_unknown_name_is_told_what_there_is() -> None:
-    assert reason({}, "nope") == "`nope` not found; available: execute"
+    told = "Tool `nope` not found. Please use a provided tool. Tools available: execute."
+    assert reason({}, "nope") == told
 
 
 def test_a_function_of_the_kernel_becomes_the_code_that_calls_it() -> None:

@@ -12,6 +12,7 @@ from terp_cli.commands.rows import columns, counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 from terp_cli.languages import listed
+from terp_cli.tools import listed as listed_tools
 
 _MARKS = {"python": ">>> ", "shell": "!"}
 
@@ -34,6 +35,16 @@ async def variables(talk: Talk, name: str) -> None:
 async def which_languages(talk: Talk, _: str) -> None:
     """Which languages run here, and how to get the others."""
     talk.show(columns(listed(talk.session.kernels.known()), talk.width, ("bold", "", "dim")))
+
+
+async def which_tools(talk: Talk, _: str) -> None:
+    """The functions that the model can call, and where they come from."""
+    toolbox = talk.session.toolbox
+    if toolbox.tools:
+        talk.show(columns(listed_tools(toolbox), talk.width, ("bold", "", "dim")))
+    else:
+        talk.say("There are no tools: they are functions of the Python kernel, and Python does not run here.")
+    talk.say(*toolbox.problems)
 
 
 async def out(talk: Talk, number: str) -> None:

@@ -73,6 +73,11 @@ TABLE = (
         "And how to get those that do not.",
     ),
     Command(
+        "tools", "", "list the functions that the model can call in the Python kernel", "Code",
+        "code.which_tools",
+        "Each with its arguments and where it comes from; for those that cannot work here, what is missing.",
+    ),
+    Command(
         "python", "[PATH|own]", "tell which Python runs the code, or take another", "Code",
         "environment.python",
         "PATH is a Python or the folder of an environment, own is the Python that terp has itself. The "

@@ -9,6 +9,7 @@ from terp.log import Record
 from terp.messages import Attachment, Message
 from terp.places import Places
 from terp.settings import Settings
+from terp.tools.toolbox import Toolbox
 from terp_cli.commands.saved import SavedSession
 
 if TYPE_CHECKING:
@@ -67,6 +68,10 @@ class Conversation(Protocol):
     @property
     def pythons(self) -> "PythonChoice | None":
         """The choice of the Python that runs the code; None where that is not chosen here."""
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The functions that the model can call in the Python kernel."""
 
     @property
     def packages(self) -> "MissingPackages | None":

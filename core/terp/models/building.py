@@ -1,7 +1,7 @@
 """From settings to a model: adapter, patience, tools or fenced code, recording."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -23,11 +23,12 @@ async def build_model(
     environ: Mapping[str, str],
     api_key: str = "",
     person: Person | None = None,
+    functions: Collection[str] = (),
 ) -> Model:
     """The model that `settings` ask for.
 
     When none is named, the keys in `environ` pick one, else a server of this machine is offered to
-    `person`.
+    `person`. A printed call of one of `functions`, which are names in the Python kernel, is a call.
 
     Raises:
         SettingsError: the model's name says no provider, or the recording cannot be read.
@@ -36,7 +37,7 @@ async def build_model(
 
     async def live() -> Model:
         named = settings if settings.model else await _with_found_model(settings, environ, person or Nobody())
-        return _live(named, languages, environ, api_key)
+        return _live(named, languages, environ, api_key, functions)
 
     if not (settings.record or settings.replay):
         return await live()
@@ -71,7 +72,13 @@ async def _with_found_model(settings: Settings, environ: Mapping[str, str], pers
     return replace(settings, model=found.model, api_base=found.api_base)
 
 
-def _live(settings: Settings, languages: Sequence[str], environ: Mapping[str, str], api_key: str) -> Model:
+def _live(
+    settings: Settings,
+    languages: Sequence[str],
+    environ: Mapping[str, str],
+    api_key: str,
+    functions: Collection[str],
+) -> Model:
     options = ModelOptions(
         model=settings.model,
         adapter=cast("AdapterName", settings.adapter),
@@ -89,8 +96,8 @@ def _live(settings: Settings, languages: Sequence[str], environ: Mapping[str, st
     )
     model = open_model(options, environ=environ)
     if settings.supports_tools is False:
-        return FencedModel(model, languages)
-    return with_text_fallback(model, languages)
+        return FencedModel(model, languages, functions=functions)
+    return with_text_fallback(model, languages, functions=functions)
 
 
 def _sampling(settings: Settings) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from terp.places import Places
 from terp.pythons.choosing import PythonChoice
 from terp.settings import Settings
 from terp.testing import EchoKernel
+from terp.tools.toolbox import Toolbox
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 
@@ -55,6 +56,7 @@ class Conversation:
         self.folder = folder / "2026-11-21-abcd"
         self.kernels = Kernel(folder)
         self.pythons: PythonChoice | None = None
+        self.toolbox = Toolbox()
         self.packages: MissingPackages | None = None
         self.model = Model()
         self.log = EventLog(clock=lambda: 0.0)

@@ -1,0 +1,102 @@
+"""What the tools in a kernel ask of terp: consent, the person's own words, and what needs a key."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from terp.errors import NobodyThere, TerpError
+from terp.person import Consent
+from terp.services import Service
+from terp.settings import Settings
+from terp.tools.searching import MOST_RESULTS, provider_for, search
+from terp.voice import Voice
+
+if TYPE_CHECKING:
+    from terp.tools.addresses import Destination
+
+_SHOWN_CHARS = 2_000
+
+
+class OffersServices(Protocol):
+    """What code in kernels can call by name."""
+
+    def offer(self, name: str, service: Service) -> None:
+        """Let code call `service` by `name`."""
+
+
+def offer_tools(to: OffersServices, voice: Voice, settings: Settings, environ: Mapping[str, str]) -> None:
+    """Offer what the tools of terp, and those that the person answers for, call from a kernel."""
+    tools = ToolServices(voice, settings, environ)
+    to.offer("search_web", tools.search_web)
+    to.offer("fetch_url", tools.fetch_url)
+    to.offer("allow_edit", tools.allow_edit)
+    to.offer("manual_tool", tools.manual_tool)
+
+
+class ToolServices:
+    """Each takes the arguments of a call and gives a JSON value; what it raises is raised in the code."""
+
+    def __init__(self, voice: Voice, settings: Settings, environ: Mapping[str, str]) -> None:
+        self._voice = voice
+        self._settings = settings
+        self._environ = environ
+
+    async def search_web(self, arguments: Mapping[str, Any]) -> Any:
+        """Results as title, url and snippet.
+
+        Raises:
+            NoProvider: nothing here can search; the message names what is missing.
+            SearchFailed: there is no answer.
+        """
+        count = max(1, min(int(arguments["count"]), MOST_RESULTS))
+        return await search(provider_for(self._settings, self._environ), str(arguments["query"]), count)
+
+    async def fetch_url(self, arguments: Mapping[str, Any]) -> Any:
+        """The page's address in the end, and its text.
+
+        Raises:
+            FetchFailed, BadAddress: there is no text.
+        """
+        # Few sessions fetch anything.
+        from terp.tools.fetching import fetch  # noqa: PLC0415
+        from terp.tools.readable_page import readable_page  # noqa: PLC0415
+
+        page = await fetch(str(arguments["url"]), self._allow_private)
+        return {"url": page.url, "text": await asyncio.to_thread(readable_page, page)}
+
+    async def allow_edit(self, arguments: Mapping[str, Any]) -> Any:
+        """Whether a file may be changed as the code has shown."""
+        what = f"Change {str(arguments['path'])[:300]} as shown above ({str(arguments['lines'])[:40]})?"
+        return await self._voice.allow(Consent(what, as_code=True))
+
+    async def manual_tool(self, arguments: Mapping[str, Any]) -> Any:
+        """What the person types as the result of a tool: lines up to an empty one.
+
+        Raises:
+            NobodyThere: no line will ever come.
+        """
+        name = str(arguments["name"])
+        given = [
+            f"  {key} = {json.dumps(value, ensure_ascii=False)}" for key, value in arguments["given"].items()
+        ]
+        call = "\n".join(given)[:_SHOWN_CHARS]
+        prompt = f"The model calls {name} with\n{call or '  nothing'}\nIts result; an empty line ends it: "
+        lines: list[str] = []
+        try:
+            while line := await self._voice.line(prompt):
+                lines.append(line)
+                prompt = "… "
+        except NobodyThere as nobody:
+            if not lines:
+                raise TerpError(f"{name} is answered by a person. {nobody.message}") from nobody
+        return "\n".join(lines)
+
+    async def _allow_private(self, to: "Destination") -> bool:
+        where = f" ({', '.join(to.ips)})" if to.ips and to.ips != (to.host,) else ""
+        return await self._voice.allow(
+            Consent(
+                f"Fetch a page from {to.host}{where}, port {to.port}?",
+                "It is an address of this machine or its own network, which others cannot reach.",
+            )
+        )

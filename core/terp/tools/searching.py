@@ -1,0 +1,171 @@
+"""Searching the web: one row for each provider. Requests go out from terp's own process, with its keys."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from terp.errors import TerpError
+from terp.settings import Settings
+
+if TYPE_CHECKING:
+    import httpx
+
+MOST_RESULTS = 20
+_TIMEOUT_S = 20.0
+_LONGEST_SNIPPET = 1_000
+
+
+class NoProvider(TerpError):
+    """Nothing here can search the web; the message says what is missing."""
+
+
+class SearchFailed(TerpError):
+    """The provider gave no results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request to a provider. Of `fields` either goes into the address, or as JSON with `post`."""
+
+    url: str
+    fields: Mapping[str, Any]
+    headers: Mapping[str, str]
+    post: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Who searches: where, with which key, how it is asked and how its answer is read.
+
+    `key_env` is the variable that holds its key, "" without one; `results` is the path to the list in the
+    answer, and `snippet` the name of the text in a result.
+    """
+
+    name: str
+    url: str
+    key_env: str
+    ask: Callable[[str, str, str, int], Ask]
+    results: tuple[str, ...]
+    snippet: str
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A provider with its address and its key."""
+
+    provider: Provider
+    url: str
+    key: str
+
+
+def provider_for(settings: Settings, environ: Mapping[str, str]) -> Search:
+    """The provider that is configured, else the first whose address or key there is.
+
+    Raises:
+        NoProvider: nothing is configured, or what is configured lacks its address or key.
+    """
+    if settings.search_provider:
+        row = next(row for row in _PROVIDERS if row.name == settings.search_provider)
+        return _ready(row, settings, environ)
+    if settings.search_url:
+        return _ready(_PROVIDERS[0], settings, environ)
+    for row in _PROVIDERS:
+        if row.key_env and environ.get(row.key_env, "").strip():
+            return _ready(row, settings, environ)
+    keys = " or ".join(row.key_env for row in _PROVIDERS if row.key_env)
+    raise NoProvider(f"search_web has no provider: set {keys}, or search_url to a SearXNG server.")
+
+
+def _ready(row: Provider, settings: Settings, environ: Mapping[str, str]) -> Search:
+    key = environ.get(row.key_env, "").strip() if row.key_env else ""
+    if row.key_env and not key:
+        raise NoProvider(f"search_web has no key: set {row.key_env}, which {row.name} wants.")
+    url = (settings.search_url or row.url).rstrip("/")
+    if not url:
+        raise NoProvider(f"search_web has no address: set search_url to that of your {row.name} server.")
+    return Search(row, url, key)
+
+
+async def search(on: Search, query: str, count: int) -> list[dict[str, str]]:
+    """Results as title, url and snippet, the best first, at most `count`.
+
+    Raises:
+        SearchFailed: there is no answer, or none that can be read.
+    """
+    import httpx  # noqa: PLC0415  (few sessions search)
+
+    name = on.provider.name
+    try:
+        async with httpx.AsyncClient(timeout=_TIMEOUT_S) as client:
+            answer = await client.send(_request(client, on, query, count))
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        raise SearchFailed(
+            f"search_web: {name} cannot be reached: {error or type(error).__name__}."
+        ) from error
+    if answer.status_code != 200:
+        hint = f" {on.provider.refusal}" if answer.status_code == 403 else ""
+        raise SearchFailed(f"search_web: {name} answered {answer.status_code}.{hint}".rstrip())
+    return [_result(one, on.provider.snippet) for one in _found(answer, on.provider)[:count]]
+
+
+def _request(client: "httpx.AsyncClient", on: Search, query: str, count: int) -> "httpx.Request":
+    ask = on.provider.ask(on.url, on.key, query, count)
+    headers, fields = {"Accept": "application/json", **ask.headers}, dict(ask.fields)
+    if ask.post:
+        return client.build_request("POST", ask.url, headers=headers, json=fields)
+    return client.build_request("GET", ask.url, headers=headers, params=fields)
+
+
+def _found(answer: "httpx.Response", provider: Provider) -> list[Mapping[str, Any]]:
+    try:
+        found = answer.json()
+    except ValueError as error:
+        raise SearchFailed(f"search_web: {provider.name} did not answer with JSON.") from error
+    for key in provider.results:
+        found = found.get(key, []) if isinstance(found, Mapping) else []
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
+def _result(one: Mapping[str, Any], snippet: str) -> dict[str, str]:
+    texts = {"title": one.get("title"), "url": one.get("url"), "snippet": one.get(snippet)}
+    return {name: " ".join(str(text or "").split())[:_LONGEST_SNIPPET] for name, text in texts.items()}
+
+
+def _ask_searxng(url: str, _: str, query: str, __: int) -> Ask:
+    return Ask(f"{url}/search", {"q": query, "format": "json"}, {})
+
+
+def _ask_brave(url: str, key: str, query: str, count: int) -> Ask:
+    fields = {"q": query, "count": count, "text_decorations": "false"}
+    return Ask(f"{url}/res/v1/web/search", fields, {"X-Subscription-Token": key})
+
+
+def _ask_tavily(url: str, key: str, query: str, count: int) -> Ask:
+    fields = {"query": query, "max_results": count}
+    return Ask(f"{url}/search", fields, {"Authorization": f"Bearer {key}"}, post=True)
+
+
+# https://docs.searxng.org/dev/search_api.html
+# https://api-dashboard.search.brave.com/app/documentation/web-search
+# https://docs.tavily.com/documentation/api-reference/endpoint/search
+_PROVIDERS = (
+    Provider(
+        "searxng",
+        "",
+        "",
+        _ask_searxng,
+        ("results",),
+        "content",
+        "It gives JSON only where `json` is among search.formats of its settings.yml.",
+    ),
+    Provider(
+        "brave",
+        "https://api.search.brave.com",
+        "BRAVE_API_KEY",
+        _ask_brave,
+        ("web", "results"),
+        "description",
+    ),
+    Provider("tavily", "https://api.tavily.com", "TAVILY_API_KEY", _ask_tavily, ("results",), "content"),
+)
