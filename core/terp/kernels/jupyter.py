@@ -45,9 +45,8 @@ class JupyterKernel:
     """Implements `Kernel` with a kernel process of this machine.
 
     `launch` says how to start it, given the token with which the bootstrap in the kernel marks its
-    calls home. A run's output past `max_output_chars` is counted and not kept. `own_files` and
-    what is below `own_folders` are not
-    results of a run, whenever they change.
+    calls home. A run's output past `max_output_chars` is counted and not kept. `own_files` and what is below
+    `own_folders` are not results of a run, whenever they change.
     """
 
     def __init__(

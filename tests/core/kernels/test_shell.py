@@ -153,14 +153,16 @@ async def test_jobs_live_on_between_cells(shell: Kernel) -> None:
     assert (await ran(shell, "kill $job && echo ended")).stdout == "ended\n"
 
 
-async def test_files_of_a_run_are_reported_where_it_went(shell: Kernel, tmp_path: Path) -> None:
-    await ran(shell, f"cd {tmp_path}")
+async def test_files_of_a_run_are_reported_below_the_directory_of_the_session(
+    shell: Kernel, kernels: LocalKernels, tmp_path: Path
+) -> None:
+    here = Path(kernels.cwd, tmp_path.name)
+    await ran(shell, f"mkdir {here}; cd {here}")
     run = await ran(shell, "mkdir sub; cd sub; printf abc >new; printf x >../other")
-    there = (
-        FileChange(str(tmp_path / "other"), "created", 1),
-        FileChange(str(tmp_path / "sub/new"), "created", 3),
-    )
-    assert run.ended.files == there
+    await ran(shell, f"cd {tmp_path}")
+    elsewhere = await ran(shell, "printf x >unseen")
+    there = (FileChange(str(here / "other"), "created", 1), FileChange(str(here / "sub/new"), "created", 3))
+    assert (run.ended.files, elsewhere.ended.files) == (there, ())
 
 
 async def test_the_environment_is_the_persons_without_keys_and_without_terps(shell: Kernel) -> None:
