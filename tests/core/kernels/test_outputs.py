@@ -139,7 +139,7 @@ thread.start()
     await ran(kernel, code, run_id="first")
     await kernel.variables()
     run = await ran(kernel, "go.set(); thread.join(); print('second here')", run_id="second")
-    assert run.outputs == [Text("stdout", "second here\n")]
+    assert (run.stdout, run.results) == ("second here\n", [])
     assert heard.late == [("first", Display({"text/plain": "'thread here'"}))]
 
 
