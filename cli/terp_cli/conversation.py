@@ -12,8 +12,10 @@ from functools import partial
 from pathlib import Path
 
 from terp.attachments import attach, with_attachments
+from terp.downloading import downloaded, is_address
 from terp.emitting import Emission
 from terp.errors import SettingsError
+from terp.messages import Attachment
 from terp.models.routing import doubt
 from terp.opening import build_session
 from terp.person import AutoRun, Nobody, Person
@@ -64,7 +66,7 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
     cwd = resumed.cwd if resumed else call.cwd
     place = place_of(call, settings, resumed)
     prompt, piped = _asked(call, place.folder)
-    attachments = attach(call.options.file, cwd, partial(_tell_of_copy, call))
+    attachments = _attached(call, cwd)
     asked = bool(prompt.strip() or attachments or piped)
     if call.line.words and not asked:
         raise SettingsError(["the prompt is empty."])
@@ -124,6 +126,18 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     front = seat.titles.beside(seat.front) if seat else call.front(facts)
     last = partial(write_variable, wanted=given.emission, out=call.out) if given.emission else None
     return await one_shot(session, given.question, front, call.stopping, last)
+
+
+def _attached(call: Call, cwd: Path) -> tuple[Attachment, ...]:
+    """What the call attaches; what has an address is fetched once the files are known to be there."""
+    addresses = [file for file in call.options.file if is_address(file)]
+    files = [file for file in call.options.file if file not in addresses]
+    attachments = attach(files, cwd, partial(_tell_of_copy, call))
+    for address in addresses:
+        path = downloaded(address, cwd)
+        call.tell(f"{address} is now in ./{path.name}")
+        attachments += attach([str(path)], cwd)
+    return attachments
 
 
 def _tell_of_copy(call: Call, source: Path, copy: Path) -> None:
