@@ -18,6 +18,8 @@ from terp.kernels.environment import find_python
 from terp.models.discovery import local_servers, running_models
 from terp.models.providers import PROVIDERS
 from terp.places import Places
+from terp.pythons.choosing import wanted_python
+from terp.pythons.remembered import Remembered, remembered_in
 from terp.settings import Settings
 from terp_cli import tty
 from terp_cli.machine import landlock_version
@@ -55,7 +57,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Patient:
-    """What is looked at; `model` is the one that answers in the session that asks, if one does."""
+    """What is looked at; `model` is the one that answers in the session that asks, if one does.
+
+    `cwd` is the working directory ("": that of this process).
+    """
 
     settings: Settings
     places: Places
@@ -63,6 +68,7 @@ class Patient:
     out: TextIO
     problems: tuple[str, ...] = ()
     model: str = ""
+    cwd: str = ""
 
 
 def report(patient: Patient) -> int:
@@ -126,8 +132,9 @@ def _kernel(patient: Patient) -> Iterator[Finding]:
         return
     yield Finding("kernel", "ok", f"Python {found['python']}, {chosen.path} ({chosen.why})")
     if not found["ipykernel"]:
-        remedy = f"{chosen.path} -m pip install ipykernel"
-        yield Finding("kernel", "wrong", "ipykernel is not installed there, so no code can run.", remedy)
+        told = "ipykernel is not installed there: terp's is used beside it, or you are asked to install it."
+        yield Finding("kernel", "note", told, f"{chosen.path} -m pip install ipykernel")
+    yield from _project(patient)
     data = [f"{name} {found[name]}" for name in _DATA if found[name]]
     yield Finding("kernel", "ok", f"data packages: {', '.join(data) or 'none'}")
     if not (found["pandas"] and found["matplotlib"]):
@@ -135,6 +142,20 @@ def _kernel(patient: Patient) -> Iterator[Finding]:
         yield Finding(
             "kernel", "note", "models like to use pandas and matplotlib, and terp demo needs them.", remedy
         )
+
+
+def _project(patient: Patient) -> Iterator[Finding]:
+    wanted = wanted_python(patient.settings.python, patient.environ, patient.cwd or str(Path.cwd()))
+    if wanted is None or not wanted.folder:
+        return
+    decision = Remembered(remembered_in(patient.places.state)).about(wanted.key, wanted.path)
+    if decision is None:
+        told = f"{wanted.name} of this project may run the code: you are asked before it does."
+    else:
+        told = (
+            f"{wanted.name} of this project {'does not run' if decision.how == 'own' else 'runs'} the code."
+        )
+    yield Finding("kernel", "ok", told)
 
 
 def _sandbox(patient: Patient) -> Iterator[Finding]:

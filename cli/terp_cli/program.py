@@ -88,7 +88,9 @@ def _doctor(call: Call) -> int:
         settings = call.settings()
     except SettingsError as error:
         settings, problems = Settings(), error.problems
-    return doctor.report(doctor.Patient(settings, call.places, call.environ, call.out, problems))
+    return doctor.report(
+        doctor.Patient(settings, call.places, call.environ, call.out, problems, cwd=str(call.options.cwd))
+    )
 
 
 def _demo(call: Call) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from terp.places import Places
+from terp.pythons.remembered import Remembered, remembered_in
 from terp.settings import Settings
 from terp_cli.doctor import Patient, report, told
 from terp_cli.machine import landlock_version
@@ -86,6 +87,22 @@ def test_the_model_of_the_session_is_told(tmp_path: Path) -> None:
 )
 def test_it_says_how_pictures_are_drawn(tmp_path: Path, environ: dict[str, str], way: str) -> None:
     assert f"images: {way}" in " ".join(_on_a_terminal(tmp_path, **environ).split())
+
+
+def test_the_environment_of_the_project_is_named_with_what_becomes_of_it(tmp_path: Path) -> None:
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.touch(mode=0o755)
+    out, environ = io.StringIO(), {"HOME": "/nowhere", "OLLAMA_HOST": "127.0.0.1:9"}
+    places = Places(tmp_path / "home", tmp_path / "home")
+    report(Patient(Settings(), places, environ, out, cwd=str(tmp_path)))
+    Remembered(remembered_in(places.state)).keep(str(tmp_path), str(python), "own")
+    report(Patient(Settings(), places, environ, out, cwd=str(tmp_path)))
+    told = [line[2:] for line in out.getvalue().splitlines() if ".venv" in line]
+    assert told == [
+        "kernel    .venv of this project may run the code: you are asked before it does.",
+        "kernel    .venv of this project does not run the code, as you decided.",
+    ]
 
 
 def test_its_lines_are_broken_between_words(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from terp.packages.shims import pip_shims
 from terp.person import Choice, Option
 from terp.pythons.candidates import active_python, project_python
 from terp.pythons.interpreter import Interpreter, has_module, own_interpreter, site_packages, version_of
-from terp.pythons.remembered import How, Remembered
+from terp.pythons.remembered import How, Remembered, remembered_in
 from terp.tool import Call
 from terp.voice import Voice
 
@@ -81,7 +81,7 @@ class PythonChoice:
         self._overlays, self._packages, self._shims = (
             state / name for name in ("overlays", "packages", "programs")
         )
-        self._remembered = Remembered(state / "pythons.json")
+        self._remembered = Remembered(remembered_in(state))
         self._environ = environ
         self._settle_at_once()
 

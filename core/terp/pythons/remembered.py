@@ -23,6 +23,11 @@ class Decision:
     how: How
 
 
+def remembered_in(state: Path) -> Path:
+    """The file of decisions in the folder of what terp keeps."""
+    return state / "pythons.json"
+
+
 class Remembered:
     """The decisions in `file`, by the folders they are about. A file that is not readable holds none."""
 
