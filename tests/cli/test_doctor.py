@@ -98,7 +98,7 @@ def test_the_environment_of_the_project_is_named_with_what_becomes_of_it(tmp_pat
     report(Patient(Settings(), places, environ, out, cwd=str(tmp_path)))
     Remembered(remembered_in(places.state)).keep(str(tmp_path), str(python), "own")
     report(Patient(Settings(), places, environ, out, cwd=str(tmp_path)))
-    told = [line[2:] for line in out.getvalue().splitlines() if ".venv" in line]
+    told = [line[2:] for line in out.getvalue().splitlines() if "of this project" in line]
     assert told == [
         "kernel    .venv of this project may run the code: you are asked before it does.",
         "kernel    .venv of this project does not run the code, as you decided.",
