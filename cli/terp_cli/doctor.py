@@ -152,9 +152,8 @@ def _project(patient: Patient) -> Iterator[Finding]:
     if decision is None:
         told = f"{wanted.name} of this project may run the code: you are asked before it does."
     else:
-        told = (
-            f"{wanted.name} of this project {'does not run' if decision.how == 'own' else 'runs'} the code."
-        )
+        does = "does not run" if decision.how == "own" else "runs"
+        told = f"{wanted.name} of this project {does} the code, as you decided."
     yield Finding("kernel", "ok", told)
 
 
