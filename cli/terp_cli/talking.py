@@ -51,7 +51,7 @@ async def talk(
     given = ReplSettings(
         history=call.places.history,
         banner=_banner(call, settings, session),
-        background=(preload_adapters, kernel.start),
+        background=(preload_adapters, partial(session.readiness.warm, kernel)),
         first=partial(one_turn, session, question, seat.front, call.stopping) if question else None,
         hand_over=call.typed_ahead.hand_over,
         titles=seat.titles,

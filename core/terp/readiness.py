@@ -51,6 +51,15 @@ class Readiness:
         await kernel.start()
         return _lines(told)
 
+    async def warm(self, kernel: Kernel) -> None:
+        """Start a kernel ahead of its first code, unless something has to come before.
+
+        Raises:
+            KernelStartFailed: it did not come up.
+        """
+        if not self.waits(kernel.language):
+            await kernel.start()
+
     async def after(self, call: Call, kernel: Kernel, error: Error | None) -> str:
         """What the model should know of the error that the code ended with, in lines that end."""
         if error is None:

@@ -80,7 +80,7 @@ class Session:
         self.pythons: PythonChoice | None = None
         self.toolbox = Toolbox()
         self.packages: MissingPackages | None = None
-        self._warming = Warming(kernels, self.readiness.waits)
+        self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
             model,
             self.log,

@@ -2,12 +2,13 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 
 from terp.errors import KernelStartFailed
 from terp.importing import import_slow
 from terp.kernels.protocol import Kernel, Kernels
 from terp.languages import language_of
+from terp.readiness import Readiness
 
 # What tells the effects of code: some ten thousand names, which nobody needs who only talks.
 _READS_CODE = "terp.effects.analysis"
@@ -16,12 +17,12 @@ _READS_CODE = "terp.effects.analysis"
 class Warming:
     """Starts a kernel, and imports what reads code, as soon as the model begins to write some.
 
-    `waits` tells of a language whether something else has to come before its kernel.
+    `readiness` knows whether something else has to come before a kernel.
     """
 
-    def __init__(self, kernels: Kernels, waits: Callable[[str], bool]) -> None:
+    def __init__(self, kernels: Kernels, readiness: Readiness) -> None:
         self._kernels = kernels
-        self._waits = waits
+        self._readiness = readiness
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, language: str) -> None:
@@ -29,8 +30,8 @@ class Warming:
         if _READS_CODE not in sys.modules:
             self._begin(_imported())
         named = language_of(language, self._kernels.languages)
-        if named and not self._kernels.get(named).generation and not self._waits(named):
-            self._begin(_started(self._kernels.get(named)))
+        if named and not self._kernels.get(named).generation:
+            self._begin(self._started(self._kernels.get(named)))
 
     def cancel(self) -> None:
         """Take back what is under way."""
@@ -42,13 +43,12 @@ class Warming:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-
-async def _started(kernel: Kernel) -> None:
-    try:
-        await kernel.start()
-    except KernelStartFailed:
-        # The run that needs the kernel meets the same failure and tells it; here nobody waits.
-        return
+    async def _started(self, kernel: Kernel) -> None:
+        try:
+            await self._readiness.warm(kernel)
+        except KernelStartFailed:
+            # The run that needs the kernel meets the same failure and tells it; here nobody waits.
+            return
 
 
 async def _imported() -> None:

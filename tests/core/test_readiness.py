@@ -69,6 +69,20 @@ async def test_what_cannot_be_prepared_does_not_run(tmp_path: Path) -> None:
     assert events[-1] == TurnFinished("error", "", "There is no Python.", "Install one.")
 
 
+async def test_no_kernel_is_warmed_while_something_has_to_come_before(tmp_path: Path) -> None:
+    class Undecided(Noted):
+        def waits(self, language: str) -> bool:
+            return language == "python"
+
+    kernel = EchoKernel()
+    session = open_session(tmp_path, ScriptedModel(), kernel)
+    await session.readiness.warm(kernel)
+    session.readiness.add(Undecided())
+    other = EchoKernel()
+    await session.readiness.warm(other)
+    assert (kernel.generation, other.generation) == (1, 0)
+
+
 @pytest.mark.parametrize(("code", "seen"), [("a", ["before a"])])
 async def test_code_that_was_typed_is_prepared_too(tmp_path: Path, code: str, seen: list[str]) -> None:
     noted, session = Noted(), open_session(tmp_path, ScriptedModel())
