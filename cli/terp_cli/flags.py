@@ -12,7 +12,9 @@ class Options:
     """What only this call means; nothing of it is a setting."""
 
     profile: str = setting("", "a profile by name, or a file", flags=("-p",), metavar="NAME|FILE")
-    file: tuple[str, ...] = setting((), "attach a file; may be repeated", flags=("-f",), metavar="FILE|URL")
+    file: tuple[str, ...] = setting(
+        (), "attach a file, or what an address names; may be repeated", flags=("-f",), metavar="FILE"
+    )
     out: str = setting("", "collect the files and images of the run", flags=("-o",), metavar="DIR")
     emit: str = setting(
         "", "write a variable of the code to stdout instead of the answer", metavar="NAME[:FORM]"
