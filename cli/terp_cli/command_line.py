@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from terp.errors import SettingsError
-from terp.settings import Given, Setting
+from terp.setting import Setting
+from terp.settings import Given
 from terp_cli.flags import GONE, Flag, Options, all_flags
 from terp_cli.subcommands import called_by, missed_by, mistaken
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from terp.settings import Setting, Settings, setting, table
+from terp.setting import Setting, setting, table
+from terp.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from terp.prompt import Facts, system_prompt
 from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
 from terp.pythons.interpreter import version_of
 from terp.session import Session
-from terp.settings import Given, Settings, table
+from terp.setting import table
+from terp.settings import Given, Settings
 from terp.store.folders import new_folder
 from terp.store.places import Place, Secrets, is_session, new_place, stored_place
 from terp.tools.offering import offer_tools

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from terp.settings import Given, Setting, Settings, table
+from terp.setting import Setting, table
+from terp.settings import Given, Settings
 
 LARGEST_BYTES = 64 * 1024
 _OTHER_ENCODINGS = {

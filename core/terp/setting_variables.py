@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from terp.errors import SettingsError
-from terp.settings import VARIABLE_PREFIX, Given, Setting, Settings, table
+from terp.setting import VARIABLE_PREFIX, Setting, table
+from terp.settings import Given, Settings
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, Given]:

@@ -1,139 +1,16 @@
 """The one table of settings: the fields of `Settings`.
 
-Flags, `TERP_…` variables, YAML keys and `--help` derive from it. A field declares its setting with
-`setting(…)`, which keeps what a person must know in the field's metadata; `table(Settings)` reads it
-back. A front end declares the options of a single call (`--cwd`, `--file`) in the same form.
+Flags, `TERP_…` variables, YAML keys and `--help` derive from it. A front end declares the options of a
+single call (`--cwd`, `--file`) in the same form.
 """
 
-import math
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, replace
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field
+from typing import Any
 
-Kind = Literal["text", "switch", "whole", "number", "names"]
-T = TypeVar("T")
+from terp.setting import setting
 
 BUILT_IN = "built-in"
-VARIABLE_PREFIX = "TERP_"
-_TRUE = frozenset({"1", "true", "yes", "on"})
-_FALSE = frozenset({"0", "false", "no", "off"})
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One row: how a value is named, read, limited and explained.
-
-    `unset` says what the default (0, empty, none) means when it is not a value of its own. Where `optional`
-    is given, a flag may stand without a value: the word behind it is one only if it has this form. Names that
-    `are_paths` are relative to the file of settings that they stand in.
-    """
-
-    about: str
-    group: str = ""
-    kind: Kind = "text"
-    flags: tuple[str, ...] = ()
-    metavar: str = ""
-    unit: str = ""
-    unset: str = ""
-    choices: tuple[str, ...] = ()
-    limits: tuple[float, float] = (0, math.inf)
-    in_files: bool = True
-    are_paths: bool = False
-    optional: str = ""
-    name: str = ""
-    default: Any = None
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that sets it."""
-        return VARIABLE_PREFIX + self.name.upper()
-
-    @property
-    def rule(self) -> str:
-        """What a value must be, to follow "must be"."""
-        if self.choices:
-            return "one of " + ", ".join(self.choices)
-        low, high = self.limits
-        span = f"{low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
-        return {
-            "text": "text",
-            "switch": "true or false",
-            "whole": f"a whole number, {span}",
-            "number": f"a number, {span}",
-            "names": "a list of names",
-        }[self.kind]
-
-    def parse(self, text: str) -> Any:
-        """The value that `text` means.
-
-        Raises:
-            ValueError: it means none; `rule` says what it must be.
-        """
-        if self.kind == "text":
-            return self._one_of_the_choices(text)
-        if self.kind == "names":
-            return tuple(name for part in text.split(",") if (name := part.strip()))
-        if self.kind == "switch":
-            return _truth(text)
-        return self._within_limits(int(text) if self.kind == "whole" else float(text))
-
-    def checked(self, value: Any) -> Any:
-        """`value`, which a program gave, if it is one of this setting; a path serves as text.
-
-        Raises:
-            ValueError: it is none, and text is no switch; `rule` says what it must be.
-        """
-        if type(value) is type(self.default) and value == self.default:
-            return value
-        if self.kind == "names" and _are_names(value):
-            return tuple(value)
-        if self.kind == "text" and isinstance(value, str | os.PathLike):
-            return self._one_of_the_choices(os.fspath(value))
-        if self.kind == "switch" and isinstance(value, bool):
-            return value
-        numbers = int if self.kind == "whole" else int | float
-        # To Python, True is a whole number.
-        if self.kind in ("whole", "number") and isinstance(value, numbers) and not isinstance(value, bool):
-            return self._within_limits(value)
-        raise ValueError(value)
-
-    def _one_of_the_choices(self, text: str) -> str:
-        if self.choices and text not in self.choices:
-            raise ValueError(text)
-        return text
-
-    def _within_limits(self, number: float) -> float:
-        low, high = self.limits
-        # A comparison with nan is false, and an endless limit is written 0.
-        if not (low <= number <= high) or math.isinf(number):
-            raise ValueError(number)
-        return number
-
-
-def _are_names(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
-
-
-def _truth(text: str) -> bool:
-    word = text.strip().lower()
-    if word not in _TRUE | _FALSE:
-        raise ValueError(text)
-    return word in _TRUE
-
-
-def setting(default: T, about: str, **facts: Any) -> T:
-    """A field that is a setting; its kind follows from the default unless `facts` name one."""
-    kinds = {bool: "switch", int: "whole", float: "number", tuple: "names"}
-    facts.setdefault("kind", kinds.get(type(default), "text"))
-    row = Setting(about, default=default, **facts)
-    return field(default=default, metadata={"setting": row})
-
-
-def table(declared: type) -> dict[str, Setting]:
-    """The rows that a dataclass declares, by name, in order."""
-    own: Sequence[Field[Any]] = fields(declared)
-    return {one.name: replace(one.metadata["setting"], name=one.name) for one in own if one.metadata}
 
 
 @dataclass(frozen=True)

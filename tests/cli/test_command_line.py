@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
-from terp.settings import Given, Settings, table
+from terp.setting import table
+from terp.settings import Given, Settings
 from terp_cli.command_line import CommandLine, read_command_line
 from terp_cli.flags import Options, all_flags, long_names
 from terp_cli.help import help_text

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from terp.errors import SettingsError
+from terp.setting import Setting, table
 from terp.setting_variables import from_environment
-from terp.settings import Given, Setting, Settings, combine, table
+from terp.settings import Given, Settings, combine
 
 
 def parsed(name: str, text: str) -> object:

@@ -1,6 +1,7 @@
 """Commands that change how things are shown or asked about: most switch something on or off."""
 
-from terp.settings import Settings, table
+from terp.setting import table
+from terp.settings import Settings
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from terp import __version__
 from terp.events import ModelCalled, UsageReported
-from terp.settings import Settings, table
+from terp.setting import table
+from terp.settings import Settings
 from terp_cli.commands.rows import columns, counted, grouped
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk

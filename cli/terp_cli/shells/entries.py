@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from terp.settings import Setting
+from terp.setting import Setting
 from terp_cli.flags import Flag, all_flags, long_names
 
 Value = Literal["none", "text", "choice", "file", "directory", "profile", "session"]

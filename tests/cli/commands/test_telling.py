@@ -6,7 +6,8 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.events import ModelCalled, UsageReported
-from terp.settings import Given, Settings, combine, table
+from terp.setting import table
+from terp.settings import Given, Settings, combine
 from terp.testing import collect
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import Misused
