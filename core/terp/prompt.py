@@ -7,6 +7,8 @@ beginning.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from terp.instructions import Instructions
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -33,10 +35,21 @@ _STATELESS = """
 - In {} each run is a whole program or file: nothing stays there."""
 
 
-def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = "", functions: str = "") -> str:
-    """The prompt of terp, or `replacement`; what `functions` there are, and the person's `instructions`."""
-    asked = f"Instructions of the user:\n{instructions.strip()}" if instructions.strip() else ""
-    return "\n\n".join(part for part in (replacement or _own(facts), functions, asked) if part)
+def system_prompt(
+    facts: Facts,
+    *,
+    instructions: str = "",
+    replacement: str = "",
+    functions: str = "",
+    written: Sequence[Instructions] = (),
+) -> str:
+    """The prompt of terp, or `replacement`; what `functions` there are, and whose instructions to follow.
+
+    Those in files are `written`; `instructions` are the person's for this work, and come last.
+    """
+    asked = [Instructions("the user", instructions.strip())] if instructions.strip() else []
+    told = [f"Instructions of {one.whose}:\n{one.text}" for one in (*written, *asked)]
+    return "\n\n".join(part for part in (replacement or _own(facts), functions, *told) if part)
 
 
 def _own(facts: Facts) -> str:
