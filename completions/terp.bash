@@ -14,7 +14,7 @@ _terp() {
     # Without words of ours, readline completes file names. The bash of macOS lacks compopt, and does always.
     case $before in
         --profile | -p)
-            words=(default demo fast local)
+            words=(careful data default demo explain fast local shell solve vision)
             for word in "$own"/*.yaml "$own"/*.yml; do
                 [[ -f $word ]] && word=${word##*/} && words+=("${word%.*}")
             done ;;
@@ -60,6 +60,8 @@ _terp() {
                     --max-budget --max-budget-usd -b
                     --max-output --max-output-chars -xo
                     --session-quota-mb
+                    --code
+                    --no-code
                     --auto-run -y
                     --no-auto-run
                     --python

@@ -75,6 +75,8 @@ class Conversation:
         self.spent_usd = 0.0
         self.unpriced = False
         self._log = log
+        self.offers_code = True
+        """Whether the model is offered to run code; without it, none of its code runs."""
         self._system = System(system)
         self._languages = languages
         self._tools = [tool.schema(languages)]
@@ -84,7 +86,12 @@ class Conversation:
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """What the next request sends: the messages, the system prompt first, and the tools."""
-        return [self._system, *self.history], self._tools
+        return [self._system, *self.history], self._tools if self.offers_code else []
+
+    def brief(self, system: str, *, code: bool) -> None:
+        """From now on the model is told `system`, and offered to run code or not."""
+        self._system = System(system)
+        self.offers_code = code
 
     async def reply(self, step: int) -> Reply:
         """The model's next reply, which is added to the messages.
@@ -201,7 +208,8 @@ class Conversation:
             return
         if call_id not in incoming.begun:
             incoming.begun.add(call_id)
-            self._wants_kernel(piece.language)
+            if self.offers_code:
+                self._wants_kernel(piece.language)
         self._log.append(CodeDelta(call_id, piece.language, piece.text))
 
     def _take_usage(self, usage: Usage) -> None:

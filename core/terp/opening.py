@@ -1,14 +1,13 @@
 """The short way to a session, and the one place where its parts are put together from settings."""
 
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
+from terp.briefing import Briefing
 from terp.errors import SettingsError
-from terp.instructions import written_instructions
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.limits import Limits
@@ -18,9 +17,7 @@ from terp.packages.missing import MissingPackages, Policy
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.project import Project, Trust, bare_project, read_project
-from terp.prompt import Facts, system_prompt
-from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
-from terp.pythons.interpreter import version_of
+from terp.pythons.choosing import PythonChoice, wanted_python
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Given, Settings
@@ -180,18 +177,13 @@ async def build_session(
         person,
         folder=place.folder,
         keeper=place.keeper,
-        system=system_prompt(
-            _facts(settings, kernels, wanted),
-            instructions=settings.instructions,
-            replacement=settings.system_message,
-            functions=toolbox.told(shipped=not settings.system_message),
-            written=written_instructions(places, project),
-        ),
-        limits=_limits(settings),
+        limits=limits_of(settings),
     )
+    session.briefing = Briefing(kernels, toolbox, environ, project)
+    session.brief(session.briefing.text(settings), code=settings.code)
     session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
     session.packages = MissingPackages(
-        _install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
+        install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
     )
     for preparation in session.pythons, session.packages:
         session.readiness.add(preparation)
@@ -210,23 +202,13 @@ def _kernels(
     return kernels
 
 
-def _facts(settings: Settings, kernels: LocalKernels, wanted: Wanted | None) -> Facts:
-    return Facts(
-        system="{0.sysname} {0.machine}".format(os.uname()),
-        cwd=kernels.cwd,
-        languages=kernels.languages,
-        python=version_of(wanted.path if wanted else sys.executable),
-        max_output_chars=settings.max_output_chars,
-        stateless=kernels.stateless,
-        packages=settings.packages,
-    )
-
-
-def _install_policy(settings: Settings) -> "Policy":
+def install_policy(settings: Settings) -> "Policy":
+    """Whether packages are installed, as `settings` say."""
     return cast("Policy", settings.auto_install or ("known" if settings.auto_run else "ask"))
 
 
-def _limits(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> Limits:
+    """What `settings` say about turns."""
     return Limits(
         max_steps=settings.max_steps,
         max_budget_usd=settings.max_budget_usd,

@@ -149,6 +149,7 @@ class Settings:
         unset="no limit",
     )
 
+    code: bool = setting(True, "the model may write code to run; without it, it can only talk", group="code")
     auto_run: bool = setting(False, "run code without asking", group="code", flags=("-y",))
     python: str = setting(
         "",

@@ -11,6 +11,10 @@ from terp.profile_file import read_profile
 from terp.profiles import ProfileEntry, Profiles
 from terp.settings import Given, Settings
 
+SHIPPED = [
+    "careful", "data", "default", "demo", "explain", "fast", "local", "shell", "solve", "vision",
+]  # fmt: skip
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
@@ -171,8 +175,18 @@ def test_profiles_are_listed_with_their_descriptions(home: Path, shipped: Path) 
     assert (work.name, work.shipped, work.description, len(work.problems)) == ("work", False, "For work.", 1)
 
 
-@pytest.mark.parametrize("name", ["default", "fast", "local", "demo"])
+@pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_profiles_are_without_a_mistake(name: str, tmp_path: Path) -> None:
     [entry] = [entry for entry in Profiles(tmp_path).listed() if entry.name == name]
     assert entry.problems == ()
-    assert entry.description.endswith((".", "kernel."))
+    assert entry.description.endswith(".")
+
+
+def test_these_profiles_are_shipped(tmp_path: Path) -> None:
+    assert Profiles(tmp_path).names() == SHIPPED
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_no_shipped_profile_runs_code_unasked(name: str, tmp_path: Path) -> None:
+    [file] = Profiles(tmp_path).chain(name)
+    assert file.given.get("auto_run", Given(False, "")).value is False
