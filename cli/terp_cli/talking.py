@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from terp import __version__
-from terp.changing import Change, change_settings, settings_for, started_anew, use_model
+from terp.changing import Change, change_settings, started_anew, use_model
+from terp.models.building import settings_for
 from terp.session import Session
 from terp.settings import Settings
 from terp.store.places import Place

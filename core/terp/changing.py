@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
-from terp.models.building import build_model
+from terp.models.building import build_model, provider_of, settings_for
 from terp.opening import install_policy, limits_of
 from terp.session import Session
 from terp.setting import table
@@ -86,18 +86,6 @@ async def change_settings(
         await kernel.restart()
 
 
-def settings_for(name: str, present: str, settings: Settings, api_key: str) -> tuple[Settings, str]:
-    """The settings and the key for another model; those of one provider never go to the next.
-
-    A name without a provider is one of the server at `api_base`, if there is one.
-    """
-    if settings.api_base and "/" not in name:
-        return replace(settings, model=name), api_key
-    if _provider(name) == _provider(present):
-        return replace(settings, model=name), api_key
-    return replace(settings, model=name, api_base="", api_key_env="", api_version=""), ""
-
-
 async def use_model(
     session: Session, settings: Settings, environ: Mapping[str, str], *, api_key: str = ""
 ) -> None:
@@ -124,13 +112,9 @@ async def _change_model(session: Session, change: Change, environ: Mapping[str, 
         # The person may have picked another one since.
         settings, key = settings_for(present, present, change.after, api_key)
     else:
-        settings, key = change.after, api_key if _provider(wanted) == _provider(present) else ""
+        settings, key = change.after, api_key if provider_of(wanted) == provider_of(present) else ""
     await use_model(session, settings, environ, api_key=key)
 
 
 def _of_the_model() -> frozenset[str]:
     return frozenset(name for name, row in table(Settings).items() if row.group == "model")
-
-
-def _provider(model: str) -> str:
-    return model.partition("/")[0]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -22,7 +22,7 @@ from terp.fencing import fenced
 from terp.history import History
 from terp.links import LiveLinks, delivered
 from terp.log import EventLog
-from terp.messages import Assistant, Message, Result, System, ToolCall, User
+from terp.messages import Assistant, Message, Result, System, ToolCall, User, without_extras
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
 
@@ -136,7 +136,7 @@ class Conversation:
 
     def drop_extras(self) -> None:
         """Forget what earlier replies hold for the provider alone that gave them."""
-        messages = [_without_extras(message) for message in self.history]
+        messages = [without_extras(message) for message in self.history]
         if messages != self.history.messages:
             self.history.replace(messages)
 
@@ -240,9 +240,3 @@ class Conversation:
                 if isinstance(chunk, Usage | Retrying | Replied):
                     self._take(chunk, incoming)
         return incoming.message.text if incoming.message else ""
-
-
-def _without_extras(message: Message) -> Message:
-    if not isinstance(message, Assistant):
-        return message
-    return replace(message, calls=tuple(replace(call, extras={}) for call in message.calls), extras={})

@@ -25,6 +25,12 @@ class Settings:
         metavar="NAME",
         unset="found by the keys in the environment, else a local server",
     )
+    fallback_models: tuple[str, ...] = setting(
+        (),
+        "models that are asked in turn when the one before cannot be reached",
+        group="model",
+        metavar="NAME,…",
+    )
     adapter: str = setting(
         "auto", "how the model is reached", group="model", choices=("auto", "direct", "litellm")
     )
