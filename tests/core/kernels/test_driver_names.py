@@ -70,7 +70,7 @@ TOLD = {
         ("s", "String", f'"{"a" * 99}…'),
     ],
 }
-COMPLETED = {
+COMPLETED: dict[str, dict[str, list[str] | int]] = {
     "ruby": {
         "lis": ["list"],
         "n.bit_l": ["n.bit_length"],
@@ -163,4 +163,4 @@ async def test_a_kernel_that_was_not_started_has_no_variables(
 
 async def test_code_cannot_pass_for_a_question(driven: DrivenKernels) -> None:
     run = await ran(driven.get("ruby"), "\x011 names")
-    assert run.error == "ValueError The code holds a control character that no code has."
+    assert run.error == "ValueError The code begins with a control character."

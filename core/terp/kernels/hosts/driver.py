@@ -60,8 +60,10 @@ class DriverKernel(ProgramKernel):
 
     def run(self, cell: Cell) -> Failure | None:
         """Run a cell; the language's own error is the failure."""
-        if "\0" in cell.code or cell.code.startswith(_QUESTION):
-            return Failure("ValueError", "The code holds a control character that no code has.")
+        if "\0" in cell.code:
+            return Failure("ValueError", "The code holds a NUL character.")
+        if cell.code.startswith(_QUESTION):
+            return Failure("ValueError", "The code begins with a control character.")
         try:
             return self._failed_start(cell) or self._run(cell)
         except OSError as error:
