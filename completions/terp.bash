@@ -14,7 +14,7 @@ _terp() {
     # Without words of ours, readline completes file names. The bash of macOS lacks compopt, and does always.
     case $before in
         --profile | -p)
-            words=(default demo fast local)
+            words=(careful data default demo explain fast local shell solve vision)
             for word in "$own"/*.yaml "$own"/*.yml; do
                 [[ -f $word ]] && word=${word##*/} && words+=("${word%.*}")
             done ;;
@@ -34,12 +34,13 @@ _terp() {
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --shell | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --tools | --search-url | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --tools | --search-url | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
                 words=(
                     --model -m
+                    --fallback-models
                     --adapter
                     --api-base -ab
                     --api-version -av
@@ -60,6 +61,8 @@ _terp() {
                     --max-budget --max-budget-usd -b
                     --max-output --max-output-chars -xo
                     --session-quota-mb
+                    --code
+                    --no-code
                     --auto-run -y
                     --no-auto-run
                     --python

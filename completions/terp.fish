@@ -5,7 +5,7 @@ function __terp_profiles
     set -q XDG_CONFIG_HOME; and test -n "$XDG_CONFIG_HOME"; and set own $XDG_CONFIG_HOME
     set own $own/terp
     set -q TERP_HOME; and test -n "$TERP_HOME"; and set own $TERP_HOME
-    printf '%s\n' default demo fast local
+    printf '%s\n' careful data default demo explain fast local shell solve vision
     for file in $own/profiles/*.yaml $own/profiles/*.yml
         string replace -r '.*/(.*)\.ya?ml$' '$1' -- $file
     end
@@ -50,6 +50,7 @@ complete -c terp -n '__terp_after terp export html' -x -a '(__terp_sessions)'
 complete -c terp -n '__terp_after terp sessions show' -x -a '(__terp_sessions)'
 complete -c terp -n '__terp_after terp sessions rm' -x -a '(__terp_sessions)'
 complete -c terp -l model -s m -x -d 'the model, as PROVIDER/NAME'
+complete -c terp -l fallback-models -x -d 'models that are asked in turn when the one before cannot be reached'
 complete -c terp -l adapter -x -a 'auto direct litellm' -d 'how the model is reached'
 complete -c terp -l api-base -o ab -x -d 'address of an OpenAI-compatible server'
 complete -c terp -l api-version -o av -x -d 'version of the API, where a provider wants one'
@@ -70,6 +71,8 @@ complete -c terp -l max-steps -x -d 'model replies in one turn before it stops'
 complete -c terp -l max-budget -l max-budget-usd -s b -x -d 'what a session may cost'
 complete -c terp -l max-output -l max-output-chars -o xo -x -d 'output of a run that the model reads; head and tail are kept'
 complete -c terp -l session-quota-mb -x -d 'disk space for stored sessions; beyond it the oldest are removed'
+complete -c terp -l code -d 'the model may write code to run; without it, it can only talk'
+complete -c terp -l no-code -d 'the same as --code=off'
 complete -c terp -l auto-run -s y -d 'run code without asking'
 complete -c terp -l no-auto-run -d 'the same as --auto-run=off'
 complete -c terp -l python -r -F -d 'the Python that runs the code'

@@ -15,7 +15,9 @@ from tests.cli.running import Terp
 from tests.cli.shells import Shell, start
 
 SESSIONS = {"2025-11-21-0a1b2c3d", "2025-11-22-4e5f6071"}
-PROFILES = {"default", "demo", "fast", "local"}
+PROFILES = {
+    "careful", "data", "default", "demo", "explain", "fast", "local", "shell", "solve", "vision"
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=SHELLS)

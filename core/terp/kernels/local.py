@@ -70,7 +70,7 @@ class LocalKernels:
         for name, row in best_runtimes(self._machine()).items():
             names.setdefault(row, []).append(name)
         return [
-            KnownLanguage(tuple(theirs), found, row.remedy, row.keeps_state, row.tested)
+            KnownLanguage(tuple(theirs), found, row.remedy, row.keeps_state, row.tested, row.tells_variables)
             for (row, found), theirs in names.items()
         ]
 
