@@ -24,6 +24,7 @@ from terp.outputs import (
     RunStarted,
     RunStatus,
     Text,
+    ToolWorking,
 )
 from terp.plain import without_escapes
 from terp_cli.exit_codes import EXIT_CODES
@@ -99,6 +100,9 @@ class CodeRun:
                         beside.begin(self._type_in(item, kernel))
                     case BackCall():
                         beside.begin(self._answers.serve(item, kernel))
+                    case ToolWorking():
+                        # What it puts out is what who called wants to see.
+                        continue
                     case _:
                         self._show(item)
             self._end(item)
