@@ -132,7 +132,7 @@ async def test_names_are_told_with_their_types(kernel: Kernel) -> None:
 
 
 async def completed(kernel: Kernel, word: str, expected: list[str] | int) -> list[str]:
-    """The words for `word`, asked for again while there are none: early answers may be too late for who types."""
+    """The words for `word`, asked for again while there are none: early answers may come too late."""
     for _ in range(20):
         found = list(await kernel.complete(word, len(word)))
         if found or not expected:
