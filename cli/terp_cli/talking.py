@@ -76,7 +76,7 @@ async def _use_model(call: Call, settings: Settings, session: Session, name: str
         cwd=str(call.cwd),
         environ=call.environ,
         api_key=api_key,
-        functions=session.toolbox.names,
+        functions=session.functions,
     )
     await before.aclose()
     await preload_adapters()

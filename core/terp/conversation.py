@@ -1,6 +1,6 @@
 """The conversation with the model: what was said, what it costs, and how a reply comes in."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -56,7 +56,8 @@ class Conversation:
     """Messages in order, and the model they go to. Events of a reply are logged as they happen.
 
     `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
-    `calls` is how many calls there were before the conversation was resumed.
+    `briefing`, where it is set, gives the system prompt as it is now in place of `system`. `calls` is how
+    many calls there were before the conversation was resumed.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Conversation:
         self.history = history
         self.spent_usd = 0.0
         self.unpriced = False
+        self.briefing: Callable[[], Awaitable[str]] | None = None
         self._log = log
         self._system = System(system)
         self._languages = languages
@@ -95,6 +97,8 @@ class Conversation:
         Raises:
             ModelError: there is no reply.
         """
+        if self.briefing is not None:
+            self._system = System(await self.briefing())
         self._log.append(ModelCalled(self.model.name, step))
         try:
             return await self._streamed()

@@ -3,11 +3,13 @@
 import os
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from terp.errors import SettingsError
+from terp.function_names import FunctionNames
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.limits import Limits
@@ -26,6 +28,7 @@ from terp.store.folders import new_folder
 from terp.store.places import Place, Secrets, is_session, new_place, stored_place
 from terp.tools.offering import offer_tools
 from terp.tools.reading import read_toolbox
+from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from terp.chat import Chat
@@ -155,27 +158,24 @@ async def build_session(
     kernels = _kernels(settings, cwd, environ, places, place)
     toolbox = read_toolbox(settings, environ, places, kernels)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
+    functions = FunctionNames(toolbox)
     model = await build_model(
         settings,
         kernels.languages,
         cwd=kernels.cwd,
         environ=environ,
         api_key=api_key,
-        functions=toolbox.names,
+        functions=functions,
     )
     wanted = wanted_python(settings.python, environ, kernels.cwd)
+    write = partial(_system_prompt, settings, _facts(settings, kernels, wanted), toolbox)
     session = Session(
         model,
         kernels,
         person,
         folder=place.folder,
         keeper=place.keeper,
-        system=system_prompt(
-            _facts(settings, kernels, wanted),
-            instructions=settings.instructions,
-            replacement=settings.system_message,
-            functions=toolbox.told(shipped=not settings.system_message),
-        ),
+        system=write(""),
         limits=_limits(settings),
     )
     session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
@@ -184,9 +184,23 @@ async def build_session(
     )
     for preparation in session.pythons, session.packages:
         session.readiness.add(preparation)
-    session.toolbox = toolbox
+    session.toolbox, session.functions = toolbox, functions
     offer_tools(session, session.voice, settings, environ)
+    if settings.mcp_servers and "python" in kernels.languages:
+        from terp.mcp_servers.opening import open_servers  # noqa: PLC0415  (few sessions have any)
+
+        open_servers(session, kernels, settings.mcp_servers, write, functions)
     return session
+
+
+def _system_prompt(settings: Settings, facts: Facts, toolbox: Toolbox, of_servers: str) -> str:
+    own = toolbox.told(shipped=not settings.system_message)
+    return system_prompt(
+        facts,
+        instructions=settings.instructions,
+        replacement=settings.system_message,
+        functions="\n\n".join(part for part in (own, of_servers) if part),
+    )
 
 
 def _kernels(

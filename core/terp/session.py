@@ -1,6 +1,6 @@
 """`Session`: a conversation, its kernels and the person behind them."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from terp.artifacts import OUTPUTS, Artifacts
 from terp.between_runs import BetweenRuns
 from terp.conversation import Conversation
 from terp.errors import SessionError
-from terp.events import Event, Noticed, TurnStarted
+from terp.events import Event, TurnStarted
 from terp.history import History, PastTurn
 from terp.interrupts import Interrupts
 from terp.kernels.protocol import Kernels
@@ -35,6 +35,7 @@ from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
+    from terp.mcp_servers.servers import Servers
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
@@ -50,8 +51,8 @@ class Session:
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
     which decides about the Python that runs the code, and `packages`, which installs into it; both stay None
-    where kernels run elsewhere. The functions of `toolbox` are in the Python kernel, and run when the model
-    calls them as tools.
+    where kernels run elsewhere. The functions of `toolbox` and `servers` are in the Python kernel, and run
+    when the model calls them as tools, by one of the names in `functions`.
     """
 
     def __init__(
@@ -79,6 +80,8 @@ class Session:
         self.readiness = Readiness()
         self.pythons: PythonChoice | None = None
         self.toolbox = Toolbox()
+        self.functions: Mapping[str, str] = {}
+        self.servers: Servers | None = None
         self.packages: MissingPackages | None = None
         self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
@@ -336,6 +339,10 @@ class Session:
         """
         return self.log.follow(self.log.resumed_at if after is None else after)
 
+    def brief_with(self, prompt: Callable[[], Awaitable[str]]) -> None:
+        """Let `prompt` give the system prompt before each request."""
+        self._conversation.briefing = prompt
+
     def offer(self, name: str, service: Service) -> None:
         """Let code in the kernels call `service` by `name`; what it raises is raised there."""
         self._services.offer(name, service)
@@ -352,19 +359,17 @@ class Session:
             ending.callback(self.log.close)
             ending.push_async_callback(self._conversation.model.aclose)
             ending.push_async_callback(self._playing.last_words)
+            if self.servers is not None:
+                ending.push_async_callback(self.servers.aclose)
             ending.push_async_callback(self.kernels.aclose)
             ending.callback(self._stop_listening)
             ending.callback(self._warming.cancel)
             await self.interrupt()
 
     def _resume(self, stored: "Stored") -> "Resumption":
-        from terp.resuming import Resumption  # noqa: PLC0415  (a new session has nothing to go on with)
+        from terp.resuming import resume  # noqa: PLC0415  (a new session has nothing to go on with)
 
-        resumption = Resumption(stored, self._conversation, self.kernels.languages)
-        self.log.append(resumption.event)
-        for notice in stored.notices:
-            self.log.append(Noticed(notice))
-        return resumption
+        return resume(stored, self._conversation, self.kernels.languages, self.log)
 
     def _forget_left_over(self) -> None:
         """The conversation takes another way than that of the turn that broke off."""
@@ -387,7 +392,7 @@ class Session:
             self.log,
             Interrupts(),
             self._between.text,
-            self.toolbox.names,
+            self.functions,
             left_over,
             first_step,
         )
