@@ -16,6 +16,7 @@ _WANTED = {
     "demo": "it takes nothing",
     "doctor": "it takes nothing",
     "profiles": "it takes nothing",
+    "mcp": "it takes nothing",
     "sessions": f"it takes {_VERBS}",
     "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
     "completions": f"it takes {', '.join(SHELLS)}",
@@ -40,6 +41,7 @@ SUBCOMMANDS = (
     Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
     Subcommand("languages", "", "which languages run here, and how to get the others"),
     Subcommand("tools", "", "which functions the model can call"),
+    Subcommand("mcp", "", "which MCP servers there are, and what they offer"),
     Subcommand("profiles", "", "the named sets of settings"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, prune"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
@@ -53,7 +55,7 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language` is whether the language of code was given, so that any file may hold it.
     """
     match words:
-        case ["demo" | "doctor" | "languages" | "profiles" | "tools" as command]:
+        case ["demo" | "doctor" | "languages" | "mcp" | "profiles" | "tools" as command]:
             return command, ""
         case ["sessions", *rest] if not rest or _fits(rest[0], rest[1:]):
             return "sessions", rest[0] if rest else "list"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     # There is a prompt before there is rich.
     from rich.text import Text
 
+    from terp.mcp_servers.servers import Servers
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
 
@@ -72,6 +73,10 @@ class Conversation(Protocol):
     @property
     def toolbox(self) -> Toolbox:
         """The functions that the model can call in the Python kernel."""
+
+    @property
+    def servers(self) -> "Servers | None":
+        """The MCP servers; None without any."""
 
     @property
     def packages(self) -> "MissingPackages | None":

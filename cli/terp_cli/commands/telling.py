@@ -2,7 +2,7 @@
 
 import asyncio
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from terp import __version__
 from terp.events import ModelCalled, UsageReported
@@ -28,8 +28,8 @@ async def settings(talk: Talk, wanted: str) -> None:
 def _value(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
-    shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return shown if value not in (None, "", ()) else "–"
+    shown = ", ".join(map(str, value)) if isinstance(value, tuple | Mapping) else str(value)
+    return shown if value not in (None, "", (), {}) else "–"
 
 
 def setting_names(_: Talk, begun: str) -> Iterable[str]:

@@ -9,6 +9,7 @@ from terp.errors import TerpError
 from terp.events import Event
 from terp.kernels.protocol import Variable
 from terp.log import EventLog
+from terp.mcp_servers.servers import Servers
 from terp.messages import Attachment, Message, System, User
 from terp.packages.missing import MissingPackages
 from terp.places import Places
@@ -57,6 +58,7 @@ class Conversation:
         self.kernels = Kernel(folder)
         self.pythons: PythonChoice | None = None
         self.toolbox = Toolbox()
+        self.servers: Servers | None = None
         self.packages: MissingPackages | None = None
         self.model = Model()
         self.log = EventLog(clock=lambda: 0.0)
