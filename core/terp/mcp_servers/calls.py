@@ -41,7 +41,7 @@ class ServerCalls:
             TerpError: it cannot be reached.
         """
         connection = self._servers.named(str(arguments["server"]))
-        await connection.ready()
+        await connection.ready(anew=True)
         return described(connection)
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
@@ -53,7 +53,7 @@ class ServerCalls:
         connection = self._servers.named(str(arguments["server"]))
         name, given = str(arguments["function"]), dict(arguments["given"])
         if name not in connection.functions:
-            await connection.ready()
+            await connection.ready(anew=True)
         function = connection.functions.get(name)
         if function is None:
             raise TerpError(f"MCP server {connection.name} has no {name[:80]!r}.")

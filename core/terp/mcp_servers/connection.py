@@ -59,7 +59,7 @@ class Connection:
         """What it is doing."""
         if self._task is None:
             return "down" if self.failure else "not started"
-        if self._task.done():
+        if self._task.done() or self._leave.is_set():
             return "down"
         return "ready" if self._client else "starting"
 
@@ -75,12 +75,13 @@ class Connection:
         if self._task is not None:
             await self._up.wait()
 
-    async def ready(self) -> None:
-        """Return when it is up, and its functions are those that it has now.
+    async def ready(self, *, anew: bool = False) -> None:
+        """Return when it is up; with `anew` its functions are those that it has now, told of or not.
 
         Raises:
             TerpError: it does not come up.
         """
+        self._changed = self._changed or anew
         await self._connected()
 
     async def ask(self, function: Function, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,6 +118,9 @@ class Connection:
             self._task.cancel()
 
     async def _connected(self) -> "mcp.Client":
+        if self._leave.is_set() and self._task is not None:
+            # What is left of the connection before has to go first.
+            await asyncio.wait({self._task})
         self.start()
         await self._up.wait()
         if self.failure is not None or self._client is None:
@@ -201,12 +205,14 @@ class Connection:
         )
 
     def _reason(self, error: Exception) -> str:
-        said = self._programs.last_words(self.name) if self.declared.command else ""
         if self._statuses.refused:
             return f"{self.declared.url} answered {self._statuses.refused}."
+        if self.declared.url:
+            return f"{self.declared.url} cannot be reached: {why(error, self.declared)}"
         closed = "connection closed" in why(error, self.declared).lower()
         reason = "it has ended." if closed else why(error, self.declared)
-        return f"{reason} It said last: {said}" if said and closed else reason
+        said = self._programs.last_words(self.name) if closed else ""
+        return f"{reason} It said last: {said}" if said else reason
 
     async def _asked(self, params: "mcp.types.ElicitRequestParams") -> "mcp.types.ElicitResult":
         return await self._patience.paused(self._elicit(self.name, params))

@@ -46,10 +46,10 @@ class Programs:
             lines = file.read().decode(errors="replace").splitlines()
         return next((line.strip()[:_LAST_WORDS] for line in reversed(lines) if line.strip()), "")
 
-    async def guard(self) -> None:
+    def guard(self) -> None:
         """Have whatever is started from here on ended if terp is killed."""
-        if self._guard is None:
-            self._guard = await asyncio.to_thread(Guard, None, self._mark, None)
+        # Not in a thread: servers start together, and a start can be cancelled; there is to be one guard.
+        self._guard = self._guard or Guard(None, self._mark, None)
 
     async def end_one(self, name: str) -> None:
         """End a server, and whatever it has started."""

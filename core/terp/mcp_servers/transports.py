@@ -90,7 +90,7 @@ def _root(cwd: str) -> "mcp.types.Root":
 async def _program(stack: AsyncExitStack, name: str, server: McpServer, programs: Programs) -> Any:
     from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415  (see above)
 
-    await programs.guard()
+    programs.guard()
     log = stack.enter_context(programs.log(name).open("a", encoding="utf-8"))
     parameters = StdioServerParameters(
         command=_at_home(server.command),
