@@ -1,6 +1,7 @@
 """A group of entries in a YAML file of settings: each mistake in it has a line of its own."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,24 +39,32 @@ def _take(group: Group, row: Setting, name: str, node: Any, path: str) -> None:
     if node.id != "mapping":
         group.problems.append((line, f"'{path}.{name}' is {quoted(node)}, must be a group of settings."))
         return
-    fields = Group()
-    rows = table(row.each)
-    for key, one in node.value:
-        known = rows.get(str(key.value))
-        if known is None:
-            problem = unknown(f"{path}.{name}.{key.value}", list(rows), f"There are: {', '.join(rows)}.")
-            fields.problems.append((key.start_mark.line + 1, problem))
-        elif known.kind == "mapping" and one.id == "mapping":
-            inner = read_group(known, one, f"{path}.{name}.{known.name}")
-            fields.value[known.name] = inner.value
-            fields.problems += inner.problems
-        else:
-            _take_value(fields, known, known.name, one, f"{path}.{name}")
+    fields = _fields(table(row.each), node, f"{path}.{name}")
     made = row.each(**fields.value)
     if made.problem and not fields.problems:
         fields.problems.append((line, f"'{path}.{name}' {made.problem}."))
     group.problems += fields.problems
     group.value[name] = made
+
+
+def _fields(rows: Mapping[str, Setting], node: Any, path: str) -> Group:
+    """The settings of one entry."""
+    fields = Group()
+    for key, one in node.value:
+        name, line = str(key.value), key.start_mark.line + 1
+        row = rows.get(name)
+        if row is None:
+            problem = unknown(f"{path}.{name}", list(rows), f"There are: {', '.join(rows)}.")
+            fields.problems.append((line, problem))
+        elif name in fields.value:
+            fields.problems.append((line, f"'{path}.{name}' is set twice."))
+        elif row.kind == "mapping" and one.id == "mapping":
+            inner = read_group(row, one, f"{path}.{name}")
+            fields.value[name] = inner.value
+            fields.problems += inner.problems
+        else:
+            _take_value(fields, row, name, one, path)
+    return fields
 
 
 def _take_value(group: Group, row: Setting, name: str, node: Any, path: str) -> None:
