@@ -38,7 +38,7 @@ def test_a_server_that_cannot_be_reached_is_one_line_and_a_failure(tmp_path: Pat
     result = terp("mcp", TERP_MCP_SERVERS='{"gone": {"command": "no-such-program"}}')
     assert (result.code, result.out) == (
         1,
-        "gone  down  there is no program 'no-such-program', or no directory ''.\n",
+        "gone  down  there is no program 'no-such-program'.\n",
     )
 
 
@@ -125,5 +125,5 @@ async def test_what_cannot_be_done_with_servers_is_told(tmp_path: Path) -> None:
     assert told == [
         "There is no MCP server 'three'; there are: one, two.",
         "/mcp restart needs the name of a server.",
-        "MCP server one: there is no program 'no-such-program', or no directory ''.",
+        "MCP server one: there is no program 'no-such-program'.",
     ]

@@ -35,7 +35,7 @@ async def mcp(talk: Talk, argument: str) -> None:
     if one.failure:
         talk.say(one.failure.message)
     log = talk.session.folder / LOGS / f"{one.name}.log"
-    if log.is_file():
+    if log.is_file() and log.stat().st_size:
         talk.say(f"What it writes to stderr is in {log}")
 
 

@@ -25,7 +25,8 @@ def why(error: BaseException, server: McpServer) -> str:
     if isinstance(error, TimeoutError):
         return "it does not answer."
     if isinstance(error, OSError) and error.errno == errno.ENOENT and server.command:
-        return f"there is no program {server.command!r}, or no directory {server.cwd!r}."
+        directory = f", or no directory {server.cwd!r}" if server.cwd else ""
+        return f"there is no program {server.command!r}{directory}."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}."
     said = " ".join(str(error).split())[:_LONGEST] or type(error).__name__

@@ -10,8 +10,7 @@ from terp.voice import Voice
 if TYPE_CHECKING:
     import mcp.types
 
-_ANSWERS = (Option("y", "answer it"), Option("n", "do not answer"))
-_OPENED = (Option("y", "it is done"), Option("n", "no"))
+_ANSWERS = (Option("y", "yes"), Option("n", "no"))
 _LONGEST = 1_000
 _TRIES = 3
 _TRUTHS = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
@@ -33,7 +32,9 @@ class ServerQuestions:
 
         what = f"MCP server {server} asks: {params.message[:_LONGEST]}"
         if params.mode == "url":
-            done = await self._agrees(Choice(what, _OPENED, f"It wants you to open {params.url[:_LONGEST]}"))
+            done = await self._agrees(
+                Choice(what, _ANSWERS, f"It wants you to open {params.url[:_LONGEST]} — is that done?")
+            )
             return types.ElicitResult(action="accept" if done else "decline")
         fields = params.requested_schema.get("properties") or {}
         if not await self._agrees(Choice(what, _ANSWERS, _wanted(fields))):
@@ -69,7 +70,7 @@ class ServerQuestions:
 
 
 def _wanted(fields: Mapping[str, Any]) -> str:
-    return f"It wants to know: {', '.join(fields)}." if fields else "It wants to know whether you agree."
+    return f"It wants to know {', '.join(fields)}. Will you answer?" if fields else "Do you agree?"
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

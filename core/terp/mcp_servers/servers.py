@@ -29,7 +29,7 @@ class Servers:
         self.connections = {
             names[name]: Connection(names[name], one, programs, elicit) for name, one in declared.items()
         }
-        self._told: set[str] = set()
+        self._told: dict[str, TerpError] = {}
 
     def start(self) -> None:
         """Begin to connect to all of them."""
@@ -54,11 +54,15 @@ class Servers:
         return [one.name for one in self.connections.values() if one.state == "starting"]
 
     def news(self) -> Iterator[TerpError]:
-        """Why servers are down, each reason once; one that lacks only the library is told for all of them."""
-        for connection in self.connections.values():
+        """Why servers went down since the last time; what is the same for several is told once."""
+        messages = set[str]()
+        for name, connection in self.connections.items():
             failure = connection.failure
-            if failure is not None and failure.message not in self._told:
-                self._told.add(failure.message)
+            if failure is None or self._told.get(name) is failure:
+                continue
+            self._told[name] = failure
+            if failure.message not in messages:
+                messages.add(failure.message)
                 yield failure
 
     @property

@@ -93,7 +93,7 @@ async def test_a_server_that_dies_in_a_call_is_one_line_and_is_there_at_the_next
 @pytest.mark.parametrize(
     ("server", "told"),
     [
-        (McpServer(command="no-such-program"), "there is no program 'no-such-program', or no directory ''."),
+        (McpServer(command="no-such-program"), "there is no program 'no-such-program'."),
         (script("import sys; sys.exit('no key given')"), "it has ended. It said last: no key given"),
         (script("raise SystemExit"), "it has ended."),
         (program("workshop", env={"K": "${UNSET}"}), "${UNSET} is not set in terp's environment."),

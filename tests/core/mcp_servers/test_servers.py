@@ -66,7 +66,17 @@ async def test_why_a_server_is_down_is_told_once(tmp_path: Path) -> None:
         await room.servers.settled(30)
         told = [failure.message for failure in room.servers.news()]
         assert list(room.servers.news()) == []
-    assert told == ["MCP server gone: there is no program 'no-such-program', or no directory ''."]
+    assert told == ["MCP server gone: there is no program 'no-such-program'."]
+
+
+async def test_the_same_reason_is_told_again_when_a_server_went_down_again(tmp_path: Path) -> None:
+    async with Room(tmp_path, shop=program("workshop")) as room:
+        told = []
+        for _ in range(2):
+            with pytest.raises(TerpError):
+                await room.gives("die")
+            told.append([failure.message for failure in room.servers.news()])
+    assert told == [["MCP server shop: it has ended. It said last: out of paper"]] * 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are known by their environment on Linux")

@@ -116,7 +116,7 @@ async def test_a_dead_server_is_one_line_for_person_and_model_and_is_tried_again
 async def test_a_server_that_cannot_be_reached_holds_nothing_up(tmp_path: Path) -> None:
     turns = Turns(tmp_path, "hello")
     await turns.play(gone=McpServer(command="no-such-program"))
-    line = "MCP server gone: there is no program 'no-such-program', or no directory ''."
+    line = "MCP server gone: there is no program 'no-such-program'."
     assert turns.said(Noticed, "text") == [line]
     assert "mcp.gone cannot be reached at the moment; a call tries it again." in turns.prompts[0]
     assert turns.events[-1] == TurnFinished("done", "hello")
