@@ -15,7 +15,7 @@ class ServerDown(TerpError):
 
 def no_library() -> ServerDown:
     """The library that speaks with servers is not installed."""
-    return ServerDown("MCP servers need the library mcp, which is not installed.", f"Install it: {INSTALL}")
+    return ServerDown(f"MCP servers need the library mcp, which is not installed: {INSTALL}")
 
 
 def why(error: BaseException, server: McpServer) -> str:

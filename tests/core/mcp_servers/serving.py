@@ -74,7 +74,7 @@ class Room:
 
 
 @asynccontextmanager
-async def at_an_address(*, key: str = KEY, status: int = 401) -> AsyncGenerator[str, None]:
+async def at_an_address(*, key: str = KEY, status: int = 401, port: int = 0) -> AsyncGenerator[str, None]:
     """The address of the workshop over HTTP, for who has the key; others get the status."""
     app = build().streamable_http_app()
 
@@ -87,7 +87,8 @@ async def at_an_address(*, key: str = KEY, status: int = 401) -> AsyncGenerator[
         await app(scope, receive, send)
 
     with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(("127.0.0.1", port))
         config = uvicorn.Config(guarded, log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         async with anyio.create_task_group() as tasks:

@@ -38,12 +38,17 @@ async def test_nobody_at_the_address_is_one_line(tmp_path: Path) -> None:
     )
 
 
-async def test_a_server_that_went_away_is_told_and_the_next_call_tries_again(tmp_path: Path) -> None:
-    async with Room(tmp_path, web=McpServer(url="http://127.0.0.1:9/mcp")) as room:
-        for _ in range(2):
-            with pytest.raises(TerpError, match="cannot be reached"):
-                await room.only.ready()
-            assert room.only.state == "down"
+async def test_a_server_that_went_away_is_one_line_and_is_there_again_at_a_later_call(tmp_path: Path) -> None:
+    key = "Bearer from terp"
+    async with at_an_address(key=key) as url:
+        room = Room(tmp_path, web=at(url))
+        assert await room.gives("add", a=1) == 3
+    with pytest.raises(TerpError) as failed:
+        await room.gives("add", a=1)
+    assert room.only.state == "down"
+    async with room, at_an_address(key=key, port=int(url.rpartition(":")[2].partition("/")[0])):
+        assert await room.gives("add", a=2) == 4
+    assert failed.value.message.startswith(f"MCP server web: {url} cannot be reached: ")
 
 
 async def test_a_key_is_in_no_message(tmp_path: Path) -> None:

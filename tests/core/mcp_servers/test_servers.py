@@ -149,3 +149,29 @@ async def test_a_function_has_every_name_by_which_models_call_it(tmp_path: Path)
     # Two servers have it, so it alone would not say which is meant.
     assert "convert_time" not in calls
     assert calls["mcp__clock__convert_time"] == "mcp.clock.convert_time"
+
+
+WITHOUT = """
+import asyncio, pathlib, sys
+sys.path[:0] = {path!r}
+sys.modules["mcp"] = None
+from terp.mcp_servers.declared import McpServer
+from terp.mcp_servers.programs import Programs
+from terp.mcp_servers.servers import Servers
+async def told():
+    declared = {{name: McpServer(command="x") for name in ("a", "b")}}
+    servers = Servers(declared, Programs({{}}, "/", pathlib.Path({folder!r})), None)
+    servers.start()
+    await servers.settled(30)
+    print(*(failure.message for failure in servers.news()), sep="\\n")
+    await servers.aclose()
+asyncio.run(told())
+"""
+
+
+def test_without_the_library_one_line_says_how_to_get_it(tmp_path: Path) -> None:
+    code = WITHOUT.format(path=sys.path, folder=str(tmp_path))
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == (
+        "MCP servers need the library mcp, which is not installed: pip install 'terp[mcp]'\n"
+    )
