@@ -36,6 +36,7 @@ complete -c terp -n '__terp_after terp' -a demo -d 'a tour without key or networ
 complete -c terp -n '__terp_after terp' -a doctor -d 'what is here, what is wrong, and what to do about it'
 complete -c terp -n '__terp_after terp' -a languages -d 'which languages run here, and how to get the others'
 complete -c terp -n '__terp_after terp' -a tools -d 'which functions the model can call'
+complete -c terp -n '__terp_after terp' -a mcp -d 'which MCP servers there are, and what they offer'
 complete -c terp -n '__terp_after terp' -a profiles -d 'named sets of settings: list, show, new, edit, …'
 complete -c terp -n '__terp_after terp' -a keys -d 'the keys of providers: list, set, delete'
 complete -c terp -n '__terp_after terp' -a sessions -d 'earlier conversations: list, show, search, rm, …'

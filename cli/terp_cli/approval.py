@@ -118,6 +118,8 @@ class TerminalPerson:
 
     async def choose(self, choice: Choice) -> str:
         """The letter of the answer; any other answer is none of them, and a paste only can be that."""
+        if choice.as_code and self.always:
+            return choice.as_code
         why = f"\n{readable(choice.why)}" if choice.why else ""
         spoken = f"{self._broken(numbered(choice.options))} "
         letters = spoken if self._spoken else f"{lettered(choice.options)} › "

@@ -107,7 +107,7 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     session = await opened(given.place)
     if doubtful := doubt(session.model.name, settings.api_base):
         call.tell(doubtful)
-    for problem in session.toolbox.problems:
+    for problem in session.equipment.toolbox.problems:
         call.tell(problem)
     _keep_imports()
     # By then the prompt is there, or the request is out.

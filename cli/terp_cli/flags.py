@@ -68,7 +68,11 @@ class Gone:
 
 def rows() -> dict[str, Setting]:
     """Every row that a flag can set, by name."""
-    return {**table(Settings), **table(Options)}
+    return {**_settable(Settings), **_settable(Options)}
+
+
+def _settable(declared: type) -> dict[str, Setting]:
+    return {name: row for name, row in table(declared).items() if row.has_flag}
 
 
 def all_flags() -> dict[str, Flag]:
@@ -76,7 +80,7 @@ def all_flags() -> dict[str, Flag]:
     flags = [
         flag
         for declared in (Settings, Options)
-        for row in table(declared).values()
+        for row in _settable(declared).values()
         for flag in _spellings(row, of_call=declared is Options)
     ]
     return {flag.name: flag for flag in [*flags, *_with_one_value()]}

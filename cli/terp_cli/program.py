@@ -112,12 +112,14 @@ def _tools(call: Call) -> int:
     from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
     from terp.tools.reading import read_toolbox  # noqa: PLC0415
     from terp.workbench import kernel_options  # noqa: PLC0415
+    from terp_cli.servers import tools_of  # noqa: PLC0415
     from terp_cli.tools import listed  # noqa: PLC0415
 
     settings = call.settings()
     kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
     toolbox = read_toolbox(settings, call.environ, call.places, kernels)
-    rows = [tuple(map(one_line, row)) for row in listed(toolbox)]
+    tools = (*toolbox.tools, *(tools_of(call, settings) if toolbox.tools else ()))
+    rows = [tuple(map(one_line, row)) for row in listed(tools)]
     if not rows:
         call.tell(
             "there are no tools: they are functions of the Python kernel, and Python does not run here."
@@ -129,6 +131,12 @@ def _tools(call: Call) -> int:
     for problem in toolbox.problems:
         call.tell(problem)
     return 0
+
+
+def _mcp(call: Call) -> int:
+    from terp_cli.servers import check  # noqa: PLC0415  (see above)
+
+    return check(call)
 
 
 def _profiles(call: Call) -> int:
@@ -143,6 +151,7 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "doctor": _doctor,
     "export": _export,
     "languages": _languages,
+    "mcp": _mcp,
     "profiles": _profiles,
     "run": _run_code,
     "sessions": _sessions,

@@ -123,7 +123,9 @@ class Repl:
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
             unasked=lambda: talk.auto_run,
             profile=lambda: talk.profile,
-            python=lambda: environment_name(talk.session.pythons.current if talk.session.pythons else None),
+            python=lambda: environment_name(
+                talk.session.equipment.pythons.current if talk.session.equipment.pythons else None
+            ),
         )
         talk.replaced = self._watch_anew
 

@@ -58,6 +58,7 @@ _WANTED = {
     "run": "it takes a file that is there, or - for stdin",
     "demo": "it takes nothing",
     "doctor": "it takes nothing",
+    "mcp": "it takes nothing",
     **{command: _takes(command) for command in VERBS},
     "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
     "completions": f"it takes {', '.join(SHELLS)}",
@@ -82,6 +83,7 @@ SUBCOMMANDS = (
     Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
     Subcommand("languages", "", "which languages run here, and how to get the others"),
     Subcommand("tools", "", "which functions the model can call"),
+    Subcommand("mcp", "", "which MCP servers there are, and what they offer"),
     Subcommand("profiles", "…", "named sets of settings: list, show, new, edit, …"),
     Subcommand("keys", "…", "the keys of providers: list, set, delete"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
@@ -96,7 +98,7 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language` is whether the language of code was given, so that any file may hold it.
     """
     match words:
-        case ["demo" | "doctor" | "languages" | "tools" as command]:
+        case ["demo" | "doctor" | "languages" | "mcp" | "tools" as command]:
             return command, ""
         case [command, *rest] if command in VERBS and (not rest or _fits(command, rest[0], rest[1:])):
             return command, rest[0] if rest else next(iter(VERBS[command]))

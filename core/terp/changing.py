@@ -68,17 +68,17 @@ async def change_settings(
         KernelError: there is no such Python, or a kernel does not start again.
     """
     restarted, after = started_anew(session, change), change.after
-    told = session.briefing.text(after) if session.briefing else ""
+    told = session.equipment.briefing.text(after) if session.equipment.briefing else ""
     if change.touches(_of_the_model()):
         await _change_model(session, change, environ, api_key)
-    if change.touches({"python"}) and session.pythons is not None:
-        await session.pythons.use(after.python)
+    if change.touches({"python"}) and session.equipment.pythons is not None:
+        await session.equipment.pythons.use(after.python)
     if told:
         session.brief(told, code=after.code)
     if change.touches(_LIMITS):
         session.limits = limits_of(after)
-    if change.touches(_PACKAGES) and session.packages is not None:
-        session.packages.want(install_policy(after), after.packages)
+    if change.touches(_PACKAGES) and session.equipment.packages is not None:
+        session.equipment.packages.want(install_policy(after), after.packages)
     if change.touches(_SEARCH):
         offer_tools(session, session.voice, after, environ)
     if isinstance(session.kernels, LocalKernels):
@@ -102,7 +102,7 @@ async def use_model(
         cwd=session.kernels.get(session.kernels.languages[0]).cwd,
         environ=environ,
         api_key=api_key,
-        functions=session.toolbox.names,
+        functions=session.equipment.functions,
     )
     await before.aclose()
 

@@ -7,7 +7,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from terp.briefing import Briefing
+from terp.equipment import Equipment
 from terp.errors import SettingsError
+from terp.function_names import FunctionNames
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
@@ -115,7 +117,7 @@ class Opening:
         session = await build_session(
             self._settings, decides, place=place, project=self._project, environ=self._environ
         )
-        for problem in (*self._project.notices, *self._notices, *session.toolbox.problems):
+        for problem in (*self._project.notices, *self._notices, *session.equipment.toolbox.problems):
             session.voice.tell(problem)
         return session
 
@@ -155,13 +157,14 @@ async def build_session(
     """
     bench = workbench(settings, cwd=str(project.cwd), environ=environ, folder=place.folder, prelude=prelude)
     kernels, toolbox = bench.kernels, bench.toolbox
+    functions = FunctionNames(toolbox)
     model = await build_model(
         settings,
         kernels.languages,
         cwd=kernels.cwd,
         environ=environ,
         api_key=api_key,
-        functions=toolbox.names,
+        functions=functions,
     )
     session = Session(
         model,
@@ -171,13 +174,17 @@ async def build_session(
         keeper=place.keeper,
         limits=limits_of(settings),
     )
-    session.briefing = Briefing(kernels, toolbox, environ, project)
-    session.brief(session.briefing.text(settings), code=settings.code)
-    session.pythons, session.packages = bench.pythons(session.voice), bench.packages(session.voice)
-    for preparation in session.pythons, session.packages:
+    briefing = Briefing(kernels, toolbox, environ, project)
+    session.brief(briefing.text(settings), code=settings.code)
+    pythons, packages = bench.pythons(session.voice), bench.packages(session.voice)
+    for preparation in pythons, packages:
         session.readiness.add(preparation)
-    session.toolbox = toolbox
+    session.equipment = Equipment(pythons, packages, briefing, toolbox, functions=functions)
     bench.offer(session, session.voice)
+    if settings.mcp_servers and "python" in kernels.languages:
+        from terp.mcp_servers.opening import open_servers  # noqa: PLC0415  (few sessions have any)
+
+        open_servers(session, kernels, settings.mcp_servers, functions)
     return session
 
 

@@ -1,6 +1,6 @@
 """`Session`: a conversation, its kernels and the person behind them."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from terp.artifacts import OUTPUTS, Artifacts
 from terp.between_runs import BetweenRuns
 from terp.conversation import Conversation
+from terp.equipment import Equipment
 from terp.errors import SessionError
-from terp.events import Event, Noticed, TurnStarted
+from terp.events import Event, TurnStarted
 from terp.history import History, PastTurn
 from terp.interrupts import Interrupts
 from terp.kernels.protocol import Kernels
@@ -28,16 +29,12 @@ from terp.runs import Runner
 from terp.services import Service, Services
 from terp.store.protocol import Keeping
 from terp.tool import Call
-from terp.tools.toolbox import Toolbox
 from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun
 from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
-    from terp.briefing import Briefing
-    from terp.packages.missing import MissingPackages
-    from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
     from terp.resuming import Resumption
     from terp.store.reading import Stored
@@ -49,10 +46,8 @@ class Session:
     `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
     down what happens, and knows what was stored before, with which the session then goes on: in a folder
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
-    implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
-    which decides about the Python that runs the code, and `packages`, which installs into it; both stay None
-    where kernels run elsewhere. `briefing` makes the system prompt of settings. The functions of `toolbox`
-    are in the Python kernel, and run when the model calls them as tools.
+    implements `Keeping`. Whoever puts the session together fills its `equipment`. All parts are closed by
+    `aclose`.
     """
 
     def __init__(
@@ -78,10 +73,7 @@ class Session:
         self._history = stored.history if stored else History()
         self._past = Past(self._history, self.log, self._copy)
         self.readiness = Readiness()
-        self.pythons: PythonChoice | None = None
-        self.toolbox = Toolbox()
-        self.packages: MissingPackages | None = None
-        self.briefing: Briefing | None = None
+        self.equipment = Equipment()
         self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
             model,
@@ -93,7 +85,9 @@ class Session:
             calls=stored.calls if stored else 0,
         )
         drawn, guarded = self._playing.drawn, self._playing.guarded
-        self._proposals = Proposals(self.log, self._questions, person, drawn, lambda: self.toolbox.names)
+        self._proposals = Proposals(
+            self.log, self._questions, person, drawn, lambda: self.equipment.toolbox.names
+        )
         self.voice = Voice(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
@@ -343,6 +337,10 @@ class Session:
         """
         return self.log.follow(self.log.resumed_at if after is None else after)
 
+    def tell_besides(self, what: Callable[[], Awaitable[str]]) -> None:
+        """Let `what` give more text of the system prompt, asked before each request."""
+        self._conversation.besides = what
+
     def offer(self, name: str, service: Service) -> None:
         """Let code in the kernels call `service` by `name`; what it raises is raised there."""
         self._services.offer(name, service)
@@ -359,19 +357,16 @@ class Session:
             ending.callback(self.log.close)
             ending.push_async_callback(self._conversation.model.aclose)
             ending.push_async_callback(self._playing.last_words)
+            ending.push_async_callback(self.equipment.aclose)
             ending.push_async_callback(self.kernels.aclose)
             ending.callback(self._stop_listening)
             ending.callback(self._warming.cancel)
             await self.interrupt()
 
     def _resume(self, stored: "Stored") -> "Resumption":
-        from terp.resuming import Resumption  # noqa: PLC0415  (a new session has nothing to go on with)
+        from terp.resuming import resume  # noqa: PLC0415  (a new session has nothing to go on with)
 
-        resumption = Resumption(stored, self._conversation, self.kernels.languages)
-        self.log.append(resumption.event)
-        for notice in stored.notices:
-            self.log.append(Noticed(notice))
-        return resumption
+        return resume(stored, self._conversation, self.kernels.languages, self.log)
 
     def _forget_left_over(self) -> None:
         """The conversation takes another way than that of the turn that broke off."""
@@ -394,7 +389,7 @@ class Session:
             self.log,
             Interrupts(),
             self._between.text,
-            self.toolbox.names,
+            self.equipment.functions,
             left_over,
             first_step,
         )

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from terp.mcp_servers.declared import McpServer
 from terp.setting import BY_ANYBODY, BY_CALL, BY_PROJECT, setting
 
 BUILT_IN = "built-in"
@@ -207,6 +208,13 @@ class Settings:
     )
     tools: tuple[str, ...] = setting(
         (), "files that declare tools: .py, .yaml, .json", group="code", metavar="FILE,…", are_paths=True
+    )
+    mcp_servers: Mapping[str, McpServer] = setting(
+        {},
+        "MCP servers, whose tools become functions in the Python kernel",
+        group="code",
+        each=McpServer,
+        keys=r"[A-Za-z_][A-Za-z0-9_-]*",
     )
     search_provider: str = setting(
         "",

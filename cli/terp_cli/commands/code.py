@@ -66,9 +66,10 @@ async def which_languages(talk: Talk, _: str) -> None:
 
 async def which_tools(talk: Talk, _: str) -> None:
     """The functions that the model can call, and where they come from."""
-    toolbox = talk.session.toolbox
-    if toolbox.tools:
-        talk.show(columns(listed_tools(toolbox), talk.width, ("bold", "", "dim")))
+    toolbox, servers = talk.session.equipment.toolbox, talk.session.equipment.servers
+    tools = (*toolbox.tools, *(servers.tools if servers else ()))
+    if tools:
+        talk.show(columns(listed_tools(tools), talk.width, ("bold", "", "dim")))
     else:
         talk.say("There are no tools: they are functions of the Python kernel, and Python does not run here.")
     talk.say(*toolbox.problems)

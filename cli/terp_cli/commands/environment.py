@@ -9,7 +9,7 @@ from terp_cli.sanitise import one_line
 
 async def python(talk: Talk, argument: str) -> None:
     """Which Python runs the code; with an argument, another one."""
-    pythons = talk.session.pythons
+    pythons = talk.session.equipment.pythons
     if pythons is None:
         raise TerpError("The Python that runs the code is not chosen here.")
     before = pythons.current
@@ -42,7 +42,7 @@ async def install(talk: Talk, argument: str) -> None:
     names = argument.split()
     if not names:
         raise misused("install", "it needs the name of a package.")
-    if talk.session.packages is None:
+    if talk.session.equipment.packages is None:
         raise TerpError("Packages cannot be installed into a kernel that runs elsewhere.")
-    await talk.session.packages.install(names)
+    await talk.session.equipment.packages.install(names)
     talk.say(f"Installed {', '.join(names)}.")

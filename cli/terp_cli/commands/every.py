@@ -79,6 +79,13 @@ TABLE = (
         "Each with its arguments and where it comes from; for those that cannot work here, what is missing.",
     ),
     Command(
+        "mcp", "[NAME|restart NAME]", "tell which MCP servers there are, and how they are", "Code",
+        "servers.mcp",
+        "With NAME it lists the functions of that server, and the file of what it writes to stderr; restart "
+        "NAME ends it and starts it anew.",
+        completes="servers.names",
+    ),
+    Command(
         "python", "[PATH|own]", "tell which Python runs the code, or take another", "Code",
         "environment.python",
         "PATH is a Python or the folder of an environment, own is the Python that terp has itself. The "

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from terp.equipment import Equipment
 from terp.kernels.protocol import Kernels
 from terp.log import Record
 from terp.messages import Attachment, Message
 from terp.places import Places
 from terp.settings import Settings
-from terp.tools.toolbox import Toolbox
 from terp_cli.commands.saved import SavedSession
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from terp.changing import Change
-    from terp.packages.missing import MissingPackages
-    from terp.pythons.choosing import PythonChoice
 
 
 class Named(Protocol):
@@ -67,16 +65,8 @@ class Conversation(Protocol):
         """Where code runs."""
 
     @property
-    def pythons(self) -> "PythonChoice | None":
-        """The choice of the Python that runs the code; None where that is not chosen here."""
-
-    @property
-    def toolbox(self) -> Toolbox:
-        """The functions that the model can call in the Python kernel."""
-
-    @property
-    def packages(self) -> "MissingPackages | None":
-        """What installs packages; None where kernels run elsewhere."""
+    def equipment(self) -> Equipment:
+        """What there is for the code besides kernels: a Python, packages, tools, servers."""
 
     @property
     def log(self) -> Log:

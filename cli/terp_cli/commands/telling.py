@@ -2,7 +2,7 @@
 
 import asyncio
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from terp import __version__
 from terp.events import ModelCalled, UsageReported
@@ -29,8 +29,8 @@ def shown(value: object) -> str:
     """A value as people read it."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return text if value not in (None, "", ()) else "–"
+    text = ", ".join(map(str, value)) if isinstance(value, tuple | Mapping) else str(value)
+    return text if value not in (None, "", (), {}) else "–"
 
 
 def setting_names(_: Talk, begun: str) -> Iterable[str]:

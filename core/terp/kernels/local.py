@@ -38,7 +38,8 @@ class _Listeners:
 class LocalKernels:
     """Implements `Kernels` with processes of this machine, started at first use.
 
-    `interpreter` is the Python for the next start of its kernel, once that was decided. `own_files` and what
+    `interpreter` is the Python for the next start of its kernel, once that was decided, and `functions` gives
+    code for that start beside the `prelude` of the options: what is known by then. `own_files` and what
     is below `own_folders`, set before a kernel is asked for, are written by terp itself and never a result of
     code. Nothing of Jupyter is imported before a kernel is started.
     """
@@ -54,6 +55,7 @@ class LocalKernels:
         self.options = options or KernelOptions()
         self.environ = os.environ if environ is None else environ
         self.interpreter: Interpreter | None = None
+        self.functions: Callable[[], str] = str
         self.own_files: tuple[str, ...] = ()
         self.own_folders: tuple[str, ...] = ()
         self._listeners = _Listeners()

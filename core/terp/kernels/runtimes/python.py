@@ -39,7 +39,14 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
             ),
             language="python",
             why=interpreter.why,
-            bootstrap=f"{bootstrap_code(token)}\n{_PIP if interpreter.programs else ''}{options.prelude}",
+            bootstrap="\n".join(
+                [
+                    bootstrap_code(token),
+                    _PIP if interpreter.programs else "",
+                    options.prelude,
+                    kernels.functions(),
+                ]
+            ),
             start_timeout_s=options.start_timeout_s,
         )
 
