@@ -48,8 +48,11 @@ class Change:
 
 def started_anew(session: Session, change: Change) -> tuple[Kernel, ...]:
     """The kernels that run and have to start anew for the change to reach them; their variables are lost."""
-    kernels = dict.fromkeys(session.kernels.get(language) for language in session.kernels.languages)
-    running = [kernel for kernel in kernels if kernel.generation]
+    kernels = [session.kernels.get(language) for language in session.kernels.languages]
+    # One kernel may serve several languages, and need not be hashable; that of SQL lives in Python's.
+    running = [one for one in {id(one): one for one in kernels}.values() if one.generation]
+    if any(kernel.language == "python" for kernel in running):
+        running = [kernel for kernel in running if kernel.language != "sql"]
     if change.touches({"env_pass"}):
         return tuple(running)
     return tuple(kernel for kernel in running if kernel.language == "python" and change.touches({"python"}))

@@ -28,7 +28,11 @@ async def opened(tmp_path: Path, server: Loopback) -> AsyncIterator[tuple[Sessio
         "SHOWN": "yes",
     }
     settings = Settings(
-        model="openai/scripted", api_base=server.url, auto_run=True, languages=("python",), retries=0
+        model="openai/scripted",
+        api_base=server.url,
+        auto_run=True,
+        languages=("python", "html", "svg"),
+        retries=0,
     )
     names = ("model", "api_base", "auto_run", "languages", "retries")
     given = {name: getattr(settings, name) for name in names}
