@@ -72,7 +72,7 @@ async def change_settings(
     """
     restarted, after = started_anew(session, change), change.after
     told = session.briefing.text(after) if session.briefing else ""
-    if change.touches(_of_the_model()):
+    if change.touches(_of_the_model() | {"code"}):
         await _change_model(session, change, environ, api_key)
     if change.touches({"python"}) and session.pythons is not None:
         await session.pythons.use(after.python)

@@ -121,7 +121,8 @@ def _alone(
     functions: Collection[str],
 ) -> Model:
     model = open_model(_options(settings, api_key), environ=environ)
-    if settings.supports_tools is False:
+    # Providers refuse calls in a history for which no tools are offered; fences hold them as text.
+    if settings.supports_tools is False or not settings.code:
         return FencedModel(model, languages, functions=functions)
     return with_text_fallback(model, languages, functions=functions)
 
