@@ -64,9 +64,15 @@ async def build_model(
 async def _with_found_model(settings: Settings, environ: Mapping[str, str], person: Person) -> Settings:
     from terp.models.discovery import find_model  # noqa: PLC0415  # only who names none pays for it
 
-    found = await find_model(environ)
-    if found.local and not await person.allow(
-        Consent(f"use the model {found.model}", f"No model is configured, and {found.why}.")
+    # Who looks on this machine alone has agreed to what answers there.
+    alone = settings.discover == "local"
+    found = await find_model(environ, keys=not alone)
+    if (
+        found.local
+        and not alone
+        and not await person.allow(
+            Consent(f"use the model {found.model}", f"No model is configured, and {found.why}.")
+        )
     ):
         raise NoModel(
             f"No model is configured; {found.why} with {found.model}.", f"Use it with --model {found.model}."
