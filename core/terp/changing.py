@@ -7,11 +7,12 @@ from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.keys import with_keys
 from terp.models.building import build_model, provider_of, settings_for
-from terp.opening import install_policy, limits_of
+from terp.opening import limits_of
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Settings
 from terp.tools.offering import offer_tools
+from terp.workbench import install_policy
 
 _PROMPT = frozenset({"code", "instructions", "max_output_chars", "packages", "python", "system_message"})
 _LIMITS = frozenset({"max_budget_usd", "max_output_chars", "max_steps", "run_timeout_s"})
