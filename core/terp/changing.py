@@ -84,7 +84,7 @@ async def change_settings(
     if change.touches(_PACKAGES) and session.packages is not None:
         session.packages.want(install_policy(after), after.packages)
     if change.touches(_SEARCH):
-        offer_tools(session, session.voice, after, with_keys(environ, after.model))
+        offer_tools(session, session.voice, after, with_keys(environ, after.model, *after.fallback_models))
     if isinstance(session.kernels, LocalKernels):
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:
@@ -104,7 +104,7 @@ async def use_model(
         settings,
         session.kernels.languages,
         cwd=session.kernels.get(session.kernels.languages[0]).cwd,
-        environ=with_keys(environ, settings.model),
+        environ=with_keys(environ, settings.model, *settings.fallback_models),
         api_key=api_key,
         functions=session.toolbox.names,
     )

@@ -71,7 +71,7 @@ def workbench(
     own = (settings.record, settings.replay, str(places.history))
     kernels.own_files = tuple(path for path in own if path)
     kernels.own_folders = _own_folders(places, Path(kernels.cwd), folder)
-    keyed = with_keys(environ, settings.model)
+    keyed = with_keys(environ, settings.model, *settings.fallback_models)
     toolbox = read_toolbox(settings, keyed, places, kernels)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     wanted = wanted_python(settings.python, environ, kernels.cwd)
