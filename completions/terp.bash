@@ -24,6 +24,7 @@ _terp() {
                 [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
             done
             ;;
+        --discover) compopt +o default 2>/dev/null; words=(any local) ;;
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
         --auto-install) compopt +o default 2>/dev/null; words=( never ask known always) ;;
@@ -41,6 +42,7 @@ _terp() {
                 compopt +o default 2>/dev/null
                 words=(
                     --model -m
+                    --discover
                     --fallback-models
                     --adapter
                     --api-base -ab
@@ -134,7 +136,7 @@ _terp() {
                     [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
                 done
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(keys' 'set|keys' 'delete) ]]; then
-                compopt +o default 2>/dev/null; words=(anthropic azure azure_ai cerebras cohere_chat dashscope deepseek fireworks_ai gemini groq huggingface jan mistral moonshot novita nvidia_nim openai openrouter perplexity together_ai vercel_ai_gateway xai zai)
+                compopt +o default 2>/dev/null; words=(anthropic azure azure_ai brave cerebras cohere_chat dashscope deepseek fireworks_ai gemini groq huggingface jan mistral moonshot novita nvidia_nim openai openrouter perplexity tavily together_ai vercel_ai_gateway xai zai)
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(profiles' 'show|profiles' 'edit|profiles' 'validate|profiles' 'diff|profiles' 'path) ]]; then
                 words=(careful data default demo explain fast local shell solve vision)
                 for word in "$own"/*.yaml "$own"/*.yml; do

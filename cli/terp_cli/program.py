@@ -145,11 +145,18 @@ def _profiles(call: Call) -> int:
     return profiles(call)
 
 
+def _keys(call: Call) -> int:
+    from terp_cli.key_verbs import keys  # noqa: PLC0415  (see above)
+
+    return keys(call)
+
+
 _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "": _converse,
     "demo": _demo,
     "doctor": _doctor,
     "export": _export,
+    "keys": _keys,
     "languages": _languages,
     "mcp": _mcp,
     "profiles": _profiles,

@@ -42,7 +42,8 @@ VERBS: Mapping[str, Mapping[str, Verb]] = {
     },
     "keys": {
         "list": Verb(),
-        "set": Verb("PROVIDER", 1, 1, "provider"),
+        # A key behind it must not become a prompt.
+        "set": Verb("PROVIDER", 1, _ANY, "provider"),
         "delete": Verb("PROVIDER", 1, 1, "provider"),
     },
 }

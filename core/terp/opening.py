@@ -154,6 +154,7 @@ async def build_session(
     Raises:
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
+        KeyringFailed: the key is in the system's keyring, which does not give it.
     """
     bench = workbench(settings, cwd=str(project.cwd), environ=environ, folder=place.folder, prelude=prelude)
     kernels, toolbox = bench.kernels, bench.toolbox
@@ -162,7 +163,7 @@ async def build_session(
         settings,
         kernels.languages,
         cwd=kernels.cwd,
-        environ=environ,
+        environ=bench.keyed,
         api_key=api_key,
         functions=functions,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
+from terp.keys import with_keys
 from terp.packages.missing import MissingPackages, Policy
 from terp.places import Places, find_places
 from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 class Workbench:
     """What a session's code has, and code without a session as well.
 
-    `wanted` is the Python that settings and surroundings ask for, None for terp's own.
+    `wanted` is the Python that settings and surroundings ask for, None for terp's own. `keyed` is `environ`
+    with the keys that are kept: for what asks a provider, and not for the code or an installer.
     """
 
     kernels: LocalKernels
@@ -31,6 +33,7 @@ class Workbench:
     wanted: Wanted | None
     settings: Settings
     environ: Mapping[str, str]
+    keyed: Mapping[str, str]
     places: Places
 
     def pythons(self, voice: "Voice") -> PythonChoice:
@@ -49,7 +52,7 @@ class Workbench:
 
     def offer(self, to: OffersServices, voice: "Voice") -> None:
         """Offer what the tools call from a kernel."""
-        offer_tools(to, voice, self.settings, self.environ)
+        offer_tools(to, voice, self.settings, self.keyed)
 
 
 def workbench(
@@ -61,16 +64,18 @@ def workbench(
 
     Raises:
         SettingsError: a language is one that terp does not know, or a tool file cannot be read.
+        KeyringFailed: the key is in the system's keyring, which does not give it.
     """
     places = find_places(environ)
     kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
     own = (settings.record, settings.replay, str(places.history))
     kernels.own_files = tuple(path for path in own if path)
     kernels.own_folders = _own_folders(places, Path(kernels.cwd), folder)
-    toolbox = read_toolbox(settings, environ, places, kernels)
+    keyed = with_keys(environ, settings.model, *settings.fallback_models)
+    toolbox = read_toolbox(settings, keyed, places, kernels)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     wanted = wanted_python(settings.python, environ, kernels.cwd)
-    return Workbench(kernels, toolbox, wanted, settings, environ, places)
+    return Workbench(kernels, toolbox, wanted, settings, environ, keyed, places)
 
 
 def install_policy(settings: Settings) -> Policy:
