@@ -160,7 +160,7 @@ async def build_session(
     """
     places = find_places(environ)
     kernels = _kernels(settings, str(project.cwd), environ, places, place)
-    toolbox = read_toolbox(settings, environ, places, kernels)
+    toolbox = read_toolbox(settings, environ, places, kernels, project.tools)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     model = await build_model(
         settings,
@@ -170,7 +170,7 @@ async def build_session(
         api_key=api_key,
         functions=toolbox.names,
     )
-    wanted = wanted_python(settings.python, environ, kernels.cwd)
+    wanted = wanted_python(settings.python, environ, kernels.cwd, project.python)
     session = Session(
         model,
         kernels,

@@ -34,7 +34,8 @@ def test_nothing_is_taken_from_a_project_that_is_not_trusted(root: Path) -> None
     project = read_project(root, {})
     assert (project.settings, project.instructions) == ((), ())
     assert project.notices == (
-        "this project is not trusted, so nothing is taken from it: .terp/profile.yaml, AGENTS.md.",
+        "this project is not trusted, so nothing is taken from it: .terp/profile.yaml, AGENTS.md. "
+        "See: terp trust",
     )
 
 
