@@ -33,8 +33,11 @@ _OURS = ("litellm", "jupyter_client", "ipykernel", "httpx", "jiter", "pyyaml", "
 _DATA = ("numpy", "pandas", "matplotlib", "scipy", "scikit-learn", "polars", "pillow", "openpyxl")
 # These releases cannot pass a tool to a model (`No module named 'mcp'`).
 _BROKEN_LITELLM = ("1.106.", "1.107.", "1.108.0", "1.108.1", "1.108.2", "1.108.3")
+# Nothing may be imported from the working directory, which `-c` puts first.
 _PROBE = """
-import importlib.metadata as m, json, sys
+import sys
+sys.path[:] = [one for one in sys.path if one]
+import importlib.metadata as m, json
 def version(name):
     try:
         return m.version(name)

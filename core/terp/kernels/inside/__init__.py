@@ -20,6 +20,7 @@ from typing import Any
 from ipykernel.connect import get_connection_file
 
 from . import frames
+from .directory import Directory
 from .figures import After, Figures
 from .files import Touched
 from .home import Home
@@ -45,7 +46,7 @@ def call(service: str, **arguments: Any) -> Any:
     return answer["value"]
 
 
-def answer_questions(home: Home, namespace: Namespace) -> None:
+def answer_questions(home: Home, namespace: Namespace, directory: Directory) -> None:
     """Answer what the adapter asks beside the cells, through a comm: that runs no code of a cell."""
     listings: list[Any] = []
 
@@ -59,7 +60,7 @@ def answer_questions(home: Home, namespace: Namespace) -> None:
         answers = {
             "variables": listings[0].variables,
             "names": listings[0].names,
-            "missing": lambda: missing(about),
+            "missing": lambda: missing(about, directory),
         }
         data = {asked: answers[asked]()} if asked in answers else {}
         content = {"comm_id": comm.comm_id, "data": data}
@@ -69,8 +70,9 @@ def answer_questions(home: Home, namespace: Namespace) -> None:
     home.kernel.comm_manager.register_target("terp", opened)
 
 
-def missing(modules: list[str]) -> list[str]:
-    """The top-level modules that an import would not find now."""
+def missing(modules: list[str], directory: Directory) -> list[str]:
+    """The top-level modules that an import would not find; asked for code that is about to run."""
+    directory.join()
     importlib.invalidate_caches()
     return [name for name in modules if name not in sys.modules and importlib.util.find_spec(name) is None]
 
@@ -108,7 +110,7 @@ def install(shell: Any, token: str) -> None:
     prepare_errors(home, namespace)
     frames.prepare(home)
     prepare_input(home)
-    answer_questions(home, namespace)
+    answer_questions(home, namespace, directory := Directory())
     count_with_session(home)
     provide(call)
     compare = home.guarded(namespace.compare)
@@ -132,7 +134,8 @@ def install(shell: Any, token: str) -> None:
             compare()
             report_facts(home, touched, namespace)
 
-    shell.events.register("pre_run_cell", home.guarded(begin))
+    for first in directory.join, begin:
+        shell.events.register("pre_run_cell", home.guarded(first))
     shell.events.register("post_run_cell", home.guarded(end))
     # `sys.exit()` is told as an error anyway.
     warnings.filterwarnings("ignore", message="To exit: use 'exit'")

@@ -1,0 +1,23 @@
+"""The working directory as a place of modules: from the first cell on, as no code of its is run unasked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Directory:
+    """Comes on the path of imports once."""
+
+    def __init__(self) -> None:
+        self._there = False
+
+    def join(self, *_: object) -> None:
+        """Let imports look into the working directory, where IPython has them look."""
+        if self._there:
+            return
+        self._there = True
+        from ipykernel.kernelapp import IPKernelApp  # noqa: PLC0415 - a kernel that never runs code does without
+
+        app: Any = IPKernelApp.instance()
+        app.ignore_cwd = False
+        app.init_path()
