@@ -17,7 +17,8 @@ _terp() {
             words=(careful data default demo explain fast local shell solve vision)
             for word in "$own"/*.yaml "$own"/*.yml; do
                 [[ -f $word ]] && word=${word##*/} && words+=("${word%.*}")
-            done ;;
+            done
+            ;;
         --resume | -r) compopt +o default 2>/dev/null
             for word in "$kept"/*/events.jsonl; do
                 [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
@@ -115,18 +116,29 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run demo doctor languages tools profiles sessions export completions)
+                words=(run demo doctor languages tools profiles keys sessions export completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
-                words=(list show search rm prune)
+                words=(list show search rm prune import)
+            elif ((COMP_CWORD == 2)) && [[ $before == profiles ]]; then
+                words=(list show new edit validate diff path import)
+            elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
+                words=(list set delete)
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
                 words=(ipynb py md html)
-            elif [[ ${COMP_WORDS[1]} == sessions && ${COMP_WORDS[2]} == @(show|rm) ]] ||
+            elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(sessions' 'show|sessions' 'rm) ]] ||
                 { ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == export ]]; }; then
                 compopt +o default 2>/dev/null
                 for word in "$kept"/*/events.jsonl; do
                     [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
+                done
+            elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(keys' 'set|keys' 'delete) ]]; then
+                compopt +o default 2>/dev/null; words=(anthropic azure azure_ai brave cerebras cohere_chat dashscope deepseek fireworks_ai gemini groq huggingface jan mistral moonshot novita nvidia_nim openai openrouter perplexity tavily together_ai vercel_ai_gateway xai zai)
+            elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(profiles' 'show|profiles' 'edit|profiles' 'validate|profiles' 'diff|profiles' 'path) ]]; then
+                words=(careful data default demo explain fast local shell solve vision)
+                for word in "$own"/*.yaml "$own"/*.yml; do
+                    [[ -f $word ]] && word=${word##*/} && words+=("${word%.*}")
                 done
             fi ;;
     esac

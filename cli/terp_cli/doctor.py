@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Literal, TextIO
 
 from terp import __version__
+from terp.errors import SettingsError
 from terp.kernels.environment import find_python
+from terp.keys import stored_keys
 from terp.models.discovery import local_servers, running_models
 from terp.models.providers import PROVIDERS
 from terp.places import Places
@@ -206,12 +208,19 @@ def _models(patient: Patient) -> Iterator[Finding]:
     named = dict.fromkeys(name for provider in PROVIDERS.values() for name in provider.key_envs)
     keys = [name for name in (*named, settings.api_key_env) if name and environ.get(name)]
     yield Finding("model", "ok", f"keys in the environment: {', '.join(keys) or 'none'}")
+    kept: tuple[str, ...] = ()
+    try:
+        kept = tuple(stored_keys(patient.places).places())
+    except SettingsError as error:
+        yield Finding("model", "wrong", error.problems[0])
+    if kept:
+        yield Finding("model", "ok", f"keys kept by terp keys: {', '.join(kept)}")
     local = asyncio.run(running_models(local_servers(environ)))
     found = [f"{one.model} ({one.why})" for one in local]
     yield Finding("model", "ok", f"models on this machine: {', '.join(found) or 'none'}")
-    if not (patient.model or settings.model or keys or local):
+    if not (patient.model or settings.model or keys or kept or local):
         told = "no model can be asked; terp demo works without one."
-        yield Finding("model", "wrong", told, "set a key such as OPENAI_API_KEY, or start a local server.")
+        yield Finding("model", "wrong", told, "terp keys set openai (or another), or start a local server.")
 
 
 def _places(patient: Patient) -> Iterator[Finding]:

@@ -6,14 +6,12 @@ import sys
 from collections.abc import Callable, Mapping
 
 from terp.errors import SettingsError, TerpError
-from terp.profile_file import short_path
-from terp.profiles import Profiles
 from terp.settings import Settings
 from terp_cli import streams
 from terp_cli.call import Call
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
-from terp_cli.sanitise import one_line, readable
+from terp_cli.sanitise import one_line
 from terp_cli.stopping import Stopped
 
 
@@ -159,14 +157,15 @@ def _tools(call: Call) -> int:
 
 
 def _profiles(call: Call) -> int:
-    entries = list(Profiles(call.places.profiles).listed())
-    width = max(len(entry.name) for entry in entries)
-    for entry in entries:
-        where = f"[{'shipped' if entry.shipped else short_path(entry.path)}]"
-        about = f"{entry.description} {where}".lstrip()
-        call.out.write(f"{one_line(entry.name):{width}}  {one_line(about)}\n")
-        call.out.writelines(f"{'':{width}}  {readable(problem)}\n" for problem in entry.problems)
-    return 0
+    from terp_cli.profile_verbs import profiles  # noqa: PLC0415  (see above)
+
+    return profiles(call)
+
+
+def _keys(call: Call) -> int:
+    from terp_cli.key_verbs import keys  # noqa: PLC0415  (see above)
+
+    return keys(call)
 
 
 _COMMANDS: Mapping[str, Callable[[Call], int]] = {
@@ -174,6 +173,7 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "demo": _demo,
     "doctor": _doctor,
     "export": _export,
+    "keys": _keys,
     "languages": _languages,
     "profiles": _profiles,
     "run": _run_code,

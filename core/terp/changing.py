@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
+from terp.keys import with_keys
 from terp.models.building import build_model, provider_of, settings_for
 from terp.opening import install_policy, limits_of
 from terp.session import Session
@@ -79,7 +80,7 @@ async def change_settings(
     if change.touches(_PACKAGES) and session.packages is not None:
         session.packages.want(install_policy(after), after.packages)
     if change.touches(_SEARCH):
-        offer_tools(session, session.voice, after, environ)
+        offer_tools(session, session.voice, after, with_keys(environ, after.model))
     if isinstance(session.kernels, LocalKernels):
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:
@@ -99,7 +100,7 @@ async def use_model(
         settings,
         session.kernels.languages,
         cwd=session.kernels.get(session.kernels.languages[0]).cwd,
-        environ=environ,
+        environ=with_keys(environ, settings.model),
         api_key=api_key,
         functions=session.toolbox.names,
     )

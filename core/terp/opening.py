@@ -10,6 +10,7 @@ from terp.briefing import Briefing
 from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
+from terp.keys import with_keys
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
@@ -157,16 +158,19 @@ async def build_session(
     Raises:
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
+        KeyringFailed: the key is in the system's keyring, which does not give it.
     """
     places = find_places(environ)
     kernels = _kernels(settings, str(project.cwd), environ, places, place)
-    toolbox = read_toolbox(settings, environ, places, kernels, project.tools)
+    # Only what asks a provider sees the keys that are kept: not the code, and no installer.
+    keyed = with_keys(environ, settings.model)
+    toolbox = read_toolbox(settings, keyed, places, kernels, project.tools)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     model = await build_model(
         settings,
         kernels.languages,
         cwd=kernels.cwd,
-        environ=environ,
+        environ=keyed,
         api_key=api_key,
         functions=toolbox.names,
     )
@@ -188,7 +192,7 @@ async def build_session(
     for preparation in session.pythons, session.packages:
         session.readiness.add(preparation)
     session.toolbox = toolbox
-    offer_tools(session, session.voice, settings, environ)
+    offer_tools(session, session.voice, settings, keyed)
     return session
 
 

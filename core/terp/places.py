@@ -32,6 +32,11 @@ class Places:
         return self.config / "AGENTS.md"
 
     @property
+    def keys(self) -> Path:
+        """The keys of providers that the person keeps with terp."""
+        return self.config / "keys.json"
+
+    @property
     def sessions(self) -> Path:
         """One directory for each session."""
         return self.state / "sessions"

@@ -14,6 +14,8 @@ from typing import Any
 from terp.setting import Setting, Source, table
 from terp.settings import Given, Settings
 
+MODELINE = "# yaml-language-server: $schema="
+"""What a line begins with that tells an editor where the schema is."""
 LARGEST_BYTES = 64 * 1024
 _OTHER_ENCODINGS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -104,8 +106,13 @@ def _text(raw: bytes) -> str:
 
 
 def _first_comment(text: str) -> str:
-    first = text.lstrip().partition("\n")[0]
-    return first.lstrip("# ").rstrip() if first.startswith("#") else ""
+    for line in text.lstrip().splitlines():
+        if not line.startswith("#"):
+            return ""
+        # What is for an editor says nothing to a person.
+        if not line.startswith(MODELINE):
+            return line.lstrip("# ").rstrip()
+    return ""
 
 
 def _entries(text: str) -> Iterable[tuple[int, str, Any]]:
@@ -129,7 +136,7 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
     else:
         profile.seen.add(name)
         try:
-            value = _value(row, node)
+            value = setting_value(row, node)
             if row.are_paths:
                 # Nobody knows in which directory, with whose files in it, the settings will be read.
                 value = tuple(str(profile.path.absolute().parent / Path(one).expanduser()) for one in value)
@@ -179,7 +186,7 @@ _TAGS = {
 }
 
 
-def _value(row: Setting, node: Any) -> Any:
+def setting_value(row: Setting, node: Any) -> Any:
     """The value that a node gives a setting.
 
     Raises:

@@ -7,7 +7,6 @@ from terp.kernels.protocol import Kernel
 from terp.outputs import Error
 from terp.tool import Call
 
-
 # Programs of other languages look for files of their own in the directory that they start in, as deno for
 # its `deno.json`: they wait until their code was approved.
 _LOOKS_AT_NOTHING = ("python", "shell", "sql")

@@ -67,7 +67,7 @@ class Setting:
         if self.choices:
             return "one of " + ", ".join(self.choices)
         low, high = self.limits
-        span = f"{low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
+        span = f"{low:g} or more" if high == math.inf else f"from {low:g} to {high:.12g}"
         return {
             "text": "text",
             "switch": "true or false",

@@ -62,7 +62,7 @@ def test_the_version_of_landlock_is_a_number() -> None:
 def test_without_any_model_there_is_something_to_repair(tmp_path: Path) -> None:
     code, lines = examined(tmp_path)
     at = lines.index("! model     no model can be asked; terp demo works without one.")
-    assert lines[at + 1].strip() == "→ set a key such as OPENAI_API_KEY, or start a local server."
+    assert lines[at + 1].strip() == "→ terp keys set openai (or another), or start a local server."
     assert (code, lines[-1]) == (1, "1 to repair, marked !")
 
 

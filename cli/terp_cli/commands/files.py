@@ -101,9 +101,10 @@ async def load_message(talk: Talk, path: str) -> None:
 
 def _scrubber(talk: Talk) -> "Scrubber":
     """What takes the secrets of this call's environment out."""
-    from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415  (see above)
+    from terp.keys import with_keys  # noqa: PLC0415  (see above)
+    from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
 
-    environ = talk.environ
+    environ = with_keys(talk.environ)
     return Scrubber(secrets_in(environ, environ.get(talk.settings.api_key_env, "")))
 
 

@@ -12,6 +12,8 @@ from terp_cli.commands.rows import columns, counted, grouped
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 
+_NOBODYS = "nobody/none"
+
 
 async def settings(talk: Talk, wanted: str) -> None:
     """Every setting, its value and where that came from."""
@@ -50,7 +52,8 @@ def known_models(talk: Talk, begun: str) -> Iterable[str]:
 
     Nobody is asked for them: this is for every key that is pressed.
     """
-    from terp.models.discovery import keyed_models  # noqa: PLC0415  (a prompt that waits needs none)
+    from terp.keys import with_keys  # noqa: PLC0415  (a prompt that waits needs none)
+    from terp.models.discovery import keyed_models  # noqa: PLC0415
     from terp.profiles import Profiles  # noqa: PLC0415
     from terp.store.catalogue import Catalogue  # noqa: PLC0415
 
@@ -60,7 +63,8 @@ def known_models(talk: Talk, begun: str) -> Iterable[str]:
         talk.session.model.name,
         *Catalogue(talk.places.sessions).models(),
         *Profiles(talk.places.profiles).models(),
-        *(found.model for found in keyed_models(talk.environ)),
+        # No key of a keyring is asked for: that may take an answer.
+        *(found.model for found in keyed_models(with_keys(talk.environ, _NOBODYS))),
     )
     return (name for name in dict.fromkeys(known) if begun.lower() in name.lower())
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp import __version__
+from terp.keys import with_keys
 from terp.settings import Settings
 from terp.store.forms import Header
 from terp.store.journal import NAME
@@ -38,9 +39,9 @@ class Secrets:
         """What takes them out of text."""
         from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415  (a prompt that waits writes nothing)
 
-        return Scrubber(
-            secrets_in(self.environ, self.api_key, self.environ.get(self.settings.api_key_env, ""))
-        )
+        # What fell back on another model has asked another provider.
+        keyed = with_keys(self.environ)
+        return Scrubber(secrets_in(keyed, self.api_key, keyed.get(self.settings.api_key_env, "")))
 
 
 def is_session(folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The working directory as a place of modules: not before the first cell, and like everywhere from then on."""
+"""The working directory as a place of modules: from the first cell on, and not before."""
 
 from pathlib import Path
 
