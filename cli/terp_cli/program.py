@@ -141,7 +141,7 @@ def _tools(call: Call) -> int:
 
     settings = call.settings()
     kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
-    toolbox = read_toolbox(settings, call.environ, call.places, kernels)
+    toolbox = read_toolbox(settings, call.environ, call.places, kernels, call.project.tools)
     rows = [tuple(map(one_line, row)) for row in listed(toolbox)]
     if not rows:
         call.tell(
@@ -168,6 +168,12 @@ def _keys(call: Call) -> int:
     return keys(call)
 
 
+def _trust(call: Call) -> int:
+    from terp_cli.trust_verbs import trust  # noqa: PLC0415  (see above)
+
+    return trust(call)
+
+
 _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "": _converse,
     "demo": _demo,
@@ -179,4 +185,5 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "run": _run_code,
     "sessions": _sessions,
     "tools": _tools,
+    "trust": _trust,
 }

@@ -52,11 +52,12 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A question with more answers than yes and no."""
+    """A question with more answers than yes and no. `otherwise` is what Enter alone answers, if it does."""
 
     what: str
     options: tuple[Option, ...]
     why: str = ""
+    otherwise: str = ""
 
 
 class Person(Protocol):

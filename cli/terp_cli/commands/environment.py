@@ -32,6 +32,11 @@ async def python(talk: Talk, argument: str) -> None:
     talk.say(f"Code runs in {one_line(chosen.path)}, {_version(chosen.path)}.{lost}")
 
 
+async def trust(talk: Talk, _: str) -> None:
+    """Whether the files of the project count; asked where nobody has decided."""
+    talk.say(await talk.trust())
+
+
 def _version(path: str) -> str:
     version = version_of(path)
     return f"Python {version}" if version else "a Python of unknown version"

@@ -110,7 +110,7 @@ def install(shell: Any, token: str) -> None:
     prepare_errors(home, namespace)
     frames.prepare(home)
     prepare_input(home)
-    answer_questions(home, namespace, directory := Directory())
+    answer_questions(home, namespace, directory := Directory(home.kernel))
     count_with_session(home)
     provide(call)
     compare = home.guarded(namespace.compare)

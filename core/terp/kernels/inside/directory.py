@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 
 class Directory:
-    """Comes on the path of imports once."""
+    """Comes on the path of imports once, and leaves it when the `kernel` ends, which imports then, too."""
 
-    def __init__(self) -> None:
+    def __init__(self, kernel: Any) -> None:
         self._there = False
+        end = kernel.do_shutdown
+
+        def do_shutdown(*args: Any, **kwargs: Any) -> Any:
+            sys.path[:] = [one for one in sys.path if one]
+            return end(*args, **kwargs)
+
+        kernel.do_shutdown = do_shutdown
 
     def join(self, *_: object) -> None:
         """Let imports look into the working directory, where IPython has them look."""
