@@ -112,7 +112,7 @@ class _Reader:
         try:
             content = read_bounded(config, LARGEST_BYTES) if config.exists() else b""
         except Refused as refused:
-            self.problems.append(f"{python.name} is left out: its pyvenv.cfg {refused}.")
+            self.problems.append(f"{python.name}: its pyvenv.cfg {refused}, and is left out.")
             return False
         trusted = self._trusted(config, content)
         if not trusted:
