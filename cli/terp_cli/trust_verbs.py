@@ -38,7 +38,7 @@ def _ask(call: Call, more: Sequence[str]) -> int:
     seat = Seat(call, call.settings(), once=True)
     if seat.desk is None or seat.person is None:
         return 0
-    asyncio.run(ask(standing, difference(call, standing), seat.person, seat.desk().say))
+    asyncio.run(ask(standing, difference(call, standing), seat.person, seat.desk().say, seat.desk().width))
     call.out.write(f"{state_of(standing)}\n")
     return 0
 

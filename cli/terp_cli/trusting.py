@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from textwrap import fill
 from typing import Protocol
 
 from terp.errors import TerpError
 from terp.person import Choice, Option
-from terp.profile_file import short_path
 from terp.settings import Settings
 from terp.trust.difference import Difference, difference_of
 from terp.trust.standing import Standing, standing_of
@@ -17,11 +17,12 @@ from terp_cli.seat import Seat
 OPTIONS = (
     Option("y", "yes"),
     Option("n", "no"),
-    Option("d", "do not ask again while it is like this: no"),
+    Option("d", "no, and do not ask again"),
     Option("s", "show the files"),
 )
-_WHY = "Any change of these files asks again. Code of the model is asked about as ever."
+_WHY = "A change of these files asks again. Code of the model is asked about as ever."
 _MOST_LINES, _MOST_OF_A_FILE = 40, 200
+_WORD = 14
 
 Say = Callable[[str], None]
 
@@ -40,8 +41,8 @@ def difference(call: Call, standing: Standing) -> Difference:
 
 def told(standing: Standing, found: Difference) -> list[str]:
     """What is shown of a project before anybody decides."""
-    lines = [f"This project speaks to terp: {one_line(short_path(standing.survey.root))}"]
-    lines += _cut([f"  {word:12}  {one_line(line)}" for word, line in found.changed])
+    lines = [f"This project speaks to terp: {_where(standing)}"]
+    lines += _cut([f"  {word:{_WORD}}{one_line(line)}" for word, line in found.changed])
     if not found.changed:
         lines.append("  It would change nothing.")
     for title, more in (("Never taken from a project:", found.refused), ("Wrong in it:", found.problems)):
@@ -50,13 +51,15 @@ def told(standing: Standing, found: Difference) -> list[str]:
     return lines
 
 
-async def ask(standing: Standing, found: Difference, person: Chooses, say: Say) -> None:
+async def ask(standing: Standing, found: Difference, person: Chooses, say: Say, width: int) -> None:
     """Show what the project would change, and let the answer of the person count.
+
+    Lines are broken between words at `width` cells.
 
     Raises:
         TerpError: the answer cannot be kept.
     """
-    say("\n".join(["", *told(standing, found)]))
+    say("\n".join(["", *(_folded(line, width) for line in told(standing, found))]))
     while True:
         answer = await person.choose(Choice("Trust it as it is now?", OPTIONS, _WHY, otherwise="n"))
         if answer != "s":
@@ -96,7 +99,8 @@ async def settled(call: Call, settings: Settings, seat: Seat | None) -> Settings
     if not await _trusted(call, call.standing, seat):
         return settings
     call.read_project_again()
-    return call.settings()
+    # What it may not set was told with the question.
+    return call.loaded(call.line.given, call.options.profile, call.project).settings
 
 
 async def asked_again(call: Call, seat: Seat) -> str:
@@ -113,7 +117,7 @@ async def _trusted(call: Call, standing: Standing, seat: Seat) -> bool:
     if seat.person is None or seat.desk is None:
         return False
     try:
-        await ask(standing, difference(call, standing), seat.person, seat.desk().say)
+        await ask(standing, difference(call, standing), seat.person, seat.desk().say, seat.desk().width)
     except TerpError as error:
         # The answer counts for this call all the same.
         call.tell(readable(f"{error.message} {error.remedy}".rstrip()))
@@ -122,13 +126,23 @@ async def _trusted(call: Call, standing: Standing, seat: Seat) -> bool:
 
 def state_of(standing: Standing) -> str:
     """How a project stands, as a sentence."""
-    where = one_line(short_path(standing.survey.root))
+    where = _where(standing)
     return {
         "nothing": f"Nothing in {where} speaks to terp: there is nothing to trust.",
         "open": f"{where} is not trusted: nobody decided about it as it is now.",
         "yes": f"{where} is trusted as it is now.",
         "no": f"{where} is not trusted, as you decided.",
     }[standing.state]
+
+
+def _where(standing: Standing) -> str:
+    # In full: the working directory is no name that anybody could recognise.
+    return one_line(str(standing.survey.root))
+
+
+def _folded(line: str, width: int) -> str:
+    indent = " " * (2 + _WORD if line.startswith("  ") and line[2:3].strip() and "  " in line[2:] else 2)
+    return fill(line, max(40, width - 1), subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _cut(lines: list[str]) -> list[str]:

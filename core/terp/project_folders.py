@@ -25,6 +25,9 @@ class Folders:
 def folders_of(cwd: str | Path, environ: Mapping[str, str]) -> Folders:
     """The folders of the project around `cwd`."""
     here = Path(cwd or Path.cwd()).absolute()
+    if ".." in here.parts:
+        # Its parents would be folders that it is not in.
+        here = here.resolve()
     return Folders(here, next(filter(_is_root, upwards(here, environ)), here))
 
 

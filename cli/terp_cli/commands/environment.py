@@ -17,7 +17,7 @@ async def python(talk: Talk, argument: str) -> None:
         talk.say(
             f"{before.path}, {_version(before.path)}: {before.why}."
             if before
-            else "It is decided with the first Python code, with a question."
+            else "It is decided with the first Python code."
         )
         return
     chosen = await pythons.use(argument)
