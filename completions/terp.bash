@@ -24,6 +24,7 @@ _terp() {
                 [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
             done
             ;;
+        --discover) compopt +o default 2>/dev/null; words=(any local) ;;
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
         --auto-install) compopt +o default 2>/dev/null; words=( never ask known always) ;;
@@ -41,6 +42,7 @@ _terp() {
                 compopt +o default 2>/dev/null
                 words=(
                     --model -m
+                    --discover
                     --fallback-models
                     --adapter
                     --api-base -ab

@@ -92,7 +92,7 @@ SUBCOMMANDS = (
     Subcommand("languages", "", "which languages run here, and how to get the others"),
     Subcommand("tools", "", "which functions the model can call"),
     Subcommand("profiles", "…", "named sets of settings: list, show, new, edit, …"),
-    Subcommand("trust", "…", "let the files of this project count: ask, show, yes, no, …"),
+    Subcommand("trust", "…", "let the files of a project count, or not"),
     Subcommand("keys", "…", "the keys of providers: list, set, delete"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),

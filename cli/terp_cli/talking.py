@@ -34,7 +34,10 @@ async def talk(
     assert seat.desk is not None and seat.person is not None, "who talks has a desk"
 
     async def reopen(wanted: str) -> Session:
-        return await opened(stored(call, settings, wanted))
+        opened_anew = await opened(stored(call, settings, wanted))
+        # The profile may be another one by now.
+        await _go_by(call, opened_anew, Change(settings, at_terminal.settings))
+        return opened_anew
 
     around = Around(
         settings,
@@ -85,8 +88,13 @@ async def _use_profile(
         which = ", ".join(kernel.language for kernel in kernels)
         if not await allow(f"Start the kernel anew ({which})? Its variables will be gone."):
             return None
-    await change_settings(session, change, call.environ, api_key=call.options.api_key)
+    await _go_by(call, session, change)
     return change
+
+
+async def _go_by(call: Call, session: Session, change: Change) -> None:
+    if change.names:
+        await change_settings(session, change, call.environ, api_key=call.options.api_key)
 
 
 def _banner(call: Call, settings: Settings, session: Session) -> tuple[str, ...]:

@@ -7,11 +7,12 @@ from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.keys import with_keys
 from terp.models.building import build_model, provider_of, settings_for
-from terp.opening import install_policy, limits_of
+from terp.opening import limits_of
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Settings
 from terp.tools.offering import offer_tools
+from terp.workbench import install_policy
 
 _PROMPT = frozenset({"code", "instructions", "max_output_chars", "packages", "python", "system_message"})
 _LIMITS = frozenset({"max_budget_usd", "max_output_chars", "max_steps", "run_timeout_s"})
@@ -48,8 +49,11 @@ class Change:
 
 def started_anew(session: Session, change: Change) -> tuple[Kernel, ...]:
     """The kernels that run and have to start anew for the change to reach them; their variables are lost."""
-    kernels = dict.fromkeys(session.kernels.get(language) for language in session.kernels.languages)
-    running = [kernel for kernel in kernels if kernel.generation]
+    kernels = [session.kernels.get(language) for language in session.kernels.languages]
+    # One kernel may serve several languages, and need not be hashable; that of SQL lives in Python's.
+    running = [one for one in {id(one): one for one in kernels}.values() if one.generation]
+    if any(kernel.language == "python" for kernel in running):
+        running = [kernel for kernel in running if kernel.language != "sql"]
     if change.touches({"env_pass"}):
         return tuple(running)
     return tuple(kernel for kernel in running if kernel.language == "python" and change.touches({"python"}))
@@ -69,7 +73,7 @@ async def change_settings(
     """
     restarted, after = started_anew(session, change), change.after
     told = session.briefing.text(after) if session.briefing else ""
-    if change.touches(_of_the_model()):
+    if change.touches(_of_the_model() | {"code"}):
         await _change_model(session, change, environ, api_key)
     if change.touches({"python"}) and session.pythons is not None:
         await session.pythons.use(after.python)
@@ -80,7 +84,7 @@ async def change_settings(
     if change.touches(_PACKAGES) and session.packages is not None:
         session.packages.want(install_policy(after), after.packages)
     if change.touches(_SEARCH):
-        offer_tools(session, session.voice, after, with_keys(environ, after.model))
+        offer_tools(session, session.voice, after, with_keys(environ, after.model, *after.fallback_models))
     if isinstance(session.kernels, LocalKernels):
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:
@@ -100,7 +104,7 @@ async def use_model(
         settings,
         session.kernels.languages,
         cwd=session.kernels.get(session.kernels.languages[0]).cwd,
-        environ=with_keys(environ, settings.model),
+        environ=with_keys(environ, settings.model, *settings.fallback_models),
         api_key=api_key,
         functions=session.toolbox.names,
     )

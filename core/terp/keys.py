@@ -162,20 +162,23 @@ def stored_keys(places: Places) -> StoredKeys:
     return StoredKeys(places.keys, keyring)
 
 
-def with_keys(environ: Mapping[str, str], model: str = "") -> Mapping[str, str]:
+def with_keys(environ: Mapping[str, str], *models: str, keyring: bool = True) -> Mapping[str, str]:
     """`environ` with the keys that are kept and not in it, for what asks a provider or must hide a key.
 
-    The keyring is asked for the provider of `model` alone, or without a model for all that it keeps.
+    The keyring is asked for the providers of `models` alone, or for all where the first of them is not known;
+    without `keyring` it is left alone.
 
     Raises:
         SettingsError, KeyringFailed: as `StoredKeys.get`.
     """
     keys = stored_keys(find_places(environ))
+    everybody = not (models and models[0])
+    wanted = {*_SEARCH, *(model.partition("/")[0] for model in models)}
     found: dict[str, str] = {}
     for provider, where in keys.places().items():
         names = variables_of(provider)
         if not names or any(environ.get(name, "").strip() for name in names):
             continue
-        if where == "file" or not model or model.startswith(f"{provider}/") or provider in _SEARCH:
+        if where == "file" or (keyring and (everybody or provider in wanted)):
             found[names[0]] = keys.get(provider)
     return {**found, **environ} if found else environ

@@ -4,28 +4,22 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from terp.briefing import Briefing
 from terp.errors import SettingsError
-from terp.kernels.local import LocalKernels
-from terp.kernels.options import KernelOptions
-from terp.keys import with_keys
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
-from terp.packages.missing import MissingPackages, Policy
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.project import Project, Trust, bare_project, read_project
-from terp.pythons.choosing import PythonChoice, wanted_python
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Given, Settings
 from terp.store.folders import new_folder
 from terp.store.places import Place, Secrets, is_session, new_place, stored_place
-from terp.tools.offering import offer_tools
-from terp.tools.reading import read_toolbox
+from terp.workbench import workbench
 
 if TYPE_CHECKING:
     from terp.chat import Chat
@@ -160,21 +154,16 @@ async def build_session(
         NoModel: there is no model to be found.
         KeyringFailed: the key is in the system's keyring, which does not give it.
     """
-    places = find_places(environ)
-    kernels = _kernels(settings, str(project.cwd), environ, places, place)
-    # Only what asks a provider sees the keys that are kept: not the code, and no installer.
-    keyed = with_keys(environ, settings.model)
-    toolbox = read_toolbox(settings, keyed, places, kernels, project.tools)
-    kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
+    bench = workbench(settings, project=project, environ=environ, folder=place.folder, prelude=prelude)
+    kernels, toolbox = bench.kernels, bench.toolbox
     model = await build_model(
         settings,
         kernels.languages,
         cwd=kernels.cwd,
-        environ=keyed,
+        environ=bench.keyed,
         api_key=api_key,
         functions=toolbox.names,
     )
-    wanted = wanted_python(settings.python, environ, kernels.cwd, project.python)
     session = Session(
         model,
         kernels,
@@ -185,30 +174,12 @@ async def build_session(
     )
     session.briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(session.briefing.text(settings), code=settings.code)
-    session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
-    session.packages = MissingPackages(
-        install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
-    )
+    session.pythons, session.packages = bench.pythons(session.voice), bench.packages(session.voice)
     for preparation in session.pythons, session.packages:
         session.readiness.add(preparation)
     session.toolbox = toolbox
-    offer_tools(session, session.voice, settings, keyed)
+    bench.offer(session, session.voice)
     return session
-
-
-def _kernels(
-    settings: Settings, cwd: str, environ: Mapping[str, str], places: Places, place: Place
-) -> LocalKernels:
-    kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
-    own = (settings.record, settings.replay, str(places.history))
-    kernels.own_files = tuple(path for path in own if path)
-    kernels.own_folders = _own_folders(places, Path(kernels.cwd), place.folder)
-    return kernels
-
-
-def install_policy(settings: Settings) -> "Policy":
-    """Whether packages are installed, as `settings` say."""
-    return cast("Policy", settings.auto_install or ("known" if settings.auto_run else "ask"))
 
 
 def limits_of(settings: Settings) -> Limits:
@@ -219,24 +190,6 @@ def limits_of(settings: Settings) -> Limits:
         run_timeout_s=settings.run_timeout_s,
         max_output_chars=settings.max_output_chars,
     )
-
-
-def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
-    """What `settings` say about kernels."""
-    return KernelOptions(
-        python=settings.python,
-        shell=settings.shell,
-        env_pass=settings.env_pass,
-        languages=settings.languages,
-        prelude=prelude,
-    )
-
-
-def _own_folders(places: Places, cwd: Path, session: Path) -> tuple[str, ...]:
-    """Where terp alone writes; a folder of terp's that code works in is left to the code."""
-    folders = (places.state, places.config)
-    around = any(cwd.resolve().is_relative_to(folder.resolve()) for folder in folders)
-    return tuple(map(str, (session, *((places.sessions,) if around else folders))))
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

@@ -25,6 +25,12 @@ class Settings:
         metavar="NAME",
         unset="found by the keys in the environment, else a local server",
     )
+    discover: str = setting(
+        "any",
+        "where a model is looked for when none is named: keys first, or this machine alone",
+        group="model",
+        choices=("any", "local"),
+    )
     fallback_models: tuple[str, ...] = setting(
         (),
         "models that are asked in turn when the one before cannot be reached",

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.running import ROOT, Result, Terp
 from tests.cli.teletype import Teletype
 from tests.core.keyring_backend import NAME, VARIABLE
-from tests.loopback import Call, Loopback, Scripted
+from tests.loopback import Call, Http, Loopback, Scripted
 
 KEY = "sk-of-the-test-0123456789"
 NO_KEYRING = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
@@ -88,8 +88,18 @@ def test_keys_of_other_providers_are_left_in_the_keyring(with_keyring: Terp) -> 
     terp("keys", "set", "groq", data=KEY)
     del terp.environ[VARIABLE]
     with Loopback(["hello"]) as server:
-        result = terp("-m", "openai/m", "--api-base", server.url, "run nothing", "--quiet")
-    assert KEY not in str(server.headers) + result.out + result.notes
+        result = terp("-m", "openai/m", "--api-base", server.url, "go", OPENAI_API_KEY="other-key")
+    assert (result.code, result.out) == (0, "hello\n")
+
+
+def test_a_model_that_stands_in_gets_its_own_key_from_the_keyring(with_keyring: Terp) -> None:
+    terp = with_keyring
+    terp("keys", "set", "openai", data=KEY)
+    with Loopback([Http(503), "hello"]) as server:
+        flags = ["-m", "hosted_vllm/m", "--fallback-models", "openai/m", "--retries", "0"]
+        result = terp(*flags, "go", HOSTED_VLLM_API_BASE=server.url, OPENAI_BASE_URL=server.url)
+    assert result.out == "hello\n"
+    assert [KEY in str(headers) for headers in server.headers] == [False, True]
 
 
 def test_a_file_that_others_can_read_is_refused(terp: Terp) -> None:

@@ -64,9 +64,10 @@ TABLE = (
         completes="switches.words",
     ),
     Command(
-        "vars", "[NAME]", "list the variables of the kernel", "Code", "code.variables",
-        "Name, type, shape, size and the beginning of the value; with NAME those whose names hold it.",
-        shows=True,
+        "vars", "[LANGUAGE|NAME]", "list the variables of the kernels", "Code", "code.variables",
+        "Name, type, shape, size and the beginning of the value; with LANGUAGE those of its kernel, with "
+        "NAME those whose names hold it.",
+        completes="code.started_languages", shows=True,
     ),
     Command(
         "languages", "", "tell which languages run here", "Code", "code.which_languages",

@@ -104,7 +104,7 @@ def _scrubber(talk: Talk) -> "Scrubber":
     from terp.keys import with_keys  # noqa: PLC0415  (see above)
     from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
 
-    environ = with_keys(talk.environ)
+    environ = with_keys(talk.environ, keyring=False)
     return Scrubber(secrets_in(environ, environ.get(talk.settings.api_key_env, "")))
 
 

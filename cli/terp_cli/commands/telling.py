@@ -12,8 +12,6 @@ from terp_cli.commands.rows import columns, counted, grouped
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 
-_NOBODYS = "nobody/none"
-
 
 async def settings(talk: Talk, wanted: str) -> None:
     """Every setting, its value and where that came from."""
@@ -64,7 +62,7 @@ def known_models(talk: Talk, begun: str) -> Iterable[str]:
         *Catalogue(talk.places.sessions).models(),
         *Profiles(talk.places.profiles).models(),
         # No key of a keyring is asked for: that may take an answer.
-        *(found.model for found in keyed_models(with_keys(talk.environ, _NOBODYS))),
+        *(found.model for found in keyed_models(with_keys(talk.environ, keyring=False))),
     )
     return (name for name in dict.fromkeys(known) if begun.lower() in name.lower())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp import __version__
-from terp.keys import with_keys
+from terp.keys import KeyringFailed, with_keys
 from terp.settings import Settings
 from terp.store.forms import Header
 from terp.store.journal import NAME
@@ -39,8 +39,11 @@ class Secrets:
         """What takes them out of text."""
         from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415  (a prompt that waits writes nothing)
 
-        # What fell back on another model has asked another provider.
-        keyed = with_keys(self.environ)
+        try:
+            keyed = with_keys(self.environ, self.settings.model, *self.settings.fallback_models)
+        except KeyringFailed:
+            # A key that the keyring does not give is in no text.
+            keyed = with_keys(self.environ, keyring=False)
         return Scrubber(secrets_in(keyed, self.api_key, keyed.get(self.settings.api_key_env, "")))
 
 
