@@ -118,13 +118,15 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run demo doctor languages tools mcp profiles keys sessions export completions)
+                words=(run demo doctor languages tools mcp profiles trust keys sessions export completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
                 words=(list show search rm prune import)
             elif ((COMP_CWORD == 2)) && [[ $before == profiles ]]; then
                 words=(list show new edit validate diff path import)
+            elif ((COMP_CWORD == 2)) && [[ $before == trust ]]; then
+                words=(ask show yes no list remove)
             elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
                 words=(list set delete)
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then

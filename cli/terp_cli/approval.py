@@ -129,7 +129,7 @@ class TerminalPerson:
                 typed = await self._line(f"{self._broken(readable(choice.what) + why)}\n{letters}")
                 if typed is None:
                     return ""
-                answer = self._letter(typed.text, choice.options)
+                answer = self._letter(typed.text, choice.options) or choice.otherwise
                 if answer and not (answer in known and typed.pasted and answer != "n"):
                     return answer if answer in known else ""
 

@@ -29,6 +29,7 @@ from terp_cli.keeping import place_of, prune_soon, resumed_by, tell_of_past, wha
 from terp_cli.oneshot import Question, one_shot
 from terp_cli.seat import Seat, person_beside, seat_of
 from terp_cli.stdin import Piped, read_prompt, take_data
+from terp_cli.trusting import settled
 
 _SETTLED_S = 1.0
 
@@ -91,6 +92,8 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
 
 async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | None) -> int:
     """Open the session, ask, and go on at the prompt where the person stays; the exit code."""
+    # Before anything of the project counts, and before what the person has entered meanwhile is sent.
+    settings = await settled(call, settings, seat)
     person = (seat.person if seat else None) or _person_beside(call, settings, drawn=seat is not None)
 
     async def opened(place: Place) -> Session:

@@ -21,8 +21,8 @@ from terp.models.discovery import local_servers, running_models
 from terp.models.providers import PROVIDERS
 from terp.places import Places
 from terp.pythons.choosing import wanted_python
-from terp.pythons.remembered import Remembered, remembered_in
 from terp.settings import Settings
+from terp.trust.standing import standing_of
 from terp_cli import tty
 from terp_cli.machine import landlock_version
 from terp_cli.pictures.drawer import choice_on
@@ -35,8 +35,11 @@ _OURS = ("litellm", "jupyter_client", "ipykernel", "httpx", "jiter", "pyyaml", "
 _DATA = ("numpy", "pandas", "matplotlib", "scipy", "scikit-learn", "polars", "pillow", "openpyxl")
 # These releases cannot pass a tool to a model (`No module named 'mcp'`).
 _BROKEN_LITELLM = ("1.106.", "1.107.", "1.108.0", "1.108.1", "1.108.2", "1.108.3")
+# Nothing may be imported from the working directory, which `-c` puts first.
 _PROBE = """
-import importlib.metadata as m, json, sys
+import sys
+sys.path[:] = [one for one in sys.path if one]
+import importlib.metadata as m, json
 def version(name):
     try:
         return m.version(name)
@@ -150,12 +153,9 @@ def _project(patient: Patient) -> Iterator[Finding]:
     wanted = wanted_python(patient.settings.python, patient.environ, patient.cwd or str(Path.cwd()))
     if wanted is None or not wanted.folder:
         return
-    decision = Remembered(remembered_in(patient.places.state)).about(wanted.key, wanted.path)
-    if decision is None:
-        told = f"{wanted.name} of this project may run the code: you are asked before it does."
-    else:
-        does = "does not run" if decision.how == "own" else "runs"
-        told = f"{wanted.name} of this project {does} the code, as you decided."
+    standing = standing_of(patient.cwd or Path.cwd(), patient.environ, patient.places)
+    does, is_ = ("runs", "is") if standing.state == "yes" else ("does not run", "is not")
+    told = f"{wanted.name} of this project {does} the code: the project {is_} trusted (terp trust)."
     yield Finding("kernel", "ok", told)
 
 

@@ -117,7 +117,7 @@ def _tools(call: Call) -> int:
 
     settings = call.settings()
     kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
-    toolbox = read_toolbox(settings, call.environ, call.places, kernels)
+    toolbox = read_toolbox(settings, call.environ, call.places, kernels, call.project.tools)
     tools = (*toolbox.tools, *(tools_of(call, settings) if toolbox.tools else ()))
     rows = [tuple(map(one_line, row)) for row in listed(tools)]
     if not rows:
@@ -151,6 +151,12 @@ def _keys(call: Call) -> int:
     return keys(call)
 
 
+def _trust(call: Call) -> int:
+    from terp_cli.trust_verbs import trust  # noqa: PLC0415  (see above)
+
+    return trust(call)
+
+
 _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "": _converse,
     "demo": _demo,
@@ -163,4 +169,5 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "run": _run_code,
     "sessions": _sessions,
     "tools": _tools,
+    "trust": _trust,
 }

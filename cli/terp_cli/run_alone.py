@@ -33,7 +33,7 @@ def run_alone(call: Call, settings: Settings) -> int:
     """
     code = read_code(call.line.argument)
     folder = call.out_folder or folder_of(call)
-    bench = workbench(settings, cwd=str(call.cwd), environ=call.environ, folder=folder)
+    bench = workbench(settings, project=call.project, environ=call.environ, folder=folder)
     language = language_for(call.line.argument, call.options.language, bench.kernels.languages)
     kernel = bench.kernels.get(language)
     for problem in bench.toolbox.problems:

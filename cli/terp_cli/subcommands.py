@@ -40,6 +40,14 @@ VERBS: Mapping[str, Mapping[str, Verb]] = {
         "path": Verb("[NAME]", 0, 1, "profile"),
         "import": Verb("FILE [NAME]", 1, 2, "file"),
     },
+    "trust": {
+        "ask": Verb("[DIR]", 0, 1, "file"),
+        "show": Verb("[DIR]", 0, 1, "file"),
+        "yes": Verb("[DIR]", 0, 1, "file"),
+        "no": Verb("[DIR]", 0, 1, "file"),
+        "list": Verb(),
+        "remove": Verb("[DIR…]", 0, _ANY, "file"),
+    },
     "keys": {
         "list": Verb(),
         # A key behind it must not become a prompt.
@@ -86,6 +94,7 @@ SUBCOMMANDS = (
     Subcommand("tools", "", "which functions the model can call"),
     Subcommand("mcp", "", "which MCP servers there are, and what they offer"),
     Subcommand("profiles", "…", "named sets of settings: list, show, new, edit, …"),
+    Subcommand("trust", "…", "let the files of a project count, or not"),
     Subcommand("keys", "…", "the keys of providers: list, set, delete"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),

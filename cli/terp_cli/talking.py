@@ -16,6 +16,7 @@ from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.seat import Seat
 from terp_cli.terminal_talk import Around, TerminalTalk
+from terp_cli.trusting import asked_again
 
 
 async def talk(
@@ -45,6 +46,7 @@ async def talk(
         profile=call.profile,
         model=partial(_use_model, call),
         change=partial(_use_profile, call),
+        trust=partial(asked_again, call, seat),
         saved=lambda: saved(call, at_terminal.session.folder.name),
         reopen=reopen,
     )
@@ -80,7 +82,7 @@ async def _use_model(call: Call, session: Session, settings: Settings, name: str
 async def _use_profile(
     call: Call, session: Session, before: Settings, name: str, allow: Callable[[str], Awaitable[bool]]
 ) -> Change | None:
-    loaded = call.loaded(call.line.given, name)
+    loaded = call.loaded(call.line.given, name, call.project)
     change = Change(before, loaded.settings)
     if kernels := started_anew(session, change):
         which = ", ".join(kernel.language for kernel in kernels)

@@ -63,7 +63,7 @@ class Briefing:
         )
 
     def _facts(self, settings: Settings) -> Facts:
-        wanted = wanted_python(settings.python, self.environ, self.kernels.cwd)
+        wanted = wanted_python(settings.python, self.environ, self.kernels.cwd, self.project.python)
         python = wanted.path if wanted else sys.executable
         asked_for = [name for name in settings.packages if name not in _MATTERING]
         return Facts(

@@ -156,7 +156,7 @@ async def build_session(
         NoModel: there is no model to be found.
         KeyringFailed: the key is in the system's keyring, which does not give it.
     """
-    bench = workbench(settings, cwd=str(project.cwd), environ=environ, folder=place.folder, prelude=prelude)
+    bench = workbench(settings, project=project, environ=environ, folder=place.folder, prelude=prelude)
     kernels, toolbox = bench.kernels, bench.toolbox
     functions = FunctionNames(toolbox)
     model = await build_model(

@@ -55,12 +55,14 @@ class Choice:
     """A question with more answers than yes and no.
 
     `as_code` is the letter of who runs code unasked, where it is about what code could do as well.
+    `otherwise` is what Enter alone answers, if it does.
     """
 
     what: str
     options: tuple[Option, ...]
     why: str = ""
     as_code: str = ""
+    otherwise: str = ""
 
 
 class Person(Protocol):

@@ -42,6 +42,11 @@ class Places:
         return self.state / "sessions"
 
     @property
+    def trust(self) -> Path:
+        """What the person decided about projects."""
+        return self.state / "trust.json"
+
+    @property
     def history(self) -> Path:
         """The lines typed at the prompt."""
         return self.state / "history"

@@ -10,6 +10,7 @@ from terp.kernels.options import KernelOptions
 from terp.keys import with_keys
 from terp.packages.missing import MissingPackages, Policy
 from terp.places import Places, find_places
+from terp.project import Project
 from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
 from terp.settings import Settings
 from terp.tools.offering import OffersServices, offer_tools
@@ -56,9 +57,9 @@ class Workbench:
 
 
 def workbench(
-    settings: Settings, *, cwd: str, environ: Mapping[str, str], folder: Path, prelude: str = ""
+    settings: Settings, *, project: Project, environ: Mapping[str, str], folder: Path, prelude: str = ""
 ) -> Workbench:
-    """Kernels and tools as `settings` say. No kernel is started.
+    """Kernels and tools as `settings` say, and what is trusted of a project. No kernel is started.
 
     `folder` is written by terp alone; `prelude` is code that the Python kernel runs at every start.
 
@@ -67,14 +68,14 @@ def workbench(
         KeyringFailed: the key is in the system's keyring, which does not give it.
     """
     places = find_places(environ)
-    kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
+    kernels = LocalKernels(str(project.cwd), kernel_options(settings), environ=environ)
     own = (settings.record, settings.replay, str(places.history))
     kernels.own_files = tuple(path for path in own if path)
     kernels.own_folders = _own_folders(places, Path(kernels.cwd), folder)
     keyed = with_keys(environ, settings.model, *settings.fallback_models)
-    toolbox = read_toolbox(settings, keyed, places, kernels)
+    toolbox = read_toolbox(settings, keyed, places, kernels, project.tools)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
-    wanted = wanted_python(settings.python, environ, kernels.cwd)
+    wanted = wanted_python(settings.python, environ, kernels.cwd, project.python)
     return Workbench(kernels, toolbox, wanted, settings, environ, keyed, places)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from terp.places import Places
-from terp.pythons.remembered import Remembered, remembered_in
 from terp.settings import Settings
+from terp.trust.standing import standing_of
 from terp_cli.doctor import Patient, report, told
 from terp_cli.machine import landlock_version
 from tests.cli.screens import Terminal
@@ -96,12 +96,12 @@ def test_the_environment_of_the_project_is_named_with_what_becomes_of_it(tmp_pat
     out, environ = io.StringIO(), {"HOME": "/nowhere", "OLLAMA_HOST": "127.0.0.1:9"}
     places = Places(tmp_path / "home", tmp_path / "home")
     report(Patient(Settings(), places, environ, out, cwd=str(tmp_path)))
-    Remembered(remembered_in(places.state)).keep(str(tmp_path), str(python), "own")
+    standing_of(tmp_path, environ, places).answer("yes", keep=True)
     report(Patient(Settings(), places, environ, out, cwd=str(tmp_path)))
     told = [line[2:] for line in out.getvalue().splitlines() if "of this project" in line]
     assert told == [
-        "kernel    .venv of this project may run the code: you are asked before it does.",
-        "kernel    .venv of this project does not run the code, as you decided.",
+        "kernel    .venv of this project does not run the code: the project is not trusted (terp trust).",
+        "kernel    .venv of this project runs the code: the project is trusted (terp trust).",
     ]
 
 

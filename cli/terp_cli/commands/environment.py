@@ -17,7 +17,7 @@ async def python(talk: Talk, argument: str) -> None:
         talk.say(
             f"{before.path}, {_version(before.path)}: {before.why}."
             if before
-            else "It is decided with the first Python code, with a question."
+            else "It is decided with the first Python code."
         )
         return
     chosen = await pythons.use(argument)
@@ -30,6 +30,11 @@ async def python(talk: Talk, argument: str) -> None:
         pythons.current = before
         raise
     talk.say(f"Code runs in {one_line(chosen.path)}, {_version(chosen.path)}.{lost}")
+
+
+async def trust(talk: Talk, _: str) -> None:
+    """Whether the files of the project count; asked where nobody has decided."""
+    talk.say(await talk.trust())
 
 
 def _version(path: str) -> str:

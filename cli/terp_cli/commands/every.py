@@ -157,6 +157,12 @@ TABLE = (
         completes="profile.names",
     ),
     Command(
+        "trust", "", "tell what this project would change, and trust it or not", "terp",
+        "environment.trust",
+        "Settings, instructions, tools and the Python of a project count once you trust its files as they "
+        "are. What you decide here counts from the next start on; terp trust does the same outside of one.",
+    ),
+    Command(
         "clear", "", "clear the screen", "terp", "switches.clear",
         "Ctrl+L does the same. The conversation and the variables stay; /reset begins a new conversation.",
         shows=True,

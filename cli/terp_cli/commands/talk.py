@@ -186,6 +186,13 @@ class Talk(Protocol):
             TerpError: it cannot.
         """
 
+    async def trust(self) -> str:
+        """How the project stands, once the person was asked about it.
+
+        Raises:
+            TerpError: there is nobody to ask.
+        """
+
     async def use_profile(self, name: str) -> "Change | None":
         """Go on with the settings of another profile; what that changed, or None if the person said no.
 

@@ -41,6 +41,10 @@ def kernel_environment(environ: Mapping[str, str], env_pass: Iterable[str] = ())
     """The allowed part of `environ`, with names (or patterns such as `AWS_*`) added by `env_pass`."""
     patterns = (*_PASSED.split(), *env_pass)
     kept = {name: value for name, value in environ.items() if _matches(name, patterns)}
+    if "PYTHONPATH" in kept:
+        # An empty name, which a stray `:` makes, is the working directory: it joins with the first cell.
+        folders = kept["PYTHONPATH"].split(os.pathsep)
+        kept["PYTHONPATH"] = os.pathsep.join(one for one in folders if one not in ("", "."))
     return {**_SET, **kept}
 
 

@@ -52,23 +52,30 @@ class Launch:
         return partial(import_slow("terp.kernels.process").KernelProcess, self)
 
 
-# These folders come last on the path, so that nothing in them shadows what the environment has itself, and
+# `-m` and `-c` look into the working directory first: a module there would run before any code was approved.
+# Before that is off the path nothing may be imported but what is part of the interpreter.
+# The folders come last on the path, so that nothing in them shadows what the environment has itself, and
 # not by a variable, so that no process the code starts inherits them.
-_WITH_FOLDERS = (
-    "import os, runpy, sys; sys.path += sys.argv.pop(1).split(os.pathsep); "
+_LAUNCH = (
+    "import sys; sys.path[:] = [one for one in sys.path if one]; "
+    "import os, runpy; sys.path += [one for one in sys.argv.pop(1).split(os.pathsep) if one]; "
     "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
 )
 
 
 def python_argv(python: Interpreter) -> Sequence[str]:
-    """The command line of an ipykernel, with the options that make it quick and quiet."""
-    folders = os.pathsep.join(python.folders)
-    start = ("-c", _WITH_FOLDERS, folders) if folders else ("-m", "ipykernel_launcher")
+    """The command line of an ipykernel, with the options that make it quick and quiet.
+
+    It imports nothing from its directory until the bootstrap lets it, with the first cell.
+    """
     return (
         python.path,
-        *start,
+        "-c",
+        _LAUNCH,
+        os.pathsep.join(python.folders),
         "-f",
         "{connection_file}",
+        "--InteractiveShellApp.ignore_cwd=True",
         # Many kernels would lock one SQLite file.
         "--HistoryManager.enabled=False",
         # The first completion through jedi takes over a second.

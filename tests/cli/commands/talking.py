@@ -141,6 +141,9 @@ class Noted:
     async def use_model(self, name: str) -> None:
         self.session.model = Model(name)
 
+    async def trust(self) -> str:
+        return "~/shop is trusted as it is now."
+
     async def use_profile(self, name: str) -> "Change | None":
         change = self.changes.pop() if self.changes else None
         if change is not None:

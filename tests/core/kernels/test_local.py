@@ -228,7 +228,8 @@ def test_socket_paths_stay_short() -> None:
 
 
 def starting_kernels() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children() if "ipykernel_launcher" in child.cmdline()]
+    children = psutil.Process().children()
+    return [child for child in children if "ipykernel_launcher" in " ".join(child.cmdline())]
 
 
 async def test_a_kernel_that_is_closed_while_it_starts_leaves_no_process(tmp_path: Path) -> None:

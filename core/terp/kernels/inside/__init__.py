@@ -20,6 +20,7 @@ from typing import Any
 from ipykernel.connect import get_connection_file
 
 from . import frames
+from .directory import Directory
 from .figures import After, Figures
 from .files import Touched
 from .home import Home
@@ -51,7 +52,7 @@ def report(**facts: Any) -> None:
         _home.report(**facts)
 
 
-def answer_questions(home: Home, namespace: Namespace) -> None:
+def answer_questions(home: Home, namespace: Namespace, directory: Directory) -> None:
     """Answer what the adapter asks beside the cells, through a comm: that runs no code of a cell."""
     listings: list[Any] = []
 
@@ -65,7 +66,7 @@ def answer_questions(home: Home, namespace: Namespace) -> None:
         answers = {
             "variables": listings[0].variables,
             "names": listings[0].names,
-            "missing": lambda: missing(about),
+            "missing": lambda: missing(about, directory),
         }
         data = {asked: answers[asked]()} if asked in answers else {}
         content = {"comm_id": comm.comm_id, "data": data}
@@ -75,8 +76,9 @@ def answer_questions(home: Home, namespace: Namespace) -> None:
     home.kernel.comm_manager.register_target("terp", opened)
 
 
-def missing(modules: list[str]) -> list[str]:
-    """The top-level modules that an import would not find now."""
+def missing(modules: list[str], directory: Directory) -> list[str]:
+    """The top-level modules that an import would not find; asked for code that is about to run."""
+    directory.join()
     importlib.invalidate_caches()
     return [name for name in modules if name not in sys.modules and importlib.util.find_spec(name) is None]
 
@@ -114,7 +116,7 @@ def install(shell: Any, token: str) -> None:
     prepare_errors(home, namespace)
     frames.prepare(home)
     prepare_input(home)
-    answer_questions(home, namespace)
+    answer_questions(home, namespace, directory := Directory(home.kernel))
     count_with_session(home)
     provide(call)
     compare = home.guarded(namespace.compare)
@@ -138,7 +140,8 @@ def install(shell: Any, token: str) -> None:
             compare()
             report_facts(home, touched, namespace)
 
-    shell.events.register("pre_run_cell", home.guarded(begin))
+    for first in directory.join, begin:
+        shell.events.register("pre_run_cell", home.guarded(first))
     shell.events.register("post_run_cell", home.guarded(end))
     # `sys.exit()` is told as an error anyway.
     warnings.filterwarnings("ignore", message="To exit: use 'exit'")
