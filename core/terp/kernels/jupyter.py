@@ -23,6 +23,7 @@ from terp.kernels.rundir import sweep
 from terp.kernels.translation import RUN_NUMBER, Translator, report_of, wants_exit
 from terp.kernels.waiting import first_of, is_set_within
 from terp.outputs import FileChange, RunEnded, RunItem, RunStatus
+from terp.sandbox.tier import NONE
 
 if TYPE_CHECKING:
     from terp.kernels.process import KernelProcess
@@ -36,17 +37,15 @@ _LAST_OUTPUT_S = 0.05
 # An interrupt that has not worked after this long needs a poke (see `KernelProcess.poke`).
 _POKE_S = 0.05
 # How long the first and the second interrupt are given before the kernel is killed.
-_PATIENCE_S = (2.0, 3.0)
-_REMEMBERED_RUNS = 500
+_PATIENCE_S, _REMEMBERED_RUNS = (2.0, 3.0), 500
 _LOST = "Its variables are lost; the next run starts a new kernel."
 
 
 class JupyterKernel:
     """Implements `Kernel` with a kernel process of this machine.
 
-    `launch` says how to start it, given the token with which the bootstrap in the kernel marks its
-    calls home. A run's output past `max_output_chars` is counted and not kept. `own_files` and what is below
-    `own_folders` are not results of a run, whenever they change.
+    `launch` starts it, given the token that marks the bootstrap's calls home; `next_tier` confines one to
+    come; `files` tells what a run made. Output past `max_output_chars` is counted and not kept.
     """
 
     def __init__(
@@ -57,19 +56,20 @@ class JupyterKernel:
         tell: KernelListener,
         *,
         max_output_chars: int = 64_000_000,
-        own_files: Sequence[str] = (),
-        own_folders: Sequence[str] = (),
+        files: FileWatch | None = None,
+        next_tier: Callable[[], str] = lambda: NONE,
     ) -> None:
         self._language = language
         self._cwd = cwd
         self._launch = launch
         self._tell = tell
+        self._next_tier = next_tier
         self._max_output_chars = max_output_chars
         self._token = secrets.token_hex(16)
         self._generation = 0
         self._closed = False
         self._translator = Translator()
-        self._files = FileWatch(own_files=own_files, own_folders=own_folders)
+        self._files = files or FileWatch()
         self._turn = asyncio.Lock()
         self._process: KernelProcess | None = None
         self._starting: asyncio.Task[KernelProcess] | None = None
@@ -98,8 +98,8 @@ class JupyterKernel:
 
     @property
     def tier(self) -> str:
-        """Nothing confines it."""
-        return "none"
+        """What confines the kernel that runs, else the next one."""
+        return self._process.tier if self._process is not None else self._next_tier()
 
     async def start(self) -> None:
         """Bring the kernel up."""

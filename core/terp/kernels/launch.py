@@ -3,12 +3,14 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import terp
 from terp.pythons.interpreter import Interpreter
+from terp.sandbox.tier import Confined
+from terp.sandbox.unconfined import unconfined
 
 # `-E` and `-P` keep the person's PYTHONPATH and directory away from the host; what it starts has them.
 _START = """
@@ -27,7 +29,8 @@ class Launch:
     `bootstrap` is code that the kernel runs silently before the first cell. `transport` is how messages
     travel: sockets in a private directory, or ports of 127.0.0.1 for kernels that know nothing else.
     `interrupt_by` is what stops the code: SIGINT to the kernel's process group, or a message. With
-    `results_lag` a result may come after the kernel has said that it is idle.
+    `results_lag` a result may come after the kernel has said that it is idle. It `needs` to read certain
+    folders, wherever they lie; `confined` is what holds it.
     """
 
     argv: Sequence[str]
@@ -40,6 +43,8 @@ class Launch:
     transport: Literal["ipc", "tcp"] = "ipc"
     interrupt_by: Literal["signal", "message"] = "signal"
     results_lag: bool = False
+    needs: tuple[str, ...] = ()
+    confined: Confined = field(default_factory=unconfined)
 
 
 # These folders come last on the path, so that nothing in them shadows what the environment has itself, and

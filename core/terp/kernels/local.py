@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from terp.errors import SettingsError, UnknownLanguage
 from terp.events import KernelState
 from terp.kernels.environment import find_python
+from terp.kernels.files import FileWatch
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch
 from terp.kernels.options import KernelOptions
@@ -18,6 +20,7 @@ from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
 from terp.outputs import Output
 from terp.pythons.interpreter import Interpreter
+from terp.sandbox.confinement import Confinement, Wish
 
 
 class _Listeners:
@@ -49,10 +52,12 @@ class LocalKernels:
         options: KernelOptions | None = None,
         *,
         environ: Mapping[str, str] | None = None,
+        confinement: Confinement | None = None,
     ) -> None:
         self.cwd = str(Path(cwd or Path.cwd()).absolute())
         self.options = options or KernelOptions()
         self.environ = os.environ if environ is None else environ
+        self.confinement = confinement or Confinement(Wish(), self.cwd, self.environ)
         self.interpreter: Interpreter | None = None
         self.own_files: tuple[str, ...] = ()
         self.own_folders: tuple[str, ...] = ()
@@ -89,14 +94,19 @@ class LocalKernels:
 
     def jupyter(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
         """A kernel process with what these kernels have in common."""
+
+        def confined(token: str) -> Launch:
+            made = launch(token)
+            return replace(made, confined=self.confinement.now(made.needs))
+
         return JupyterKernel(
             language,
             self.cwd,
-            launch,
+            confined,
             self._listeners,
+            next_tier=lambda: self.confinement.what,
             max_output_chars=self.options.max_output_chars,
-            own_files=self.own_files,
-            own_folders=self.own_folders,
+            files=FileWatch(own_files=self.own_files, own_folders=self.own_folders),
         )
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
@@ -124,7 +134,8 @@ class LocalKernels:
         return self._kernels[runtime.language]
 
     def _machine(self) -> Machine:
-        return Machine(self.environ, self.python.path, self.options.shell)
+        network = self.confinement.network or not self.confinement.wanted
+        return Machine(self.environ, self.python.path, self.options.shell, network=network)
 
     @cached_property
     def _here(self) -> Mapping[str, Runtime]:

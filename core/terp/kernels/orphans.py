@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 MARK = "TERP_KERNEL"
@@ -17,18 +18,21 @@ for environ in $(grep -ls "TERP_KERNEL=$2" /proc/[0-9]*/environ); do
     kill -KILL "${pid%/environ}" 2>/dev/null
 done
 rm -rf -- "$3"
+shift 3
+"$@"
 """
 
 
 class Guard:
     """A small shell that outlives terp by a moment, to end a kernel's process group if terp is killed.
 
-    The kernel itself ends with its parent anyway; its children would not.
+    The kernel itself ends with its parent anyway; its children would not. `afterwards` is a command for
+    what is left even then.
     """
 
-    def __init__(self, group: int, mark: str, directory: Path) -> None:
+    def __init__(self, group: int, mark: str, directory: Path, afterwards: Sequence[str] = ()) -> None:
         self._shell = subprocess.Popen(
-            ["/bin/sh", "-c", _GUARD, "terp-guard", str(group), mark, str(directory)],
+            ["/bin/sh", "-c", _GUARD, "terp-guard", str(group), mark, str(directory), *afterwards],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -101,7 +101,8 @@ class KernelProcess:
             await self._spawn()
             self._connect()
             assert self._provisioner.pid is not None
-            self._guard = Guard(self._provisioner.pid, self._mark, self._dir.path)
+            left = self._provisioner.afterwards
+            self._guard = Guard(self._provisioner.pid, self._mark, self._dir.path, left)
             await self._until_ready()
         except BaseException:
             await self.kill()
@@ -193,6 +194,11 @@ class KernelProcess:
         self._post("shell", self._client.session.msg("kernel_info_request", {}))
 
     @property
+    def tier(self) -> str:
+        """What confines it."""
+        return self._launch.confined.what
+
+    @property
     def has_bootstrap(self) -> bool:
         """Whether terp's own package is in the kernel."""
         return bool(self._launch.bootstrap)
@@ -266,6 +272,7 @@ class KernelProcess:
         manager._kernel_spec = spec
         self._provisioner = GroupProvisioner(kernel_id="", kernel_spec=spec, parent=manager)
         self._provisioner.log_path = self._dir.log
+        self._provisioner.launch = self._launch
         manager.provisioner = self._provisioner
         self._manager = manager
         try:
