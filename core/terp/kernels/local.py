@@ -8,8 +8,8 @@ from pathlib import Path
 
 from terp.errors import SettingsError, UnknownLanguage
 from terp.events import KernelState
+from terp.kernels.connection import Way
 from terp.kernels.environment import find_python
-from terp.kernels.files import FileWatch
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch
 from terp.kernels.options import KernelOptions
@@ -92,22 +92,26 @@ class LocalKernels:
             raise UnknownLanguage(f"No kernel here runs {language!r}. There is: {known}.")
         return self._kernel(self._here[name])
 
-    def jupyter(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
-        """A kernel process with what these kernels have in common."""
+    def jupyter(self, language: str, way: Callable[[str], Way]) -> JupyterKernel:
+        """A kernel with what these kernels have in common: one process of this machine is confined here."""
 
-        def confined(token: str) -> Launch:
-            made = launch(token)
+        def confined(token: str) -> Way:
+            made = way(token)
+            if not isinstance(made, Launch):
+                return made
             return replace(made, confined=self.confinement.now(made.needs))
 
-        return JupyterKernel(
+        kernel = JupyterKernel(
             language,
             self.cwd,
             confined,
             self._listeners,
-            next_tier=lambda: self.confinement.what,
             max_output_chars=self.options.max_output_chars,
-            files=FileWatch(own_files=self.own_files, own_folders=self.own_folders),
+            own_files=self.own_files,
+            own_folders=self.own_folders,
         )
+        kernel.next_tier = lambda: self.confinement.what
+        return kernel
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Tell `listener` what happens outside runs."""
