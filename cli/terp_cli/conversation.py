@@ -109,6 +109,8 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
         call.tell(doubtful)
     for problem in session.toolbox.problems:
         call.tell(problem)
+    if session.confinement is not None and session.confinement.warning and not call.stays:
+        call.tell(session.confinement.warning)
     _keep_imports()
     # By then the prompt is there, or the request is out.
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)

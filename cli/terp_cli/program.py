@@ -53,12 +53,16 @@ def _converse(call: Call) -> int:
 def _run_code(call: Call) -> int:
     from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
     from terp.opening import kernel_options  # noqa: PLC0415
+    from terp.sandbox.wishes import confinement_of  # noqa: PLC0415
     from terp_cli.keeping import folder_of  # noqa: PLC0415
     from terp_cli.run_code import CodeRun, language_for, read_code  # noqa: PLC0415
 
     settings, cwd = call.settings(), call.cwd
     code = read_code(call.line.argument)
-    kernels = LocalKernels(str(cwd), kernel_options(settings), environ=call.environ)
+    # The code is the person's own: only where they ask for a sandbox does it run in one.
+    confinement = confinement_of(settings, cwd, call.environ, unasked=lambda: False)
+    confinement.check()
+    kernels = LocalKernels(str(cwd), kernel_options(settings), environ=call.environ, confinement=confinement)
     kernel = kernels.get(language_for(call.line.argument, call.options.language, kernels.languages))
     folder = call.out_folder or folder_of(call)
     runner = CodeRun(call.out, call.notes, folder, _line_from_stdin)

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
+from terp.artifacts import OUTPUTS
 from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
@@ -19,6 +20,8 @@ from terp.profiles import load_settings
 from terp.prompt import Facts, system_prompt
 from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
 from terp.pythons.interpreter import version_of
+from terp.sandbox.tier import NONE
+from terp.sandbox.wishes import confinement_of
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Given, Settings
@@ -150,9 +153,11 @@ async def build_session(
     Raises:
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
+        NoSandbox: a sandbox is required, and none works here.
     """
     places = find_places(environ)
     kernels = _kernels(settings, cwd, environ, places, place)
+    kernels.confinement.check()
     toolbox = read_toolbox(settings, environ, places, kernels)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     model = await build_model(
@@ -185,14 +190,18 @@ async def build_session(
     for preparation in session.pythons, session.packages:
         session.readiness.add(preparation)
     session.toolbox = toolbox
-    offer_tools(session, session.voice, settings, environ)
+    session.confinement = kernels.confinement
+    offer_tools(session, session.voice, settings, environ, lambda: kernels.confinement.network)
     return session
 
 
 def _kernels(
     settings: Settings, cwd: str, environ: Mapping[str, str], places: Places, place: Place
 ) -> LocalKernels:
-    kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
+    confinement = confinement_of(settings, cwd or Path.cwd(), environ)
+    confinement.outputs = str(place.folder / OUTPUTS)
+    confinement.readable = tuple(map(str, place.folder.glob("stdin*")))
+    kernels = LocalKernels(cwd, kernel_options(settings), environ=environ, confinement=confinement)
     own = (settings.record, settings.replay, str(places.history))
     kernels.own_files = tuple(path for path in own if path)
     kernels.own_folders = _own_folders(places, Path(kernels.cwd), place.folder)
@@ -208,6 +217,8 @@ def _facts(settings: Settings, kernels: LocalKernels, wanted: Wanted | None) -> 
         max_output_chars=settings.max_output_chars,
         stateless=kernels.stateless,
         packages=settings.packages,
+        confined="" if kernels.confinement.what == NONE else kernels.confinement.what,
+        network=kernels.confinement.network,
     )
 
 

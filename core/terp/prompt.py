@@ -13,7 +13,8 @@ class Facts:
     """What the prompt tells about the machine.
 
     `python` is the version of the kernel's Python, or ""; `packages` are those that were asked for. In
-    `stateless` languages a run leaves nothing for the next.
+    `stateless` languages a run leaves nothing for the next. `confined` is the sandbox's tier, "" without
+    one, in which there may be no `network`.
     """
 
     system: str
@@ -23,6 +24,8 @@ class Facts:
     max_output_chars: int = 20_000
     stateless: Sequence[str] = ()
     packages: Sequence[str] = ()
+    confined: str = ""
+    network: bool = True
 
 
 _SHELL = """
@@ -31,6 +34,11 @@ terminal gets one as `pty COMMAND`."""
 
 _STATELESS = """
 - In {} each run is a whole program or file: nothing stays there."""
+
+_CONFINED = """
+- Code is confined ({}): it writes only below the working directory and $TMPDIR, sees no keys or passwords, \
+and {}. What is blocked fails, and the result says so. Do not work around it: the user can allow more \
+with /allow."""
 
 
 def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = "", functions: str = "") -> str:
@@ -44,6 +52,8 @@ def _own(facts: Facts) -> str:
     packages = f" Python packages that are there: {', '.join(facts.packages)}." if facts.packages else ""
     languages = ", ".join(python if language == "python" else language for language in facts.languages)
     shell = _SHELL if "shell" in facts.languages else ""
+    closed = "has the network" if facts.network else "has no network"
+    shell += _CONFINED.format(facts.confined, closed) if facts.confined else ""
     more = shell + (_STATELESS.format(", ".join(facts.stateless)) if facts.stateless else "")
     return f"""\
 You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from terp.proposals import Proposals
 from terp.questions import Answer, Questions
 from terp.readiness import Readiness
 from terp.runs import Runner
+from terp.sandbox.denials import denials_of
 from terp.services import Service, Services
 from terp.store.protocol import Keeping
 from terp.tool import Call
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
     from terp.resuming import Resumption
+    from terp.sandbox.confinement import Confinement
     from terp.store.reading import Stored
 
 
@@ -49,9 +52,9 @@ class Session:
     down what happens, and knows what was stored before, with which the session then goes on: in a folder
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
-    which decides about the Python that runs the code, and `packages`, which installs into it; both stay None
-    where kernels run elsewhere. The functions of `toolbox` are in the Python kernel, and run when the model
-    calls them as tools.
+    which decides about the Python that runs the code, `packages`, which installs into it, and `confinement`,
+    which holds it back; they stay None where kernels run elsewhere. The functions of `toolbox` are in the
+    Python kernel, and run when the model calls them as tools.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class Session:
         self.pythons: PythonChoice | None = None
         self.toolbox = Toolbox()
         self.packages: MissingPackages | None = None
+        self.confinement: Confinement | None = None
         self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
             model,
@@ -96,7 +100,10 @@ class Session:
         self._services = Services(self._questions, person, drawn, guarded)
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
         self._services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
-        self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
+        services = self._services
+        self._runner = Runner(
+            self.log, artifacts, services.type_in, services.serve, runs, partial(denials_of, self)
+        )
         self._closed = False
         self._between = BetweenRuns(self.log)
         self._stop_listening = kernels.listen(self._between)

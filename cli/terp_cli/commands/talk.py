@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
+    from terp.sandbox.confinement import Confinement
 
 
 class Named(Protocol):
@@ -88,6 +89,10 @@ class Conversation(Protocol):
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """What the next request sends: messages and tools."""
+
+    @property
+    def confinement(self) -> "Confinement | None":
+        """What holds code back; None where it runs elsewhere."""
 
     @property
     def turns(self) -> Sequence[PastTurn]:

@@ -1,11 +1,12 @@
 """Which tier holds a session's kernels, and to what: asked for at each start of one."""
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from terp.errors import NoSandbox
+from terp.errors import NoSandbox, SettingsError
 from terp.places import Places, find_places
 from terp.sandbox.canary import holds
 from terp.sandbox.policy import Allowed, Policy, ResourceLimits, policy_for
@@ -30,9 +31,9 @@ class Wish:
 class Confinement:
     """Decides about the next start of a kernel; one that runs stays as it was started.
 
-    `auto_run` says whether code runs unasked by now, `outputs` is the session's folder of pictures and
-    texts, and what is `readable` can be read wherever it lies. `tiers` finds those of this machine, the best
-    first; each is tried once.
+    `unasked` tells whether code runs without a question by now, `outputs` is the session's folder of pictures
+    and texts, and what is `readable` can be read wherever it lies. `tiers` finds those of this machine, the
+    best first; each is tried once.
     """
 
     def __init__(
@@ -40,12 +41,12 @@ class Confinement:
         wish: Wish,
         cwd: str,
         environ: Mapping[str, str],
+        unasked: Callable[[], bool] = lambda: False,
         *,
-        auto_run: bool = False,
         tiers: Callable[[Wish, Mapping[str, str]], Sequence[Tier]] | None = None,
     ) -> None:
         self.wish = wish
-        self.auto_run = auto_run
+        self.unasked = unasked
         self.outputs = ""
         self.readable: tuple[str, ...] = ()
         self.allowed = Allowed()
@@ -60,7 +61,7 @@ class Confinement:
         """Whether kernels that start now are to be confined."""
         mode = self.wish.mode
         return mode in ("workspace", "strict", "docker") or (
-            mode == "auto" and (self.auto_run or self.wish.required)
+            mode == "auto" and (self.unasked() or self.wish.required or not self.wish.network)
         )
 
     @property
@@ -77,6 +78,29 @@ class Confinement:
     def what(self) -> str:
         """The tier of a kernel that starts now, as people are told."""
         return self._confined(()).what
+
+    @property
+    def told(self) -> str:
+        """The same in a sentence, with what the tier cannot do."""
+        confined = self._confined(())
+        if confined.what == NONE:
+            return "Nothing confines it: it can do whatever you can do on this machine and over the network."
+        cannot = "; nor ".join(confined.tier.cannot)
+        return f"It is confined by {confined.what}{', which cannot ' if cannot else ''}{cannot}."
+
+    @property
+    def policy(self) -> Policy:
+        """What code in a kernel that starts now is held to."""
+        return self._confined(()).policy
+
+    @property
+    def warning(self) -> str:
+        """What a person must hear of before code runs; "" for nothing."""
+        if self.missing:
+            return f"No sandbox works here ({self.missing}): code can do whatever you can do on this machine."
+        if self.wish.mode == "off" and not self.wish.network:
+            return "The sandbox is off, so code has the network all the same."
+        return ""
 
     def check(self) -> None:
         """Return when kernels may start.
@@ -104,9 +128,19 @@ class Confinement:
         self.check()
         return self._confined(readable)
 
-    def allow(self, path: str) -> None:
-        """Let code write below `path`, from the next start of a kernel on. Only a person may say so."""
-        self.allowed = replace(self.allowed, paths=(*self.allowed.paths, path))
+    def allow(self, path: str) -> str:
+        """Let code write below `path`, from the next start of a kernel on; the real path.
+
+        Only a person may say so.
+
+        Raises:
+            SettingsError: it is not there.
+        """
+        real = os.path.realpath(os.path.join(self._cwd, os.path.expanduser(path)))  # noqa: PTH111, PTH118
+        if not os.path.exists(real):  # noqa: PTH110
+            raise SettingsError([f"there is no '{real}' that could be allowed."])
+        self.allowed = replace(self.allowed, paths=(*self.allowed.paths, real))
+        return real
 
     def allow_network(self) -> None:
         """Let code have the network, from the next start of a kernel on. Only a person may say so."""
@@ -169,8 +203,3 @@ def _nothing_found(wish: Wish) -> str:
     if sys.platform == "darwin":
         return "sandbox-exec is not there"
     return "there is no bubblewrap, and this Linux has no Landlock"
-
-
-def is_confined(what: str) -> bool:
-    """Whether a tier, as it is told, confines anything."""
-    return what != NONE

@@ -51,6 +51,11 @@ class Tier(Protocol):
         """The process of the command itself, given that of the wrapped one; 0 when it is not there yet."""
 
 
+def is_confined(what: str) -> bool:
+    """Whether a tier, as people are told of it, confines anything."""
+    return what != NONE
+
+
 @dataclass(frozen=True, slots=True)
 class Confined:
     """A tier with what it holds a kernel to: fixed when the kernel starts."""

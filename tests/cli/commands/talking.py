@@ -13,6 +13,7 @@ from terp.messages import Attachment, Message, System, User
 from terp.packages.missing import MissingPackages
 from terp.places import Places
 from terp.pythons.choosing import PythonChoice
+from terp.sandbox.confinement import Confinement
 from terp.settings import Settings
 from terp.testing import EchoKernel
 from terp.tools.toolbox import Toolbox
@@ -58,6 +59,7 @@ class Conversation:
         self.pythons: PythonChoice | None = None
         self.toolbox = Toolbox()
         self.packages: MissingPackages | None = None
+        self.confinement: Confinement | None = None
         self.model = Model()
         self.log = EventLog(clock=lambda: 0.0)
         self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]
