@@ -12,6 +12,7 @@ from terp.sandbox.devices import graphics
 from terp.sandbox.launcher import entering, needed_by_launcher
 from terp.sandbox.own_places import with_own_places
 from terp.sandbox.policy import Policy
+from terp.sandbox.sockets import sockets_here
 from terp.sandbox.tier import Command
 
 Kind = Literal["empty", "own", "hidden", "shown", "open", "fixed"]
@@ -26,6 +27,7 @@ _NAMESPACES = (
 )
 # Sockets and processes' own things; and what others put into the common folder for temporary files.
 _RUN, _TEMPORARY = "/run", "/tmp"  # noqa: S108
+_SYSTEM = tuple(f"/proc/{name}" for name in ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi"))
 _SCOPES_ONLY = {"files": False, "read": [], "write": [], "listed": [], "devices": []}
 
 
@@ -59,6 +61,8 @@ class Bubblewrap:
             *_NAMESPACES,
             *network,
             *("--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+            # To root's identity they are open even without its rights.
+            *(part for path in _SYSTEM for part in ("--ro-bind-try", path, path)),
             *(part for device in graphics() for part in ("--dev-bind-try", device, device)),
             *_mounted(_places(policy, command.directory), command.directory),
             *("--chdir", command.cwd, "--", *inner),
@@ -80,7 +84,9 @@ def find_bubblewrap(environ: Mapping[str, str]) -> Bubblewrap | None:
 
 def _places(policy: Policy, directory: Path) -> dict[str, Kind]:
     """What becomes of which path; of two answers about one path the later holds."""
-    places: dict[str, Kind] = {_RUN: "empty", _TEMPORARY: "own"}
+    # Beside this kernel's own folder lie those of others, with the sockets by which they can be used.
+    around = str(Path(os.path.realpath(directory)).parent)
+    places: dict[str, Kind] = {around: "hidden", _RUN: "empty", _TEMPORARY: "own"}
     resolver = os.path.realpath("/etc/resolv.conf")
     shown = [resolver, "/run/current-system", *needed_by_launcher(), *policy.readable]
     covered = (_RUN, _TEMPORARY, *policy.hidden)
@@ -95,6 +101,10 @@ def _places(policy: Policy, directory: Path) -> dict[str, Kind]:
         above = max((place for place in places if Path(path).is_relative_to(place)), key=len, default="")
         # What is not there anyway needs no cover.
         if path in places or places.get(above) not in ("empty", "own"):
+            places[path] = "hidden"
+    for path in sockets_here():
+        # A socket can be connected to although its folder is read-only.
+        if not any(Path(path).is_relative_to(place) for place in (*covered, *policy.writable)):
             places[path] = "hidden"
     places[os.path.realpath(directory)] = "open"
     return places

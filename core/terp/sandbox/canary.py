@@ -46,9 +46,9 @@ def holds(tier: Tier, *, network: bool) -> str:
 
 
 def _tried(tier: Tier, folder: Path, listener: socket.socket, *, network: bool) -> str:
-    work, own, closed = (folder / name for name in ("work", "own", "closed"))
+    work, own, closed = folder / "work", folder / "kernels" / "own", folder / "closed"
     for place in (work, own, closed):
-        place.mkdir()
+        place.mkdir(parents=True)
     outside, hidden, secret = folder / "outside", closed / "key", folder / "secret"
     for path in (outside, hidden, secret):
         path.write_text(_SECRET)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from terp.kernels.rundir import PREFIX
 from terp.sandbox.devices import graphics
 from terp.sandbox.entering.landlock import version
 from terp.sandbox.launcher import entering, needed_by_launcher
@@ -40,7 +41,8 @@ class Landlock:
         """The command behind a process that gives up rights."""
         environment = with_own_places(command.environment, command.directory)
         own = os.path.realpath(command.directory)
-        closed = policy.hidden
+        # Folders of other kernels lie beside this one's, now or later; who can read one can use its kernel.
+        closed = (*policy.hidden, os.path.join(os.path.dirname(own), PREFIX))  # noqa: PTH118, PTH120
         read, listed = _without("/", closed)
         writable, listed_too = _all_without(policy.writable, (*closed, *_protected(policy)))
         rules = {
@@ -104,8 +106,9 @@ def _without(tree: str, closed: tuple[str, ...]) -> tuple[list[str], list[str]]:
         return [], []
     for name in names:
         path = os.path.join(tree, name)  # noqa: PTH118
-        if os.path.islink(path):  # noqa: PTH114
-            continue  # rights belong to where it leads
+        # Rights belong to where a link leads.
+        if os.path.islink(path) or name.startswith(PREFIX):  # noqa: PTH114
+            continue
         more, above = _without(path, tuple(inside))
         given += more
         listed += above
