@@ -126,10 +126,11 @@ POWERS = [
     Escape("kill a process", "import os; os.kill(VICTIM_, 9); import time; time.sleep(0.1)"),
     Escape("kill a process in a shell", shell("kill -9 VICTIM_; sleep 0.1")),
     Escape("trace a process", """
-import ctypes
-if ctypes.CDLL(None).ptrace(16, VICTIM_, 0, 0) == 0:
-    ctypes.CDLL(None).ptrace(17, VICTIM_, 0, 0)
-    print(LEAK_)
+import ctypes, os
+# In a process that ends: what it traced goes on.
+if not (tracer := os.fork()):
+    os._exit(7 if ctypes.CDLL(None).ptrace(0x4206, VICTIM_, 0, 0) == 0 else 0)
+print(LEAK_ if os.waitstatus_to_exitcode(os.waitpid(tracer, 0)[1]) == 7 else "")
 """),
     Escape("write to a terminal", "import os; os.write(os.open('PTS_', os.O_WRONLY | os.O_NOCTTY), b'hello\\n')", gap=TERMINALS),
     Escape("connect to a socket", "import socket; socket.socket(socket.AF_UNIX).connect('TOP_/sock')", gap=SOCKETS),
