@@ -21,7 +21,7 @@ _REFUSED = r"(?:Read-only file system|Permission denied|Operation not permitted|
 # As Python, and as programs put it: "…: 'PATH'", "cannot touch 'PATH': …", "bash: line 1: PATH: …".
 _AFTER = re.compile(_REFUSED + r"[^\n'\"]{0,40}['\"](?P<path>[^'\"\n]+)['\"]")
 _QUOTED_BEFORE = re.compile(r"['\"‘](?P<path>[^'\"‘’\n]+)['\"’][^\n'\"]{0,20}: " + _REFUSED)
-_BARE_BEFORE = re.compile(r"(?P<path>[~./\w][^\s:'\"]*): " + _REFUSED)
+_BARE_BEFORE = re.compile(r"(?P<path>[~./\w][^\s:'\"‘’]*): " + _REFUSED)
 _ABSENT = re.compile(r"No such file or directory: ['\"](?P<path>/[^'\"\n]+)['\"]")
 # More of one output says nothing new.
 _LOOKED_AT = 100_000
