@@ -69,7 +69,9 @@ class Denials:
         if _is_below(path, policy.hidden):
             self._tell(f"Code cannot see {path}, which may hold secrets.", path)
         elif not there:
-            if os.path.exists(path) and not _is_below(path, (*policy.writable, *policy.readable)):  # noqa: PTH110
+            above = os.path.dirname(path)  # noqa: PTH120
+            shown = os.path.exists(path) or (len(Path(above).parts) > 2 and os.path.isdir(above))  # noqa: PTH110, PTH112
+            if shown and not _is_below(path, (*policy.writable, *policy.readable)):
                 self._tell(f"Code cannot see {path}: its folder for temporary files is its own.", path)
         elif _is_below(path, policy.read_only):
             self._tell(f"Code cannot change {path}, which other programs obey.", path)
