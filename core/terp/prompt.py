@@ -37,8 +37,8 @@ _STATELESS = """
 
 _CONFINED = """
 - Code is confined ({}): it writes only below the working directory and $TMPDIR, sees no keys or passwords, \
-and {}. /tmp may be a folder of its own that nobody else sees: leave results in the working directory. What is \
-blocked fails, and the result says so. Do not work around it: the user can allow more with /allow."""
+and {}. /tmp may be a folder of its own that nobody else sees: leave results in the working directory. What \
+is blocked fails, and the result says so. Do not work around it: the user can allow more with /allow."""
 
 
 def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = "", functions: str = "") -> str:
