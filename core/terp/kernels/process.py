@@ -95,6 +95,8 @@ class KernelProcess:
             await self._until_gone()
         # Also after a farewell: what the kernel left running ends with it.
         await self.kill()
+        if self._provisioner is not None:
+            await asyncio.to_thread(self._provisioner.end_rest)
         await asyncio.to_thread(end_marked, self._mark)
         if self._guard is not None:
             self._guard.dismiss()

@@ -71,6 +71,12 @@ class GroupProvisioner(LocalProvisioner):
         # What stands between tells of the signal that ended the kernel as a shell does.
         return 128 - code
 
+    def end_rest(self) -> None:
+        """End what the end of the process leaves running."""
+        if self.afterwards:
+            quiet = subprocess.DEVNULL
+            subprocess.run(self.afterwards, stdin=quiet, stdout=quiet, stderr=quiet, timeout=10, check=False)
+
     def signal_kernel(self, signum: int) -> None:
         """Signal the kernel alone."""
         if self.process is not None and self.process.poll() is None and (pid := self._kernel()):

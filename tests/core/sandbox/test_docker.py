@@ -15,6 +15,7 @@ from terp.sandbox.policy import ResourceLimits
 RECORDING = """#!/bin/sh
 [ "$1" = version ] && { echo 27.0; exit; }
 [ "$1" = run ] && printf '%s\\n' "$@" >{calls} && echo "SOME_VALUE=$SOME_VALUE" >{calls}.env
+[ "$1" = rm ] && printf '%s\\n' "$@" >{calls}.rm
 exit 1
 """
 
@@ -66,6 +67,12 @@ async def test_values_of_variables_are_not_in_its_arguments(tmp_path: Path, envi
     assert "SOME_VALUE" in after(arguments, "--env")
     assert [argument for argument in arguments if "sesame" in argument] == []
     assert (tmp_path / "calls.env").read_text() == "SOME_VALUE=sesame\n"
+
+
+async def test_a_container_that_its_client_left_is_removed(tmp_path: Path, environ: dict[str, str]) -> None:
+    arguments = await called(tmp_path, environ, Wish("docker"))
+    removed = (tmp_path / "calls.rm").read_text().splitlines()
+    assert removed == ["rm", "--force", *after(arguments, "--name")]
 
 
 def test_without_a_daemon_there_is_no_such_tier(tmp_path: Path, environ: dict[str, str]) -> None:
