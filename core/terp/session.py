@@ -37,6 +37,7 @@ from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
+    from terp.briefing import Briefing
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
@@ -53,8 +54,8 @@ class Session:
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
     which decides about the Python that runs the code, `packages`, which installs into it, and `confinement`,
-    which holds it back; they stay None where kernels run elsewhere. The functions of `toolbox` are in the
-    Python kernel, and run when the model calls them as tools.
+    which holds it back; they stay None where kernels run elsewhere. `briefing` makes the system prompt of
+    settings. The functions of `toolbox` are in the Python kernel, and run when the model calls them as tools.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Session:
         self.toolbox = Toolbox()
         self.packages: MissingPackages | None = None
         self.confinement: Confinement | None = None
+        self.briefing: Briefing | None = None
         self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
             model,
@@ -95,7 +97,7 @@ class Session:
             calls=stored.calls if stored else 0,
         )
         drawn, guarded = self._playing.drawn, self._playing.guarded
-        self._proposals = Proposals(self.log, self._questions, person, drawn)
+        self._proposals = Proposals(self.log, self._questions, person, drawn, lambda: self.toolbox.names)
         self.voice = Voice(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
@@ -136,6 +138,11 @@ class Session:
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """What the next request sends: the messages, the system prompt first, and the tools."""
         return self._conversation.request
+
+    def brief(self, system: str, *, code: bool = True) -> None:
+        """Tell the model `system` from now on; without `code` it has no tool, and no code of it runs."""
+        self._playing.check_free()
+        self._conversation.brief(system, code=code)
 
     @property
     def spent_usd(self) -> float | None:
@@ -196,16 +203,8 @@ class Session:
         after = self.log.last
         kernel = self.kernels.get(language)
         call = Call(f"{TYPED}{after + 1}", kernel.language, code)
-        typed = TypedRun(
-            call,
-            kernel,
-            self.readiness,
-            self._runner,
-            self.limits,
-            self.log,
-            Interrupts(),
-            self._history.note,
-        )
+        note, stop = self._history.note, Interrupts()
+        typed = TypedRun(call, kernel, self.readiness, self._runner, self.limits, self.log, stop, note)
         async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
                 yield event

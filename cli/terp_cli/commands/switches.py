@@ -22,7 +22,7 @@ async def auto_run(talk: Talk, word: str) -> None:
         talk.auto_run = True
     else:
         talk.auto_run = _on("auto_run", word)
-    talk.say(f"{_state(talk)} {_means(talk)}" if talk.auto_run else _state(talk))
+    talk.say(asking(talk))
     if talk.auto_run:
         await _confine(talk)
 
@@ -74,6 +74,11 @@ def _running(talk: Talk) -> dict[str, str]:
     # What shows a page runs nothing; SQL is the Python kernel.
     others = (PageKernel, SqlKernel)
     return {one.language: one.tier for one in running if one.generation and not isinstance(one, others)}
+
+
+def asking(talk: Talk) -> str:
+    """Whether code runs without being asked about now, and if so what that means."""
+    return f"{_state(talk)} {_means(talk)}" if talk.auto_run else _state(talk)
 
 
 async def verbose(talk: Talk, word: str) -> None:

@@ -65,6 +65,11 @@ class LocalKernels:
         self._kernels: dict[str, Kernel] = {}
 
     @property
+    def network(self) -> bool:
+        """Whether code has the network, where it is confined."""
+        return self.confinement.network
+
+    @property
     def languages(self) -> Sequence[str]:
         """What models are offered, the default first: what is here, or of that what was chosen."""
         return tuple(self._here)
@@ -75,7 +80,7 @@ class LocalKernels:
         for name, row in best_runtimes(self._machine()).items():
             names.setdefault(row, []).append(name)
         return [
-            KnownLanguage(tuple(theirs), found, row.remedy, row.keeps_state, row.tested)
+            KnownLanguage(tuple(theirs), found, row.remedy, row.keeps_state, row.tested, row.tells_variables)
             for (row, found), theirs in names.items()
         ]
 
