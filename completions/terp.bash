@@ -29,6 +29,7 @@ _terp() {
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
         --auto-install) compopt +o default 2>/dev/null; words=( never ask known always) ;;
         --search-provider) compopt +o default 2>/dev/null; words=(searxng brave tavily) ;;
+        --sandbox) compopt +o default 2>/dev/null; words=(auto off workspace strict docker) ;;
         --theme) compopt +o default 2>/dev/null; words=(auto dark light none) ;;
         --images) compopt +o default 2>/dev/null; words=(auto off kitty iterm sixel blocks) ;;
         --notify) compopt +o default 2>/dev/null; words=(auto off bell osc9 osc99 osc777) ;;
@@ -36,7 +37,7 @@ _terp() {
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --shell | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --tools | --search-url | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
@@ -78,6 +79,15 @@ _terp() {
                     --tools
                     --search-provider
                     --search-url
+                    --sandbox
+                    --sandbox-required
+                    --no-sandbox-required
+                    --net --network
+                    --no-network
+                    --memory-limit-mb
+                    --max-processes
+                    --max-file-mb
+                    --docker-image
                     --theme
                     --images
                     --vi --vi-mode
@@ -115,6 +125,7 @@ _terp() {
                     --fast
                     --local
                     --conversations
+                    --no-net
                     --json
                 )
             elif ((COMP_CWORD == 1)); then

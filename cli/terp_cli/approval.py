@@ -9,6 +9,7 @@ from textwrap import fill
 from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Option, Run
+from terp.sandbox.tier import is_confined
 from terp_cli.choices import letter_of, lettered, numbered
 from terp_cli.clipboard import copied
 from terp_cli.commands.table import Commands
@@ -36,6 +37,7 @@ _ROOM = 30
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
 _UNASKED = "Code runs unasked from now on. /auto_run off: you are asked again."
+_FREE = "Nothing confines it; /auto_run on offers a sandbox."
 _UNASKED_ONCE = "Code runs unasked until this call ends. Ctrl-C stops it."
 _PASTED = "A paste cannot approve. Type the letter."
 _YES = ("yes", "ok", "okay", "sure", "run", "yep", "yeah")
@@ -189,6 +191,8 @@ class TerminalPerson:
         self.always = always
         if always:
             self._tell(_UNASKED_ONCE if self._once else _UNASKED)
+            if not self._once and not is_confined(proposed.tier):
+                self._tell(_FREE)
         return Run(proposed.code)
 
     def _letter(self, text: str, choices: Sequence[Option]) -> str:

@@ -112,6 +112,8 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
         call.tell(doubtful)
     for problem in session.equipment.toolbox.problems:
         call.tell(problem)
+    if session.equipment.confinement is not None and session.equipment.confinement.warning and not call.stays:
+        call.tell(session.equipment.confinement.warning)
     _keep_imports()
     # By then the prompt is there, or the request is out.
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)

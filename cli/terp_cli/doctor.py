@@ -4,7 +4,6 @@ import asyncio
 import importlib.metadata
 import json
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -21,10 +20,12 @@ from terp.models.discovery import local_servers, running_models
 from terp.models.providers import PROVIDERS
 from terp.places import Places
 from terp.pythons.choosing import wanted_python
+from terp.sandbox.canary import holds
+from terp.sandbox.confinement import tiers_here
+from terp.sandbox.wishes import confinement_of, wish_of
 from terp.settings import Settings
 from terp.trust.standing import standing_of
 from terp_cli import tty
-from terp_cli.machine import landlock_version
 from terp_cli.pictures.drawer import choice_on
 from terp_cli.render.fold import hanging
 from terp_cli.sanitise import one_line
@@ -160,16 +161,20 @@ def _project(patient: Patient) -> Iterator[Finding]:
 
 
 def _sandbox(patient: Patient) -> Iterator[Finding]:
-    bubblewrap = shutil.which("bwrap", path=patient.environ.get("PATH", ""))
-    landlock = landlock_version()
-    tiers = [f"bubblewrap ({bubblewrap})"] if bubblewrap else []
-    tiers += [f"Landlock (version {landlock} of its interface)"] if landlock else []
-    yield Finding(
-        "sandbox",
-        "note",
-        f"this machine has {' and '.join(tiers) or 'none'}; this version confines nothing.",
-        "approve only code you understand, and use -y only where it may do anything you may.",
-    )
+    wish = wish_of(patient.settings)
+    found = tiers_here(wish, patient.environ)
+    problems = {tier.name: holds(tier, network=wish.network) for tier in found if tier.name != "docker"}
+    for tier in found:
+        problem = problems.get(tier.name, "")
+        told = f"{tier.name} does not hold here: {problem}." if problem else f"{tier.name} holds code here."
+        yield Finding("sandbox", "note" if problem else "ok", told)
+    confinement = confinement_of(patient.settings, patient.cwd or Path.cwd(), patient.environ)
+    if confinement.warning:
+        remedy = "apt install bubblewrap, or run terp in a container."
+        yield Finding("sandbox", "wrong" if wish.required else "note", confinement.warning, remedy)
+    when = ", which confines code that runs unasked" if wish.mode == "auto" else ""
+    told = f"the next kernel has the tier {confinement.what}: sandbox is {wish.mode}{when}."
+    yield Finding("sandbox", "ok", told)
 
 
 def _terminal(patient: Patient) -> Iterator[Finding]:

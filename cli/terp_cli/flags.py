@@ -113,6 +113,7 @@ def _with_one_value() -> Iterator[Flag]:
         (("--fast",), "profile", "fast"),
         (("--local",), "profile", "local"),
         (("--conversations",), "resume", ""),
+        (("--no-net",), "network", False),
         (("--json",), "output_format", "json"),
     ):
         for spelling in names:

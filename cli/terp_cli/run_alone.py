@@ -33,7 +33,10 @@ def run_alone(call: Call, settings: Settings) -> int:
     """
     code = read_code(call.line.argument)
     folder = call.out_folder or folder_of(call)
-    bench = workbench(settings, project=call.project, environ=call.environ, folder=folder)
+    # The code is the person's own: only where they ask for a sandbox does it run in one.
+    bench = workbench(
+        settings, project=call.project, environ=call.environ, folder=folder, unasked=lambda: False
+    )
     language = language_for(call.line.argument, call.options.language, bench.kernels.languages)
     kernel = bench.kernels.get(language)
     for problem in bench.toolbox.problems:

@@ -6,6 +6,7 @@ from functools import partial
 from terp import __version__
 from terp.changing import Change, change_settings, started_anew, use_model
 from terp.models.building import settings_for
+from terp.sandbox.tier import is_confined
 from terp.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
@@ -32,6 +33,9 @@ async def talk(
     `opened` is another session like this one, which is kept elsewhere.
     """
     assert seat.desk is not None and seat.person is not None, "who talks has a desk"
+    if session.equipment.confinement is not None:
+        person = seat.person
+        session.equipment.confinement.unasked = lambda: person.always
 
     async def reopen(wanted: str) -> Session:
         opened_anew = await opened(stored(call, settings, wanted))
@@ -100,7 +104,8 @@ async def _go_by(call: Call, session: Session, change: Change) -> None:
 def _banner(call: Call, settings: Settings, session: Session) -> tuple[str, ...]:
     if call.options.quiet:
         return ()
-    kernel = session.kernels.get(session.kernels.languages[0])
-    confined = "nothing confines it" if kernel.tier == "none" else f"confined by {kernel.tier}"
-    asks = "Code runs without being asked about" if settings.auto_run else "You are asked before code runs"
-    return (f"terp {__version__} · {session.model.name} · /help", f"{asks}; {confined}.")
+    held = session.equipment.confinement
+    asks = "Code runs without being asked about." if settings.auto_run else "You are asked before code runs."
+    confined = held.told if held is not None and is_confined(held.what) else "Nothing confines it."
+    warning = [held.warning] if held is not None and held.warning else []
+    return (f"terp {__version__} · {session.model.name} · /help", f"{asks} {confined}", *warning)

@@ -29,6 +29,10 @@ class RunsCode(Protocol):
         """The kernel for a language; it is not started."""
 
     @property
+    def network(self) -> bool:
+        """Whether code has the network, where it is confined."""
+
+    @property
     def languages(self) -> Sequence[str]:
         """What can run in them."""
 
@@ -76,4 +80,5 @@ class Briefing:
             packages=(*present_packages(python, _MATTERING), *asked_for),
             code=settings.code,
             tier=self.kernels.get(self.kernels.languages[0]).tier,
+            network=self.kernels.network,
         )

@@ -84,7 +84,9 @@ async def change_settings(
     if change.touches(_PACKAGES) and session.equipment.packages is not None:
         session.equipment.packages.want(install_policy(after), after.packages)
     if change.touches(_SEARCH):
-        offer_tools(session, session.voice, after, with_keys(environ, after.model, *after.fallback_models))
+        held = session.equipment.confinement
+        environ = with_keys(environ, after.model, *after.fallback_models)
+        offer_tools(session, session.voice, after, environ, lambda: held is None or held.network)
     if isinstance(session.kernels, LocalKernels):
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:

@@ -11,16 +11,17 @@ if TYPE_CHECKING:
     from terp.mcp_servers.servers import Servers
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
+    from terp.sandbox.confinement import Confinement
 
 
 @dataclass(slots=True)
 class Equipment:
     """What settings give the code of a session, and the model's knowledge of it.
 
-    `pythons` decides about the Python that runs the code, and `packages` installs into it; both are None
-    where kernels run elsewhere. `briefing` makes the system prompt of settings. The functions of `toolbox`
-    and `servers` are in the Python kernel, and run when the model calls them as tools, by one of the names
-    in `functions`.
+    `pythons` decides about the Python that runs the code, `packages` installs into it and `confinement` holds
+    the code back; they are None where kernels run elsewhere. `briefing` makes the system prompt of settings.
+    The functions of `toolbox` and `servers` are in the Python kernel, and run when the model calls them as
+    tools, by one of the names in `functions`.
     """
 
     pythons: "PythonChoice | None" = None
@@ -28,6 +29,7 @@ class Equipment:
     briefing: "Briefing | None" = None
     toolbox: Toolbox = field(default_factory=Toolbox)
     servers: "Servers | None" = None
+    confinement: "Confinement | None" = None
     functions: Mapping[str, str] = field(default_factory=dict)
 
     async def aclose(self) -> None:

@@ -19,6 +19,7 @@
     ├── TurnFailed             a turn ended without an answer (`terp.reply`, for callers of `terp.open`)
     └── KernelError            a kernel cannot do what was asked
         ├── KernelStartFailed  it did not come up; the message ends with the last lines of its log
+        ├── NoSandbox          its code must be confined, and nothing here can do that
         ├── KernelBusy         it cannot be asked while its code runs
         └── UnknownLanguage    nothing here can run that language
 
@@ -36,6 +37,7 @@ StopReason = Literal[
     "context_full",
     "approval_needed",
     "declined",
+    "no_sandbox",
     "max_steps",
     "max_budget",
     "repeated_failure",
@@ -166,6 +168,12 @@ class KernelError(TerpError):
 
 class KernelStartFailed(KernelError):
     """A kernel did not come up."""
+
+
+class NoSandbox(KernelError):
+    """Code must be confined, and nothing on this machine can do that."""
+
+    stop_reason: StopReason = "no_sandbox"
 
 
 class KernelBusy(KernelError):

@@ -155,6 +155,7 @@ async def build_session(
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
         KeyringFailed: the key is in the system's keyring, which does not give it.
+        NoSandbox: a sandbox is required, and none works here.
     """
     bench = workbench(settings, project=project, environ=environ, folder=place.folder, prelude=prelude)
     kernels, toolbox = bench.kernels, bench.toolbox
@@ -181,6 +182,7 @@ async def build_session(
     for preparation in pythons, packages:
         session.readiness.add(preparation)
     session.equipment = Equipment(pythons, packages, briefing, toolbox, functions=functions)
+    session.equipment.confinement = kernels.confinement
     bench.offer(session, session.voice)
     if settings.mcp_servers and "python" in kernels.languages:
         from terp.mcp_servers.opening import open_servers  # noqa: PLC0415  (few sessions have any)

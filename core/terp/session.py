@@ -26,6 +26,7 @@ from terp.proposals import Proposals
 from terp.questions import Answer, Questions
 from terp.readiness import Readiness
 from terp.runs import Runner
+from terp.sandbox.denials import denials_of
 from terp.services import Service, Services
 from terp.store.protocol import Keeping
 from terp.tool import Call
@@ -92,7 +93,15 @@ class Session:
         self._services = Services(self._questions, person, drawn, guarded)
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
         self._services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
-        self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
+        services = self._services
+        self._runner = Runner(
+            self.log,
+            artifacts,
+            services.type_in,
+            services.serve,
+            runs,
+            lambda kernel: denials_of(self.equipment.confinement, kernel),
+        )
         self._closed = False
         self._between = BetweenRuns(self.log)
         self._stop_listening = kernels.listen(self._between)
@@ -190,16 +199,8 @@ class Session:
         after = self.log.last
         kernel = self.kernels.get(language)
         call = Call(f"{TYPED}{after + 1}", kernel.language, code)
-        typed = TypedRun(
-            call,
-            kernel,
-            self.readiness,
-            self._runner,
-            self.limits,
-            self.log,
-            Interrupts(),
-            self._history.note,
-        )
+        note, stop = self._history.note, Interrupts()
+        typed = TypedRun(call, kernel, self.readiness, self._runner, self.limits, self.log, stop, note)
         async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
                 yield event

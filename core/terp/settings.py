@@ -233,6 +233,38 @@ class Settings:
         "", "address of a SearXNG server, or of another provider", group="code", metavar="URL"
     )
 
+    sandbox: str = setting(
+        "auto",
+        "what holds the code back: auto confines it when it runs unasked",
+        group="safety",
+        choices=("auto", "off", "workspace", "strict", "docker"),
+    )
+    sandbox_required: bool = setting(
+        False, "run no code where no sandbox works, instead of saying so", group="safety"
+    )
+    network: bool = setting(
+        True, "whether confined code has the network; --no-net closes it", group="safety", flags=("--net",)
+    )
+    memory_limit_mb: int = setting(
+        0, "memory of each process of the code", group="safety", unit="MB", unset="no limit"
+    )
+    max_processes: int = setting(
+        0,
+        "processes and threads of yours while code runs; does not bind root",
+        group="safety",
+        unset="no limit",
+    )
+    max_file_mb: int = setting(
+        0, "size of a file that the code writes", group="safety", unit="MB", unset="no limit"
+    )
+    docker_image: str = setting(
+        "",
+        "for docker: an image with Python and ipykernel",
+        group="safety",
+        metavar="IMAGE",
+        unset="Jupyter's minimal-notebook",
+    )
+
     theme: str = setting(
         "auto",
         "the ground that colours must be readable on",

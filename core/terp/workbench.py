@@ -1,10 +1,11 @@
 """Where code runs as settings say: kernels, the tools in them, and what code needs before it runs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from terp.artifacts import OUTPUTS
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.keys import with_keys
@@ -12,6 +13,7 @@ from terp.packages.missing import MissingPackages, Policy
 from terp.places import Places, find_places
 from terp.project import Project
 from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
+from terp.sandbox.wishes import confinement_of
 from terp.settings import Settings
 from terp.tools.offering import OffersServices, offer_tools
 from terp.tools.reading import read_toolbox
@@ -53,22 +55,35 @@ class Workbench:
 
     def offer(self, to: OffersServices, voice: "Voice") -> None:
         """Offer what the tools call from a kernel."""
-        offer_tools(to, voice, self.settings, self.keyed)
+        offer_tools(to, voice, self.settings, self.keyed, lambda: self.kernels.network)
 
 
 def workbench(
-    settings: Settings, *, project: Project, environ: Mapping[str, str], folder: Path, prelude: str = ""
+    settings: Settings,
+    *,
+    project: Project,
+    environ: Mapping[str, str],
+    folder: Path,
+    prelude: str = "",
+    unasked: Callable[[], bool] | None = None,
 ) -> Workbench:
     """Kernels and tools as `settings` say, and what is trusted of a project. No kernel is started.
 
-    `folder` is written by terp alone; `prelude` is code that the Python kernel runs at every start.
+    `folder` is written by terp alone; `prelude` is code that the Python kernel runs at every start. `unasked`
+    tells whether code runs without a question, as settings say unless it is given.
 
     Raises:
         SettingsError: a language is one that terp does not know, or a tool file cannot be read.
         KeyringFailed: the key is in the system's keyring, which does not give it.
+        NoSandbox: a sandbox is required, and none works here.
     """
     places = find_places(environ)
-    kernels = LocalKernels(str(project.cwd), kernel_options(settings), environ=environ)
+    confinement = confinement_of(settings, project.cwd, environ, unasked)
+    confinement.check()
+    confinement.outputs = str(folder / OUTPUTS)
+    confinement.readable = tuple(map(str, folder.glob("stdin*")))
+    options = kernel_options(settings)
+    kernels = LocalKernels(str(project.cwd), options, environ=environ, confinement=confinement)
     own = (settings.record, settings.replay, str(places.history))
     kernels.own_files = tuple(path for path in own if path)
     kernels.own_folders = _own_folders(places, Path(kernels.cwd), folder)

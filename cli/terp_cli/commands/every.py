@@ -115,6 +115,11 @@ TABLE = (
         completes="code.languages",
     ),
     Command(
+        "allow", "PATH|network", "let confined code write there, or use the network", "Code",
+        "switches.allow",
+        "Until the session ends. A kernel that runs must be started anew for it; you are asked.",
+    ),
+    Command(
         "sessions", "", "list the earlier sessions of this directory", "Session",
         "conversation.sessions", shows=True,
     ),

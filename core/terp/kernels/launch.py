@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,8 @@ import terp
 from terp.importing import import_slow
 from terp.kernels.connection import Connection
 from terp.pythons.interpreter import Interpreter
+from terp.sandbox.tier import Confined
+from terp.sandbox.unconfined import unconfined
 
 # `-E` and `-P` keep the person's PYTHONPATH and directory away from the host; what it starts has them.
 _START = """
@@ -32,7 +34,8 @@ class Launch:
     `bootstrap` is code that the kernel runs silently before the first cell. `transport` is how messages
     travel: sockets in a private directory, or ports of 127.0.0.1 for kernels that know nothing else.
     `interrupt_by` is what stops the code: SIGINT to the kernel's process group, or a message. With
-    `results_lag` a result may come after the kernel has said that it is idle.
+    `results_lag` a result may come after the kernel has said that it is idle. It `needs` to read certain
+    folders, wherever they lie; `confined` is what holds it.
     """
 
     argv: Sequence[str]
@@ -45,6 +48,13 @@ class Launch:
     transport: Literal["ipc", "tcp"] = "ipc"
     interrupt_by: Literal["signal", "message"] = "signal"
     results_lag: bool = False
+    needs: tuple[str, ...] = ()
+    confined: Confined = field(default_factory=unconfined)
+
+    @property
+    def tier(self) -> str:
+        """What confines it."""
+        return self.confined.what
 
     def load(self) -> Callable[[], Connection]:
         """What makes the process."""

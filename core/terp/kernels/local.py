@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from terp.events import KernelState
 from terp.kernels.connection import Way
 from terp.kernels.environment import find_python
 from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.launch import Launch
 from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
 from terp.kernels.runtimes import python as python_runtime
@@ -18,6 +20,7 @@ from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
 from terp.outputs import Output
 from terp.pythons.interpreter import Interpreter
+from terp.sandbox.confinement import Confinement, Wish
 
 
 class _Listeners:
@@ -50,16 +53,23 @@ class LocalKernels:
         options: KernelOptions | None = None,
         *,
         environ: Mapping[str, str] | None = None,
+        confinement: Confinement | None = None,
     ) -> None:
         self.cwd = str(Path(cwd or Path.cwd()).absolute())
         self.options = options or KernelOptions()
         self.environ = os.environ if environ is None else environ
+        self.confinement = confinement or Confinement(Wish(), self.cwd, self.environ)
         self.interpreter: Interpreter | None = None
         self.functions: Callable[[], str] = str
         self.own_files: tuple[str, ...] = ()
         self.own_folders: tuple[str, ...] = ()
         self._listeners = _Listeners()
         self._kernels: dict[str, Kernel] = {}
+
+    @property
+    def network(self) -> bool:
+        """Whether code has the network, where it is confined."""
+        return self.confinement.network
 
     @property
     def languages(self) -> Sequence[str]:
@@ -90,16 +100,25 @@ class LocalKernels:
         return self._kernel(self._here[name])
 
     def jupyter(self, language: str, way: Callable[[str], Way]) -> JupyterKernel:
-        """A kernel with what these kernels have in common."""
-        return JupyterKernel(
+        """A kernel with what these kernels have in common: one process of this machine is confined here."""
+
+        def confined(token: str) -> Way:
+            made = way(token)
+            if not isinstance(made, Launch):
+                return made
+            return replace(made, confined=self.confinement.now(made.needs))
+
+        kernel = JupyterKernel(
             language,
             self.cwd,
-            way,
+            confined,
             self._listeners,
             max_output_chars=self.options.max_output_chars,
             own_files=self.own_files,
             own_folders=self.own_folders,
         )
+        kernel.next_tier = lambda: self.confinement.what
+        return kernel
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Tell `listener` what happens outside runs."""
@@ -126,7 +145,8 @@ class LocalKernels:
         return self._kernels[runtime.language]
 
     def _machine(self) -> Machine:
-        return Machine(self.environ, self.python.path, self.options.shell)
+        network = self.confinement.network or not self.confinement.wanted
+        return Machine(self.environ, self.python.path, self.options.shell, network=network)
 
     @cached_property
     def _here(self) -> Mapping[str, Runtime]:

@@ -35,6 +35,14 @@ class Interpreter:
         return tuple(folder for folder in (self.overlay, self.packages) if folder)
 
 
+def needed_by(interpreter: Interpreter) -> tuple[str, ...]:
+    """The folders that a Python and its packages are read from."""
+    path = Path(interpreter.path)
+    programs = (interpreter.programs,) if interpreter.programs else ()
+    prefixes = dict.fromkeys(str(one.parent.parent) for one in (path, path.resolve()))
+    return (*(one for one in prefixes if one != "/"), *interpreter.folders, *programs)
+
+
 def own_interpreter(why: str = "terp's own") -> Interpreter:
     """The Python that runs terp."""
     return Interpreter(sys.executable, why)

@@ -37,7 +37,9 @@ def runtime() -> Runtime:
 
 
 def find_deno(machine: Machine) -> str:
-    """The person's deno, or that of terp's own environment."""
+    """The person's deno, or that of terp's own environment; none where it cannot open ports."""
+    if not machine.network:
+        return ""
     own = Path(sys.executable).with_name("deno")
     return machine.which("deno") or (str(own) if own.exists() else "")
 
