@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, StopReason, TerpError
+from terp.paths import typed_path
 from terp.places import find_places
 from terp.profiles import load_settings, profile_in_effect
 from terp.settings import Given, Settings
@@ -114,7 +115,7 @@ class Call:
     def cwd(self) -> Path:
         """The working directory of the session."""
         try:
-            cwd = Path(self.options.cwd or Path.cwd()).expanduser().absolute()
+            cwd = typed_path(str(self.options.cwd or Path.cwd())).absolute()
         except FileNotFoundError:
             raise SettingsError(["the current directory is gone; change to another one."]) from None
         if not cwd.is_dir():
@@ -162,7 +163,7 @@ class Call:
         """The directory of `--out`, made now rather than after all the work; None without one."""
         if not self.options.out:
             return None
-        folder = Path(self.options.out).expanduser().absolute()
+        folder = typed_path(str(self.options.out)).absolute()
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from terp.errors import SettingsError
+from terp.paths import typed_path
 from terp.places import Places
 from terp.profile_file import ProfileFile, read_profile
 from terp.setting_variables import from_environment
@@ -91,7 +92,7 @@ class Profiles:
 
     def _candidates(self, name: str, folder: Path) -> list[Path]:
         if "/" in name or name.endswith(_SUFFIXES):
-            return [(folder / Path(name).expanduser()).absolute()]
+            return [(folder / typed_path(name)).absolute()]
         return [place / (name + suffix) for place in (self.own, self.shipped) for suffix in _SUFFIXES]
 
     def _missing(self, name: str, candidates: list[Path]) -> str:
