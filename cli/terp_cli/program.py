@@ -5,14 +5,12 @@ import os
 from collections.abc import Callable, Mapping
 
 from terp.errors import SettingsError, TerpError
-from terp.profile_file import short_path
-from terp.profiles import Profiles
 from terp.settings import Settings
 from terp_cli import streams
 from terp_cli.call import Call
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
-from terp_cli.sanitise import one_line, readable
+from terp_cli.sanitise import one_line
 from terp_cli.stopping import Stopped
 
 
@@ -134,14 +132,9 @@ def _tools(call: Call) -> int:
 
 
 def _profiles(call: Call) -> int:
-    entries = list(Profiles(call.places.profiles).listed())
-    width = max(len(entry.name) for entry in entries)
-    for entry in entries:
-        where = f"[{'shipped' if entry.shipped else short_path(entry.path)}]"
-        about = f"{entry.description} {where}".lstrip()
-        call.out.write(f"{one_line(entry.name):{width}}  {one_line(about)}\n")
-        call.out.writelines(f"{'':{width}}  {readable(problem)}\n" for problem in entry.problems)
-    return 0
+    from terp_cli.profile_verbs import profiles  # noqa: PLC0415  (see above)
+
+    return profiles(call)
 
 
 _COMMANDS: Mapping[str, Callable[[Call], int]] = {

@@ -122,7 +122,7 @@ class Repl:
             model=lambda: talk.session.model.name,
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
             unasked=lambda: talk.auto_run,
-            profile=talk.profile,
+            profile=lambda: talk.profile,
             python=lambda: environment_name(talk.session.pythons.current if talk.session.pythons else None),
         )
         talk.replaced = self._watch_anew

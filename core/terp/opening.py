@@ -1,23 +1,20 @@
 """The short way to a session, and the one place where its parts are put together from settings."""
 
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from terp.briefing import Briefing
 from terp.errors import SettingsError
-from terp.kernels.local import LocalKernels
 from terp.limits import Limits
+from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
 from terp.paths import typed_path
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
-from terp.profiles import load_settings
-from terp.prompt import Facts, system_prompt
-from terp.pythons.choosing import Wanted
-from terp.pythons.interpreter import version_of
+from terp.project import Project, Trust, bare_project, read_project
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Given, Settings
@@ -37,6 +34,7 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     cwd: str | Path = "",
     environ: Mapping[str, str] | None = None,
     keep: "bool | str | Path | Keeping" = False,
+    trusted: Trust | None = None,
     **settings: Any,
 ) -> "Opening":
     """A conversation, for a `with` block (`Chat`) or an `async with` block (`Session`).
@@ -53,14 +51,20 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     implements `terp.store.protocol.Keeping` keeps it in a store of its own, such as a database; pictures and
     full outputs are then still files of a new folder. `terp.store.lines.keep_lines` makes one of little.
 
+    The project around `cwd` is left alone unless there is somebody to ask: `trusted` says about each of its
+    files of settings and instructions, by path and content, whether it counts.
+
     Raises:
         SettingsError: a setting is unknown or wrong.
         SessionError: on entering the block: the folder holds a session that cannot be gone on with.
     """
     surroundings = os.environ if environ is None else environ
     places = find_places(surroundings)
-    chosen = load_settings(_given(settings), profile=profile, environ=surroundings, places=places)
-    return Opening(chosen, person, places, str(cwd), surroundings, keep)
+    project = read_project(cwd, surroundings, trusted) if trusted else bare_project(cwd)
+    loaded = load_settings(
+        _given(settings), profile=profile, environ=surroundings, places=places, project=project
+    )
+    return Opening(loaded, person, places, project, surroundings, keep)
 
 
 class Opening:
@@ -68,18 +72,18 @@ class Opening:
 
     def __init__(
         self,
-        settings: Settings,
+        loaded: Loaded,
         person: Person | None,
         places: Places,
-        cwd: str,
+        project: Project,
         environ: Mapping[str, str],
         keep: "bool | str | Path | Keeping" = False,
     ) -> None:
         self._keep = keep
-        self._settings = settings
+        self._settings, self._notices = loaded.settings, loaded.notices
         self._person = person
         self._places = places
-        self._cwd = cwd
+        self._project = project
         self._environ = environ
         self._chat: Chat | None = None
         self._session: Session | None = None
@@ -110,9 +114,9 @@ class Opening:
         person, place = self._person or Nobody(), self._place()
         decides = AutoRun(person) if self._settings.auto_run else person
         session = await build_session(
-            self._settings, decides, place=place, cwd=self._cwd, environ=self._environ
+            self._settings, decides, place=place, project=self._project, environ=self._environ
         )
-        for problem in session.toolbox.problems:
+        for problem in (*self._project.notices, *self._notices, *session.toolbox.problems):
             session.voice.tell(problem)
         return session
 
@@ -125,7 +129,7 @@ class Opening:
         secrets = Secrets(self._environ, self._settings)
         if own is not None and is_session(own):
             return stored_place(own, secrets)
-        return new_place(own or new_folder(self._places.sessions), self._cwd, secrets)
+        return new_place(own or new_folder(self._places.sessions), str(self._project.cwd), secrets)
 
 
 async def build_session(
@@ -133,7 +137,7 @@ async def build_session(
     person: Person,
     *,
     place: Place,
-    cwd: str,
+    project: Project,
     environ: Mapping[str, str],
     api_key: str = "",
     prelude: str = "",
@@ -142,14 +146,15 @@ async def build_session(
 
     No kernel is started. Without a model in the settings one is looked for: by the keys in `environ`,
     then among the servers of this machine, with consent. `prelude` is code that the Python kernel runs
-    at every start; `place` is where the session's files go, and with its `keeper` what keeps the session: any
-    implementation of `terp.store.protocol.Keeping`, whose `stored` is what it goes on with.
+    at every start, in the directory of `project`, whose instructions the model is told. `place` is where
+    the session's files go, and with its `keeper` what keeps the session: any implementation of
+    `terp.store.protocol.Keeping`, whose `stored` is what it goes on with.
 
     Raises:
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
     """
-    bench = workbench(settings, cwd=cwd, environ=environ, folder=place.folder, prelude=prelude)
+    bench = workbench(settings, cwd=str(project.cwd), environ=environ, folder=place.folder, prelude=prelude)
     kernels, toolbox = bench.kernels, bench.toolbox
     model = await build_model(
         settings,
@@ -165,14 +170,10 @@ async def build_session(
         person,
         folder=place.folder,
         keeper=place.keeper,
-        system=system_prompt(
-            _facts(settings, kernels, bench.wanted),
-            instructions=settings.instructions,
-            replacement=settings.system_message,
-            functions=toolbox.told(shipped=not settings.system_message),
-        ),
-        limits=_limits(settings),
+        limits=limits_of(settings),
     )
+    session.briefing = Briefing(kernels, toolbox, environ, project)
+    session.brief(session.briefing.text(settings), code=settings.code)
     session.pythons, session.packages = bench.pythons(session.voice), bench.packages(session.voice)
     for preparation in session.pythons, session.packages:
         session.readiness.add(preparation)
@@ -181,19 +182,8 @@ async def build_session(
     return session
 
 
-def _facts(settings: Settings, kernels: LocalKernels, wanted: Wanted | None) -> Facts:
-    return Facts(
-        system="{0.sysname} {0.machine}".format(os.uname()),
-        cwd=kernels.cwd,
-        languages=kernels.languages,
-        python=version_of(wanted.path if wanted else sys.executable),
-        max_output_chars=settings.max_output_chars,
-        stateless=kernels.stateless,
-        packages=settings.packages,
-    )
-
-
-def _limits(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> Limits:
+    """What `settings` say about turns."""
     return Limits(
         max_steps=settings.max_steps,
         max_budget_usd=settings.max_budget_usd,

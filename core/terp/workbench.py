@@ -39,9 +39,12 @@ class Workbench:
 
     def packages(self, voice: "Voice") -> MissingPackages:
         """What installs what the code imports."""
-        policy = self.settings.auto_install or ("known" if self.settings.auto_run else "ask")
         return MissingPackages(
-            cast("Policy", policy), self.settings.packages, lambda: self.kernels.python, voice, self.environ
+            install_policy(self.settings),
+            self.settings.packages,
+            lambda: self.kernels.python,
+            voice,
+            self.environ,
         )
 
     def offer(self, to: OffersServices, voice: "Voice") -> None:
@@ -68,6 +71,11 @@ def workbench(
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     wanted = wanted_python(settings.python, environ, kernels.cwd)
     return Workbench(kernels, toolbox, wanted, settings, environ, places)
+
+
+def install_policy(settings: Settings) -> Policy:
+    """Whether packages are installed, as `settings` say."""
+    return cast("Policy", settings.auto_install or ("known" if settings.auto_run else "ask"))
 
 
 def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:

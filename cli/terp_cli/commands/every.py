@@ -149,10 +149,11 @@ TABLE = (
         completes="telling.setting_names", shows=True,
     ),
     Command(
-        "profile", "[NAME]", "tell which profile is in use, and which there are", "terp",
-        "telling.profile",
-        "With NAME it tells what that profile sets.",
-        completes="telling.profile_names", shows=True,
+        "profile", "[NAME]", "tell which profile is in use, or take another one", "terp",
+        "profile.use",
+        "With NAME its settings count from now on, below flags and variables, and what that changes is told. "
+        "The conversation stays; a kernel starts anew only where it has to, after a question.",
+        completes="profile.names",
     ),
     Command(
         "clear", "", "clear the screen", "terp", "switches.clear",

@@ -55,6 +55,11 @@ class MissingPackages:
         self._environ = environ
         self._tried: set[str] = set()
 
+    def want(self, policy: Policy, configured: Sequence[str]) -> None:
+        """Go by another policy, and have other packages there before the next code."""
+        self.policy = policy
+        self._configured = list(configured)
+
     def waits(self, language: str) -> bool:
         """Whether configured packages have to be there before the kernel of `language` starts."""
         return language == "python" and any(not self._has(name) for name in self._configured)
