@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, StopReason, TerpError
 from terp.loading import Loaded, load_settings, profile_in_effect
+from terp.paths import typed_path
 from terp.places import find_places
 from terp.project import Project, read_project
 from terp.settings import Given, Layer, Settings
@@ -153,7 +154,7 @@ class Call:
     def cwd(self) -> Path:
         """The working directory of the session."""
         try:
-            cwd = Path(self.options.cwd or Path.cwd()).expanduser().absolute()
+            cwd = typed_path(str(self.options.cwd or Path.cwd())).absolute()
         except FileNotFoundError:
             raise SettingsError(["the current directory is gone; change to another one."]) from None
         if not cwd.is_dir():
@@ -201,7 +202,7 @@ class Call:
         """The directory of `--out`, made now rather than after all the work; None without one."""
         if not self.options.out:
             return None
-        folder = Path(self.options.out).expanduser().absolute()
+        folder = typed_path(str(self.options.out)).absolute()
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

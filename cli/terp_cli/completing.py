@@ -14,6 +14,7 @@ from typing import TypeVar
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from terp.paths import typed_path
 from terp.trust.bounded import Refused, read_bounded
 from terp_cli.mentions import mention
 from terp_cli.sanitise import one_line
@@ -133,7 +134,7 @@ def _ignored_by(path: Path) -> Callable[[str], bool]:
 def _beside(folder: Path, typed: str) -> Iterator[str]:
     head, slash, start = typed.rpartition("/")
     with suppress(OSError, RuntimeError):
-        for entry in sorted((folder / Path(head + slash).expanduser()).iterdir()):
+        for entry in sorted((folder / typed_path(head + slash)).iterdir()):
             if entry.name.startswith(start):
                 yield f"{head}{slash}{entry.name}{'/' if entry.is_dir() else ''}"
 

@@ -5,11 +5,11 @@ import filecmp
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from itertools import count
 from pathlib import Path
 
 from terp.errors import AttachmentError
 from terp.messages import Attachment, Image
+from terp.paths import typed_path, unused
 from terp.peek import peek
 
 _LINES = 5
@@ -34,7 +34,7 @@ def attach(
     Raises:
         AttachmentError: one of them is missing or unreadable. Nothing has been copied then.
     """
-    sources = list(dict.fromkeys(Path(file).expanduser() for file in files))
+    sources = list(dict.fromkeys(map(typed_path, files)))
     if problems := [problem for source in sources if (problem := _problem(source))]:
         raise AttachmentError("\n".join(problems))
     return tuple(_attachment(source, cwd, copied) for source in sources)
@@ -43,16 +43,6 @@ def attach(
 def with_attachments(prompt: str, attachments: Sequence[Attachment]) -> str:
     """The prompt to send: attachments without any words ask to be confirmed."""
     return _CONFIRM if attachments and not prompt.strip() else prompt
-
-
-def unused(path: Path) -> Path:
-    """`path`, or the first of `name-2.ext`, `name-3.ext` … that does not exist."""
-    if not path.exists() and not path.is_symlink():
-        return path
-    suffix = "".join(path.suffixes[-2:]) if path.suffixes[-2:-1] == [".tar"] else path.suffix
-    stem = path.name.removesuffix(suffix)
-    candidates = (path.with_name(f"{stem}-{number}{suffix}") for number in count(2))
-    return next(one for one in candidates if not one.exists() and not one.is_symlink())
 
 
 def copy_unused(source: Path, folder: Path) -> Path:
@@ -105,7 +95,9 @@ def _attachment(source: Path, cwd: Path, copied: Callable[[Path, Path], None] | 
     # A name that is not UTF-8 could not be sent.
     name = os.fsencode(path.relative_to(cwd) if path else here).decode(errors="replace")
     where = "It is in the working directory" if path else "It is at that path, outside the working directory"
-    note = f"[Attachment: {name}] {where}: {look.facts}"
+    # A line break in a name would end the line that names it.
+    shown = name if name.isprintable() else repr(name)
+    note = f"[Attachment: {shown}] {where}: {look.facts}"
     mime = _PICTURES.get(look.kind.partition(",")[0], "")
     image = None
     if mime and look.size <= _IMAGE_BYTES:

@@ -13,6 +13,7 @@ from terp.function_names import FunctionNames
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
+from terp.paths import typed_path
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.project import Project, Trust, bare_project, read_project
@@ -126,7 +127,7 @@ class Opening:
             return Place(new_folder(self._places.sessions))
         if not isinstance(self._keep, bool | str | Path):
             return Place(new_folder(self._places.sessions), self._keep)
-        own = None if self._keep is True else Path(self._keep).expanduser().absolute()
+        own = None if self._keep is True else typed_path(str(self._keep)).absolute()
         secrets = Secrets(self._environ, self._settings)
         if own is not None and is_session(own):
             return stored_place(own, secrets)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from terp.paths import typed_path
 from terp.profile_groups import read_group, unknown
 from terp.profile_values import hint, quoted, value_of
 from terp.setting import Setting, Source, table
@@ -141,7 +142,7 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
             value = _value(profile, where, row, node)
             if row.are_paths:
                 # Nobody knows in which directory, with whose files in it, the settings will be read.
-                value = tuple(str(profile.path.absolute().parent / Path(one).expanduser()) for one in value)
+                value = tuple(str(profile.path.absolute().parent / typed_path(one)) for one in value)
         except ValueError:
             profile.problems.append(
                 f"{where}: '{name}' is {quoted(node)}, must be {row.rule}.{hint(row, node)}"

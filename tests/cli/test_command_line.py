@@ -33,6 +33,12 @@ def test_words_and_flags_come_in_any_order() -> None:
     assert line.given == {"auto_run": Given(True, "-y"), "model": Given("a/b", "-m")}
 
 
+def test_a_flag_that_takes_names_can_be_given_again() -> None:
+    line = read("--tools", "a.py,b.py", "--tools=c.yaml", "-f", "x", "-f", "y", "go")
+    assert line.given == {"tools": Given(("a.py", "b.py", "c.yaml"), "--tools")}
+    assert line.options.file == ("x", "y")
+
+
 @pytest.mark.parametrize("flag", ["--max_steps=3", "--max-steps=3", "--max_steps 3"])
 def test_hyphens_and_underscores_are_alike(flag: str) -> None:
     assert read(*flag.split()).given == {"max_steps": Given(3, "--max-steps")}

@@ -32,16 +32,16 @@ async def variables(talk: Talk, name: str) -> None:
     # A language that runs comes before a variable that is called like it.
     if only := [kernel for kernel in started if kernel.language == name]:
         started, name = only, ""
-    silent = [kernel.language for kernel in started if not namespaces.tells(kernel)]
-    if silent:
-        talk.say(f"The variables of {' and '.join(silent)} cannot be listed.")
     tables: dict[str, list[Variable]] = {}
     for language, one in await namespaces.variables():
         if name in one.name and language in [kernel.language for kernel in started]:
             tables.setdefault(language, []).append(one)
-    if not tables and not silent:
-        talk.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
     _show_tables(talk, tables, titled=len(started) > 1)
+    silent = [kernel.language for kernel in started if not namespaces.tells(kernel)]
+    if silent:
+        talk.say(f"The variables of {' and '.join(silent)} cannot be listed.")
+    elif not tables:
+        talk.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
 
 
 def _show_tables(talk: Talk, tables: "Mapping[str, Sequence[Variable]]", *, titled: bool) -> None:

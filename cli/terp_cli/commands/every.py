@@ -104,6 +104,12 @@ TABLE = (
         completes="code.run_numbers", shows=True,
     ),
     Command(
+        "open", "[N|PATH]", "open a page or a picture outside the terminal", "Code", "shown.open_shown",
+        "The last one that was shown, that of run N, or a file. A page goes to $BROWSER where that is set, "
+        "all else to what the desktop has for it (xdg-open, open).",
+        completes="shown.runs_with_pictures", shows=True,
+    ),
+    Command(
         "edit", "[N]", "bring code back to the input line", "Code", "code.edit",
         "The last piece of code, or that of run N, as a line of >>> or !: change it and enter it, and it "
         "runs without the model. Ctrl+X Ctrl+E opens it in your editor.",

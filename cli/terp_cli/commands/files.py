@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from terp.errors import TerpError
+from terp.paths import typed_path
 from terp_cli.commands.rows import counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
@@ -110,4 +111,4 @@ def _scrubber(talk: Talk) -> "Scrubber":
 
 def _place(talk: Talk, path: str) -> Path:
     cwd = Path(talk.session.kernels.get(talk.session.kernels.languages[0]).cwd)
-    return cwd / Path(path).expanduser()
+    return cwd / typed_path(path)

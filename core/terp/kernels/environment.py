@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from terp.paths import typed_path
 from terp.pythons.interpreter import Interpreter, has_module, own_interpreter
 
 # Everything else stays out: a kernel runs code of a model, and keys live in environment variables.
@@ -63,7 +64,7 @@ def python_environment(interpreter: Interpreter, environment: Mapping[str, str])
 def find_python(python: str, environ: Mapping[str, str]) -> Interpreter:
     """The interpreter for Python kernels: the one asked for, the active environment's, or terp's own."""
     if python:
-        return Interpreter(str(Path(python).expanduser()), "as configured")
+        return Interpreter(str(typed_path(python)), "as configured")
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         prefix = environ.get(variable, "")
         if not prefix:

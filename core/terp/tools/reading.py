@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from terp.errors import SettingsError
+from terp.paths import typed_path
 from terp.places import Places
 from terp.profile_file import short_path
 from terp.project import ProjectFile
@@ -46,7 +47,7 @@ def read_toolbox(
     """
     if "python" not in kernels.languages:
         return Toolbox()
-    named = [Path(kernels.cwd, Path(name).expanduser()) for name in settings.tools]
+    named = [Path(kernels.cwd, typed_path(name)) for name in settings.tools]
     own = [path for name in OWN_FILES if (path := places.config / name).is_file()]
     sources: dict[str, str] = {}
     read: list[Declared] = []

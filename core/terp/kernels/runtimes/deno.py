@@ -50,7 +50,7 @@ def deno_launch(
     """How the kernel of `deno` is started."""
     options = options or KernelOptions()
     return Launch(
-        argv=(deno, "jupyter", "--kernel", "--conn", "{connection_file}"),
+        argv=(deno, "jupyter", "--quiet", "--kernel", "--conn", "{connection_file}"),
         cwd=cwd,
         environment=kernel_environment(environ, options.env_pass) | _SET,
         language="typescript",
