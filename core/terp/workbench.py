@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from terp.attaching import told
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
+from terp.kernels.provisioning import provisioner_of
 from terp.packages.missing import MissingPackages, Policy
 from terp.places import Places, find_places
 from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
@@ -97,6 +98,7 @@ def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
         env_pass=settings.env_pass,
         languages=settings.languages,
         prelude=prelude,
+        provisioner=provisioner_of(settings.kernel_provisioner, settings.kernel_provisioner_config),
     )
 
 
