@@ -110,10 +110,12 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     session = await opened(given.place)
     if doubtful := doubt(session.model.name, settings.api_base):
         call.tell(doubtful)
-    for problem in session.equipment.toolbox.problems:
-        call.tell(problem)
-    if session.equipment.confinement is not None and session.equipment.confinement.warning and not call.stays:
-        call.tell(session.equipment.confinement.warning)
+    equipment = session.equipment
+    begun_with = [equipment.attaching.told] if equipment.attaching and equipment.attaching.told else []
+    for line in (*begun_with, *equipment.toolbox.problems):
+        call.tell(line)
+    if equipment.confinement is not None and equipment.confinement.warning and not call.stays:
+        call.tell(equipment.confinement.warning)
     _keep_imports()
     # By then the prompt is there, or the request is out.
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)

@@ -123,8 +123,10 @@ class Repl:
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
             unasked=lambda: talk.auto_run,
             profile=lambda: talk.profile,
-            python=lambda: environment_name(
-                talk.session.equipment.pythons.current if talk.session.equipment.pythons else None
+            python=lambda: (
+                # Its name would take the room of what follows it.
+                talk.session.kernels.get(talk.session.kernels.languages[0]).place.partition(" (")[0]
+                or environment_name(pythons.current if (pythons := talk.session.equipment.pythons) else None)
             ),
         )
         talk.replaced = self._watch_anew

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from terp.attaching import found_for
 from terp.events import Noticed, Progress
 from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel
@@ -33,18 +34,25 @@ def run_alone(call: Call, settings: Settings) -> int:
     """
     code = read_code(call.line.argument)
     folder = call.out_folder or folder_of(call)
+    found = asyncio.run(found_for(settings, call.environ, str(call.cwd)))
     # The code is the person's own: only where they ask for a sandbox does it run in one.
     bench = workbench(
-        settings, project=call.project, environ=call.environ, folder=folder, unasked=lambda: False
+        settings,
+        project=call.project,
+        environ=call.environ,
+        folder=folder,
+        unasked=lambda: False,
+        found=found,
     )
     language = language_for(call.line.argument, call.options.language, bench.kernels.languages)
     kernel = bench.kernels.get(language)
-    for problem in bench.toolbox.problems:
-        call.tell(problem)
+    for line in (*([bench.told] if bench.told else []), *bench.toolbox.problems):
+        call.tell(line)
     person = person_beside(call, settings) or Nobody()
     alone = Alone(AutoRun(person) if settings.auto_run else person, call.tell)
-    for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):
-        alone.readiness.add(preparation)
+    if "python" not in bench.kernels.attached:
+        for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):
+            alone.readiness.add(preparation)
     bench.offer(alone.services, alone.voice)
 
     async def run() -> int:

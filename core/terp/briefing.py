@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from terp.attaching import taught
 from terp.instructions import written_instructions
+from terp.kernels.attached.attachment import Attachment
 from terp.kernels.protocol import Kernel
 from terp.places import find_places
 from terp.project import Project
@@ -35,6 +37,10 @@ class RunsCode(Protocol):
     @property
     def languages(self) -> Sequence[str]:
         """What can run in them."""
+
+    @property
+    def attached(self) -> Mapping[str, Attachment]:
+        """Kernels of somebody else among them, by language."""
 
     @property
     def stateless(self) -> Sequence[str]:
@@ -70,14 +76,18 @@ class Briefing:
         wanted = wanted_python(settings.python, self.environ, self.kernels.cwd, self.project.python)
         python = wanted.path if wanted else sys.executable
         asked_for = [name for name in settings.packages if name not in _MATTERING]
+        packages = (*present_packages(python, _MATTERING), *asked_for)
+        attached = self.kernels.attached
+        theirs = attached.get("python")
         return Facts(
             system="{0.sysname} {0.machine}".format(os.uname()),
             cwd=self.kernels.cwd,
             languages=self.kernels.languages,
-            python=version_of(python),
+            python=theirs.version if theirs else version_of(python),
             max_output_chars=settings.max_output_chars,
             stateless=self.kernels.stateless,
-            packages=(*present_packages(python, _MATTERING), *asked_for),
+            packages=() if theirs else packages,
+            shared=" ".join(taught(one, language) for language, one in attached.items()),
             code=settings.code,
             tier=self.kernels.get(self.kernels.languages[0]).tier,
             network=self.kernels.network,

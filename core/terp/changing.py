@@ -50,8 +50,9 @@ class Change:
 def started_anew(session: Session, change: Change) -> tuple[Kernel, ...]:
     """The kernels that run and have to start anew for the change to reach them; their variables are lost."""
     kernels = [session.kernels.get(language) for language in session.kernels.languages]
-    # One kernel may serve several languages, and need not be hashable; that of SQL lives in Python's.
-    running = [one for one in {id(one): one for one in kernels}.values() if one.generation]
+    # One kernel may serve several languages, and need not be hashable; that of SQL lives in Python's. Those
+    # of somebody else stay as they are.
+    running = [one for one in {id(one): one for one in kernels}.values() if one.generation and not one.place]
     if any(kernel.language == "python" for kernel in running):
         running = [kernel for kernel in running if kernel.language != "sql"]
     if change.touches({"env_pass"}):

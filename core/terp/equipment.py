@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
+    from terp.attaching import Attaching
     from terp.briefing import Briefing
     from terp.mcp_servers.servers import Servers
     from terp.packages.missing import MissingPackages
@@ -19,7 +20,8 @@ class Equipment:
     """What settings give the code of a session, and the model's knowledge of it.
 
     `pythons` decides about the Python that runs the code, `packages` installs into it and `confinement` holds
-    the code back; they are None where kernels run elsewhere. `briefing` makes the system prompt of settings.
+    the code back; they are None where kernels run elsewhere. `attaching` exchanges kernels for those
+    of somebody else. `briefing` makes the system prompt of settings.
     The functions of `toolbox` and `servers` are in the Python kernel, and run when the model calls them as
     tools, by one of the names in `functions`.
     """
@@ -30,6 +32,7 @@ class Equipment:
     toolbox: Toolbox = field(default_factory=Toolbox)
     servers: "Servers | None" = None
     confinement: "Confinement | None" = None
+    attaching: "Attaching | None" = None
     functions: Mapping[str, str] = field(default_factory=dict)
 
     async def aclose(self) -> None:

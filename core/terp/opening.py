@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from terp.attaching import Attaching, found_for
 from terp.briefing import Briefing
 from terp.equipment import Equipment
 from terp.errors import SettingsError
@@ -22,7 +23,7 @@ from terp.setting import table
 from terp.settings import Given, Settings
 from terp.store.folders import new_folder
 from terp.store.places import Place, Secrets, is_session, new_place, stored_place
-from terp.workbench import workbench
+from terp.workbench import Workbench, workbench
 
 if TYPE_CHECKING:
     from terp.chat import Chat
@@ -118,8 +119,10 @@ class Opening:
         session = await build_session(
             self._settings, decides, place=place, project=self._project, environ=self._environ
         )
-        for problem in (*self._project.notices, *self._notices, *session.equipment.toolbox.problems):
-            session.voice.tell(problem)
+        equipment = session.equipment
+        begun_with = [equipment.attaching.told] if equipment.attaching and equipment.attaching.told else []
+        for line in (*begun_with, *self._project.notices, *self._notices, *equipment.toolbox.problems):
+            session.voice.tell(line)
         return session
 
     def _place(self) -> "Place":
@@ -158,7 +161,10 @@ async def build_session(
         KeyringFailed: the key is in the system's keyring, which does not give it.
         NoSandbox: a sandbox is required, and none works here.
     """
-    bench = workbench(settings, project=project, environ=environ, folder=place.folder, prelude=prelude)
+    found = await found_for(settings, environ, str(project.cwd))
+    bench = workbench(
+        settings, project=project, environ=environ, folder=place.folder, prelude=prelude, found=found
+    )
     kernels, toolbox = bench.kernels, bench.toolbox
     functions = FunctionNames(toolbox)
     model = await build_model(
@@ -179,17 +185,31 @@ async def build_session(
     )
     briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(briefing.text(settings), code=settings.code)
-    pythons, packages = bench.pythons(session.voice), bench.packages(session.voice)
-    for preparation in pythons, packages:
-        session.readiness.add(preparation)
-    session.equipment = Equipment(pythons, packages, briefing, toolbox, functions=functions)
-    session.equipment.confinement = kernels.confinement
+    session.equipment = Equipment(
+        briefing=briefing, toolbox=toolbox, functions=functions, confinement=kernels.confinement
+    )
+    _let_choose(session, bench)
     bench.offer(session, session.voice)
     if settings.mcp_servers and "python" in kernels.languages:
         from terp.mcp_servers.opening import open_servers  # noqa: PLC0415  (few sessions have any)
 
         open_servers(session, kernels, settings.mcp_servers, functions)
     return session
+
+
+def _let_choose(session: Session, bench: Workbench) -> None:
+    """Let the session choose its Python, and install into it, wherever that is not somebody else's."""
+    pythons, packages = bench.pythons(session.voice), bench.packages(session.voice)
+
+    def choose(own: bool) -> None:
+        session.equipment.pythons, session.equipment.packages = (pythons, packages) if own else (None, None)
+        for preparation in pythons, packages:
+            session.readiness.remove(preparation)
+            if own:
+                session.readiness.add(preparation)
+
+    choose("python" not in bench.kernels.attached)
+    session.equipment.attaching = Attaching(bench.kernels, session.teach, choose, bench.told)
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -15,8 +15,9 @@ class Facts:
     """What the prompt tells about the machine.
 
     `python` is the version of the kernel's Python, or ""; `packages` are those that were asked for. In
-    `stateless` languages a run leaves nothing for the next. Without `code` none of it is run. `tier` is
-    what confines it, or "none"; "" when that is not known. Confined, there may be no `network`.
+    `stateless` languages a run leaves nothing for the next. `shared` tells of kernels of somebody else.
+    Without `code` none of it is run. `tier` is what confines it, or "none"; "" when that is not known.
+    Confined, there may be no `network`.
     """
 
     system: str
@@ -26,6 +27,7 @@ class Facts:
     max_output_chars: int = 20_000
     stateless: Sequence[str] = ()
     packages: Sequence[str] = ()
+    shared: str = ""
     code: bool = True
     tier: str = ""
     network: bool = True
@@ -83,7 +85,8 @@ def _own(facts: Facts) -> str:
     shell = _SHELL if "shell" in facts.languages else ""
     closed = "has the network" if facts.network else "has no network"
     shell += "" if facts.tier in _CONFINED else _HELD.format(facts.tier, closed)
-    more = shell + (_STATELESS.format(", ".join(facts.stateless)) if facts.stateless else "")
+    shared = f"\n- {facts.shared}" if facts.shared else ""
+    more = shell + shared + (_STATELESS.format(", ".join(facts.stateless)) if facts.stateless else "")
     return f"""\
 You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.
 

@@ -47,8 +47,8 @@ class Session:
     `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
     down what happens, and knows what was stored before, with which the session then goes on: in a folder
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
-    implements `Keeping`. Whoever puts the session together fills its `equipment`. All parts are closed by
-    `aclose`.
+    implements `Keeping`. Whoever puts the session together fills its `equipment`; `teach` lets the model read
+    a text with the next message. All parts are closed by `aclose`.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class Session:
         self._past = Past(self._history, self.log, self._copy)
         self.readiness = Readiness()
         self.equipment = Equipment()
+        self.teach = self._history.note
         self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
             model,
@@ -199,8 +200,8 @@ class Session:
         after = self.log.last
         kernel = self.kernels.get(language)
         call = Call(f"{TYPED}{after + 1}", kernel.language, code)
-        note, stop = self._history.note, Interrupts()
-        typed = TypedRun(call, kernel, self.readiness, self._runner, self.limits, self.log, stop, note)
+        stop = Interrupts()
+        typed = TypedRun(call, kernel, self.readiness, self._runner, self.limits, self.log, stop, self.teach)
         async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
                 yield event

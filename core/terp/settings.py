@@ -200,6 +200,24 @@ class Settings:
         choices=("", "never", "ask", "known", "always"),
         unset="ask; known with auto_run",
     )
+    attach: str = setting(
+        "",
+        "a running kernel of somebody else: its connection file, id or notebook, or newest",
+        group="code",
+        metavar="FILE",
+        unset="kernels of terp's own",
+        sources=BY_CALL,
+    )
+    kernel_provisioner: str = setting(
+        "",
+        "the kernel provisioner of Jupyter that starts kernels of Python and of kernelspecs",
+        group="code",
+        metavar="NAME",
+        unset="terp itself",
+    )
+    kernel_provisioner_config: tuple[str, ...] = setting(
+        (), "what it is configured with", group="code", metavar="NAME=VALUE,…"
+    )
     run_timeout_s: float = setting(
         0.0,
         "seconds after which a run is interrupted",

@@ -101,6 +101,8 @@ class EchoKernel:
     languages = ("python",)
     cwd = "/somewhere"
     tier = "none"
+    place = ""
+    connection_file = ""
 
     def __init__(self, replies: Mapping[str, Sequence[RunItem]] | None = None) -> None:
         self.ran: list[str] = []

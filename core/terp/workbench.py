@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from terp.artifacts import OUTPUTS
+from terp.attaching import told
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
+from terp.kernels.provisioning import provisioner_of
 from terp.keys import with_keys
 from terp.packages.missing import MissingPackages, Policy
 from terp.places import Places, find_places
@@ -20,6 +22,7 @@ from terp.tools.reading import read_toolbox
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
+    from terp.kernels.attached.finding import Found
     from terp.voice import Voice
 
 
@@ -27,13 +30,15 @@ if TYPE_CHECKING:
 class Workbench:
     """What a session's code has, and code without a session as well.
 
-    `wanted` is the Python that settings and surroundings ask for, None for terp's own. `keyed` is `environ`
-    with the keys that are kept: for what asks a provider, and not for the code or an installer.
+    `wanted` is the Python that settings and surroundings ask for, None for terp's own. `told` is what the
+    person must know of a kernel of somebody else, if one is used. `keyed` is `environ` with the keys that
+    are kept: for what asks a provider, and not for the code or an installer.
     """
 
     kernels: LocalKernels
     toolbox: Toolbox
     wanted: Wanted | None
+    told: str
     settings: Settings
     environ: Mapping[str, str]
     keyed: Mapping[str, str]
@@ -66,11 +71,13 @@ def workbench(
     folder: Path,
     prelude: str = "",
     unasked: Callable[[], bool] | None = None,
+    found: "Found | None" = None,
 ) -> Workbench:
     """Kernels and tools as `settings` say, and what is trusted of a project. No kernel is started.
 
     `folder` is written by terp alone; `prelude` is code that the Python kernel runs at every start. `unasked`
-    tells whether code runs without a question, as settings say unless it is given.
+    tells whether code runs without a question, as settings say unless it is given. The kernel of somebody
+    else that was `found` runs its language.
 
     Raises:
         SettingsError: a language is one that terp does not know, or a tool file cannot be read.
@@ -87,11 +94,12 @@ def workbench(
     own = (settings.record, settings.replay, str(places.history))
     kernels.own_files = tuple(path for path in own if path)
     kernels.own_folders = _own_folders(places, Path(kernels.cwd), folder)
+    told_of = told(found, kernels.begin_with(found.attachment)) if found else ""
     keyed = with_keys(environ, settings.model, *settings.fallback_models)
     toolbox = read_toolbox(settings, keyed, places, kernels, project.tools)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     wanted = wanted_python(settings.python, environ, kernels.cwd, project.python)
-    return Workbench(kernels, toolbox, wanted, settings, environ, keyed, places)
+    return Workbench(kernels, toolbox, wanted, told_of, settings, environ, keyed, places)
 
 
 def install_policy(settings: Settings) -> Policy:
@@ -107,6 +115,7 @@ def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
         env_pass=settings.env_pass,
         languages=settings.languages,
         prelude=prelude,
+        provisioner=provisioner_of(settings.kernel_provisioner, settings.kernel_provisioner_config),
     )
 
 

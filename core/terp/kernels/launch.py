@@ -56,6 +56,10 @@ class Launch:
         """What confines it."""
         return self.confined.what
 
+    @property
+    def guest(self) -> None:
+        """Nobody's guest."""
+
     def load(self) -> Callable[[], Connection]:
         """What makes the process."""
         # Importing jupyter_client takes 100 ms, in which a front end wants to draw.

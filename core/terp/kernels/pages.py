@@ -83,6 +83,8 @@ class PageKernel:
     shown: Callable[[str], Mapping[str, str]]
     generation: int = 0
     tier: str = "none"
+    place: str = ""
+    connection_file: str = ""
     _count: int = 0
 
     async def start(self) -> None:

@@ -12,6 +12,7 @@ from jupyter_client.manager import AsyncKernelManager
 
 from terp.errors import KernelStartFailed
 from terp.kernels.connection import Route
+from terp.kernels.endings import end_of
 from terp.kernels.launch import Launch
 from terp.kernels.orphans import MARK, Guard, end_marked
 from terp.kernels.provisioner import GroupProvisioner
@@ -44,6 +45,11 @@ class KernelProcess:
         self._closed = False
         self._last_words = ""
         self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    @property
+    def connection_file(self) -> str:
+        """The file in the private directory."""
+        return str(self._dir.connection_file)
 
     async def open(self, route: Route) -> None:
         """Start the process."""
@@ -171,18 +177,5 @@ class KernelProcess:
         assert self._provisioner is not None
         code = await self._provisioner.poll()
         if code is not None and not self.gone.done():
-            self.gone.set_result(_end(code))
+            self.gone.set_result(end_of(code))
         return code is not None
-
-
-def _end(code: int) -> str:
-    """How a process ended, by its exit code, negative for a signal."""
-    how = f"by signal {_signal_name(-code)}" if code < 0 else f"with exit code {code}"
-    return f"The kernel ended {how}."
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return str(number)

@@ -119,6 +119,18 @@ class Confinement:
                 "Install bubblewrap, or run terp doctor, which says what is missing.",
             )
 
+    def check_elsewhere(self, where: str) -> None:
+        """Return when code may run in a kernel that terp does not start itself; `where` that is.
+
+        Raises:
+            NoSandbox: confinement is required.
+        """
+        if self.wish.required or self.wish.mode in ("strict", "docker"):
+            raise NoSandbox(
+                f"A sandbox is required, and terp cannot put one around {where}.",
+                "Run the code in a kernel of terp's own, or turn the requirement off.",
+            )
+
     def now(self, readable: Sequence[str] = ()) -> Confined:
         """What holds a kernel that starts now; `readable` it must be able to read.
 

@@ -52,4 +52,4 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
             needs=needed_by(interpreter),
         )
 
-    return kernels.jupyter("python", launch)
+    return kernels.provisioned("python", launch)
