@@ -100,6 +100,7 @@ class EchoKernel:
     language = "python"
     languages = ("python",)
     cwd = "/somewhere"
+    host = ""
     tier = "none"
 
     def __init__(self, replies: Mapping[str, Sequence[RunItem]] | None = None) -> None:

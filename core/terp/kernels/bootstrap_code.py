@@ -4,8 +4,11 @@ from pathlib import Path
 
 # A finder for the package: what few cells need is compiled when it is first imported.
 _LOADER = """
-def load(sources, token, shell):
+def load(sources, token, shell, away):
     import sys
+    if "terp_home" in sys.modules:
+        sys.modules["terp_home"].adopt(token)
+        return
     from importlib.machinery import ModuleSpec
 
     class Sources:
@@ -21,16 +24,19 @@ def load(sources, token, shell):
 
     sys.meta_path.insert(0, Sources())
     import terp_home
-    terp_home.install(shell, token)
+    terp_home.install(shell, token, away)
 """
 
 
-def bootstrap_code(token: str) -> str:
-    """Code that loads the package as `terp_home` into a kernel, and leaves no other name there."""
+def bootstrap_code(token: str, *, away: bool = False) -> str:
+    """Code that loads the package as `terp_home` into a kernel, and leaves no other name there.
+
+    A kernel that has it gets the new `token`. For `away` see the package.
+    """
     folder = Path(__file__).with_name("inside")
     sources = {_module(path.stem): path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
     # One expression: a statement would bind a name in the person's namespace.
-    load = f"space['load']({sources!r}, {token!r}, get_ipython())"
+    load = f"space['load']({sources!r}, {token!r}, get_ipython(), {away!r})"
     return f"(lambda space: (exec({_LOADER!r}, space), {load}))({{}})"
 
 

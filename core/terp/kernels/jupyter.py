@@ -15,10 +15,9 @@ from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
 from terp.kernels.connection import Way
 from terp.kernels.endings import fatal_end, ordinary_end, silent_end
-from terp.kernels.files import FileWatch
 from terp.kernels.protocol import KernelListener, Variable
 from terp.kernels.run import Run
-from terp.kernels.rundir import sweep
+from terp.kernels.run_files import RunFiles
 from terp.kernels.running import RunningKernel
 from terp.kernels.settling import until_settled
 from terp.kernels.stopping import Stopping
@@ -34,8 +33,8 @@ class JupyterKernel:
     """Implements `Kernel` with what speaks Jupyter's protocol, wherever that is.
 
     `way` says how to reach it, given the token with which the bootstrap in the kernel marks its
-    calls home. A run's output past `max_output_chars` is counted and not kept. `own_files` and what is below
-    `own_folders` are not results of a run, whenever they change.
+    calls home. `files` finds those that runs change. A run's output past `max_output_chars` is counted and not
+    kept. `host` is the machine where it is, "" for this one.
     """
 
     def __init__(
@@ -44,10 +43,10 @@ class JupyterKernel:
         cwd: str,
         way: Callable[[str], Way],
         tell: KernelListener,
+        files: RunFiles,
         *,
+        host: str = "",
         max_output_chars: int = 64_000_000,
-        own_files: Sequence[str] = (),
-        own_folders: Sequence[str] = (),
     ) -> None:
         self._language = language
         self._cwd = cwd
@@ -58,7 +57,8 @@ class JupyterKernel:
         self._generation = 0
         self._closed = False
         self._translator = Translator()
-        self._files = FileWatch(own_files=own_files, own_folders=own_folders)
+        self._files = files
+        self._host = host
         self._turn = asyncio.Lock()
         self._running: RunningKernel | None = None
         self._starting: asyncio.Task[RunningKernel] | None = None
@@ -86,6 +86,11 @@ class JupyterKernel:
     def cwd(self) -> str:
         """The directory in which the kernel is, as far as its runs have told."""
         return self._running.cwd if self._running is not None else self._cwd
+
+    @property
+    def host(self) -> str:
+        """The machine where it is."""
+        return self._host
 
     @property
     def tier(self) -> str:
@@ -194,7 +199,7 @@ class JupyterKernel:
         connect = await asyncio.to_thread(way.load)
         running = RunningKernel(way, connect(), self._on_unclaimed)
         # This takes no longer than the kernel needs anyway to come up.
-        looking = asyncio.ensure_future(asyncio.to_thread(self._look_around))
+        looking = asyncio.create_task(self._files.look(self._cwd))
         try:
             await running.start()
             # From here on `aclose` ends it.
@@ -209,10 +214,6 @@ class JupyterKernel:
         self._tell.changed(self._language, "restarted" if self._generation > 1 else "ready", "")
         self._background(self._mourn(running))
         return running
-
-    def _look_around(self) -> None:
-        sweep()
-        self._files.look(self._cwd)
 
     async def _up_unless_stopped(self, run: Run) -> RunningKernel | None:
         await self._stopping.settled()
@@ -268,7 +269,7 @@ class JupyterKernel:
         running.cwd = run.cwd or running.cwd
         files: tuple[FileChange, ...] = ()
         try:
-            files = await asyncio.to_thread(self._files.changes, run.sent_ns, run.touched, run.cwd)
+            files = await self._files.changed_by(run, running)
         finally:
             # Whatever happens, a run ends: everybody waits for that, also who interrupts it.
             running.forget(run.message_id)

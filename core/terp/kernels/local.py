@@ -6,33 +6,19 @@ from functools import cached_property
 from pathlib import Path
 
 from terp.errors import SettingsError, UnknownLanguage
-from terp.events import KernelState
 from terp.kernels.connection import Way
 from terp.kernels.environment import find_python
+from terp.kernels.files import FileWatch
 from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.listeners import Listeners
 from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
+from terp.kernels.run_files import LocalFiles
 from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
-from terp.outputs import Output
 from terp.pythons.interpreter import Interpreter
-
-
-class _Listeners:
-    """Tells every listener; itself one, so that a kernel knows only that."""
-
-    def __init__(self) -> None:
-        self.all: list[KernelListener] = []
-
-    def changed(self, language: str, state: KernelState, why: str) -> None:
-        for listener in tuple(self.all):
-            listener.changed(language, state, why)
-
-    def late_output(self, run_id: str, output: Output) -> None:
-        for listener in tuple(self.all):
-            listener.late_output(run_id, output)
 
 
 class LocalKernels:
@@ -56,7 +42,7 @@ class LocalKernels:
         self.interpreter: Interpreter | None = None
         self.own_files: tuple[str, ...] = ()
         self.own_folders: tuple[str, ...] = ()
-        self._listeners = _Listeners()
+        self._listeners = Listeners()
         self._kernels: dict[str, Kernel] = {}
 
     @property
@@ -94,15 +80,13 @@ class LocalKernels:
             self.cwd,
             way,
             self._listeners,
+            LocalFiles(FileWatch(own_files=self.own_files, own_folders=self.own_folders)),
             max_output_chars=self.options.max_output_chars,
-            own_files=self.own_files,
-            own_folders=self.own_folders,
         )
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Tell `listener` what happens outside runs."""
-        self._listeners.all.append(listener)
-        return lambda: self._listeners.all.remove(listener) if listener in self._listeners.all else None
+        return self._listeners.add(listener)
 
     async def aclose(self) -> None:
         """End every kernel."""

@@ -11,7 +11,7 @@ class KernelOptions:
     bash or zsh by name or path ("": bash, else the person's zsh), `env_pass` names variables that a kernel
     gets besides the harmless ones, `prelude` is code that the Python kernel runs silently at each start. Of
     `languages` (none: all that terp knows) those are offered that are on this machine. A run's output past
-    `max_output_chars` is counted and not kept.
+    `max_output_chars` is counted and not kept. What is to `keep` lives on at its gateway when the session ends.
     """
 
     python: str = ""
@@ -21,3 +21,4 @@ class KernelOptions:
     prelude: str = ""
     start_timeout_s: float = 60.0
     max_output_chars: int = 64_000_000
+    keep: bool = False

@@ -68,6 +68,10 @@ class Kernel(Protocol):
         """The directory in which the kernel is, or will be started; code can change it with each run."""
 
     @property
+    def host(self) -> str:
+        """The machine on which the kernel is, as a person calls it; "" for this one."""
+
+    @property
     def tier(self) -> str:
         """What confines the kernel: "none" when nothing does."""
 

@@ -15,6 +15,8 @@ from terp.kernels.waiting import first_of, is_set_within
 
 # How long a subscription to iopub is given to show up before the probe is sent again.
 _PROBE_S = 0.25
+# How long a kernel that has just answered may take to tell where it is.
+_FACTS_S = 5.0
 # How long a late result is waited for.
 _LAG_S = 0.5
 
@@ -185,6 +187,9 @@ class RunningKernel:
                 break
         if self._way.bootstrap:
             _check_boot(await boot.content)
+            if not self.cwd:
+                told = await self.ask_bootstrap("cwd", _FACTS_S) or {}
+                self.cwd = str(told.get("cwd") or "")
 
     async def _first(self, reply: asyncio.Future[Message], timeout_s: float) -> Message | None:
         """The reply, or None when the kernel ends or the time is up before it comes."""

@@ -21,7 +21,7 @@ from ipykernel.connect import get_connection_file
 
 from . import frames
 from .figures import After, Figures
-from .files import Touched
+from .files import Touched, cwd
 from .home import Home
 from .namespace import Namespace
 from .numbers import count_with_session
@@ -60,6 +60,9 @@ def answer_questions(home: Home, namespace: Namespace) -> None:
             "variables": listings[0].variables,
             "names": listings[0].names,
             "missing": lambda: missing(about),
+            "cwd": cwd,
+            "read": lambda: travel().read(*about),
+            "write": lambda: travel().write(*about),
         }
         data = {asked: answers[asked]()} if asked in answers else {}
         content = {"comm_id": comm.comm_id, "data": data}
@@ -73,6 +76,13 @@ def missing(modules: list[str]) -> list[str]:
     """The top-level modules that an import would not find now."""
     importlib.invalidate_caches()
     return [name for name in modules if name not in sys.modules and importlib.util.find_spec(name) is None]
+
+
+def travel() -> Any:
+    """The module by which files travel; few kernels are on other machines."""
+    from . import travelling  # noqa: PLC0415 - see above
+
+    return travelling
 
 
 def register_sample(home: Home) -> None:
@@ -95,8 +105,17 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, sigkill)
 
 
-def install(shell: Any, token: str) -> None:
-    """Prepare the kernel of `shell`; `token` marks the calls home."""
+def adopt(token: str) -> None:
+    """Serve whoever comes back to this kernel, and marks the calls home with another `token`."""
+    _home.token = token
+
+
+def install(shell: Any, token: str, away: bool) -> None:
+    """Prepare the kernel of `shell`; `token` marks the calls home.
+
+    A kernel that is `away` is on another machine, or outlives terp: it tells itself which files a cell has
+    changed, and does not end with whoever started it.
+    """
     global _home  # noqa: PLW0603
     home = _home = Home(shell, token)
     pipes = prepare_text(home)
@@ -112,10 +131,13 @@ def install(shell: Any, token: str) -> None:
     count_with_session(home)
     provide(call)
     compare = home.guarded(namespace.compare)
+    changed = watch_files(touched) if away else None
 
     def begin(*about: Any) -> None:
         home.begin()
         touched.begin()
+        if changed:
+            changed.begin()
         pipes.renew()
         namespace.begin(getattr(about[0], "raw_cell", "") if about else "")
 
@@ -130,26 +152,35 @@ def install(shell: Any, token: str) -> None:
             getattr(shell.history_manager, "outputs", {}).clear()
             home.report_dropped()
             compare()
-            report_facts(home, touched, namespace)
+            report_facts(home, touched, namespace, changed)
 
     shell.events.register("pre_run_cell", home.guarded(begin))
     shell.events.register("post_run_cell", home.guarded(end))
     # `sys.exit()` is told as an error anyway.
     warnings.filterwarnings("ignore", message="To exit: use 'exit'")
     faulthandler.enable(home.log, all_threads=False)
-    register_sample(home)
-    end_with_parent()
+    if not away:
+        register_sample(home)
+        end_with_parent()
     # What is there before the first cell lives to the end. Looking through it for garbage is most of
     # the time a kernel takes to end (measured: 150 ms of 175); what cells make is collected as ever.
     gc.freeze()
 
 
-def report_facts(home: Home, touched: Touched, namespace: Namespace) -> None:
+def watch_files(touched: Touched) -> Any:
+    """What tells which files a cell has changed, where nobody else can look."""
+    from .changed import Changed  # noqa: PLC0415 - see `travel`
+
+    return Changed(touched)
+
+
+def report_facts(home: Home, touched: Touched, namespace: Namespace, changed: Any) -> None:
     """Tell what there is to tell of the cell that is over; of most, nothing."""
     facts = {
         "hidden": home.hidden,
         "touched": touched.before,
         "cwd": touched.moved_to(),
+        "files": changed.rows() if changed else [],
         "stopped": home.stopped,
         # A variable of that name is in the way of what this package provides.
         "shadowed": "out" in home.shell.user_ns,

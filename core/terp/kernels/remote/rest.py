@@ -1,15 +1,17 @@
 """The REST interface of a gateway: kernelspecs, and the lives of kernels."""
 
+import os
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import certifi
 import httpx
 
 from terp.errors import GatewayUnavailable
 from terp.kernels.remote.address import Gateway
 from terp.kernels.remote.refusals import refused, unreachable
-from terp.kernels.remote.tls import trusting
 
 # What any answer may take, and the start of a kernel: a pod or a batch job may have to be scheduled first.
 _ANSWER_S, _LAUNCH_S = 15.0, 300.0
@@ -34,13 +36,17 @@ class GatewaySpecs:
 
 
 class GatewayApi:
-    """Asks one gateway. Every method raises `GatewayRefused` or `GatewayUnavailable` when it cannot."""
+    """Asks one gateway. Every method raises `GatewayRefused` or `GatewayUnavailable` when it cannot.
+
+    `tls` checks the gateway's certificate, for other connections to it too; None without encryption.
+    """
 
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
+        self.tls = trusting() if gateway.url.startswith("https:") else None
         self._http = httpx.AsyncClient(
             headers=dict(gateway.headers),
-            verify=trusting() if gateway.url.startswith("https") else False,
+            verify=self.tls or False,
             timeout=_ANSWER_S,
             # A proxy has no way to this machine.
             trust_env=not gateway.is_here,
@@ -121,6 +127,17 @@ class GatewayApi:
             raise refused(
                 self.gateway, answer.status_code, _reason(answer), answer.headers.get("location", "")
             )
+
+
+def trusting() -> ssl.SSLContext:
+    """What this machine trusts, with what SSL_CERT_FILE and SSL_CERT_DIR name.
+
+    Where the machine has no store of its own, as with some Pythons of macOS, that of certifi serves.
+    """
+    context = ssl.create_default_context()
+    if not (context.get_ca_certs() or os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")):
+        context.load_verify_locations(certifi.where())
+    return context
 
 
 def _spec(name: str, row: Any) -> GatewaySpec:

@@ -1,0 +1,26 @@
+"""How the tests of gateways connect."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from terp.kernels.options import KernelOptions
+from terp.kernels.remote.claims import Claims
+from terp.kernels.remote.kernels import GatewayKernels
+from tests.core.kernels.remote.servers import Server
+
+
+async def connected(
+    server: Server,
+    folder: Path,
+    options: KernelOptions | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> GatewayKernels:
+    """The kernels of a server, for a session that is kept in `folder`."""
+    return await GatewayKernels.connect(
+        server.gateway,
+        Claims(folder, server.url),
+        cwd=str(folder),
+        folder=folder / "outputs",
+        options=options or KernelOptions(),
+        environ=environ or {},
+    )
