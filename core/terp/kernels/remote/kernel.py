@@ -133,11 +133,6 @@ class GatewayKernel:
             "The log of the gateway tells more.",
         )
 
-    def drop(self) -> None:
-        """Break the connection off as a network does; it comes back."""
-        if self._wire is not None:
-            self._wire.drop()
-
     async def _found(self) -> str:
         """The id of the kernel that is claimed, if it lives."""
         claimed = self._claims.kernel(self._language)

@@ -74,11 +74,6 @@ class Wire:
         self._outbox.append((channel, message))
         self._filled.set()
 
-    def drop(self) -> None:
-        """Break the connection off as a network does; it comes back."""
-        if self._socket is not None:
-            self._socket.transport.abort()
-
     async def close(self) -> None:
         """End the connection for good. Harmless when repeated."""
         if self._life is not None:

@@ -1,6 +1,7 @@
 """How the tests of gateways connect."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from terp.kernels.options import KernelOptions
@@ -13,12 +14,14 @@ async def connected(
     server: Server,
     folder: Path,
     options: KernelOptions | None = None,
+    *,
+    url: str = "",
     environ: Mapping[str, str] | None = None,
 ) -> GatewayKernels:
-    """The kernels of a server, for a session that is kept in `folder`."""
+    """The kernels of a server, for a session that is kept in `folder`; `url` is another way to it."""
     return await GatewayKernels.connect(
-        server.gateway,
-        Claims(folder, server.url),
+        replace(server.gateway, url=url or server.url),
+        Claims(folder, url or server.url),
         cwd=str(folder),
         folder=folder / "outputs",
         options=options or KernelOptions(),
