@@ -61,7 +61,7 @@ async def do_when_on(kernel_run: AsyncGenerator[RunItem, None], path: str, metho
     async with asyncio.timeout(PATIENCE_S), aclosing(kernel_run) as run:
         async for item in run:
             items.append(item)
-            if isinstance(item, Text) and "on" in item.text:
+            if isinstance(item, Text) and item.text == "on\n":
                 await asyncio.to_thread(server.asked, path, method)
     return Ran(items)
 
