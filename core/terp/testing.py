@@ -101,6 +101,7 @@ class EchoKernel:
     languages = ("python",)
     cwd = "/somewhere"
     tier = "none"
+    place = ""
 
     def __init__(self, replies: Mapping[str, Sequence[RunItem]] | None = None) -> None:
         self.ran: list[str] = []

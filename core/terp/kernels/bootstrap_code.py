@@ -4,11 +4,14 @@ from pathlib import Path
 
 # A finder for the package: what few cells need is compiled when it is first imported.
 _LOADER = """
-def load(sources, token, shell):
+def load(sources, token, session):
     import sys
     from importlib.machinery import ModuleSpec
+    from IPython import get_ipython
 
     class Sources:
+        __module__ = "terp_home"
+
         def find_spec(self, name, path=None, target=None):
             return ModuleSpec(name, self, is_package=name == "terp_home") if name in sources else None
 
@@ -19,19 +22,32 @@ def load(sources, token, shell):
             name = module.__name__
             exec(compile(sources[name], "<" + name + ">", "exec"), module.__dict__)
 
-    sys.meta_path.insert(0, Sources())
+    # A kernel of terp's own can have guests, and each of them brings this.
+    if "terp_home" not in sys.modules:
+        sys.meta_path.insert(0, Sources())
     import terp_home
-    terp_home.install(shell, token)
+    if session:
+        terp_home.visit(get_ipython(), token, session)
+    else:
+        terp_home.install(get_ipython(), token)
 """
 
 
-def bootstrap_code(token: str) -> str:
-    """Code that loads the package as `terp_home` into a kernel, and leaves no other name there."""
+def bootstrap_code(token: str, session: str = "") -> str:
+    """Code that loads the package as `terp_home` into a kernel, and leaves no other name there.
+
+    `session` is the id of the client where the kernel is somebody else's.
+    """
     folder = Path(__file__).with_name("inside")
     sources = {_module(path.stem): path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
     # One expression: a statement would bind a name in the person's namespace.
-    load = f"space['load']({sources!r}, {token!r}, get_ipython())"
+    load = f"space['load']({sources!r}, {token!r}, {session!r})"
     return f"(lambda space: (exec({_LOADER!r}, space), {load}))({{}})"
+
+
+def farewell_code(session: str) -> str:
+    """Code that takes the package out of a kernel of somebody else again."""
+    return f"(lambda home: home and home.leave({session!r}))(__import__('sys').modules.get('terp_home'))"
 
 
 def _module(stem: str) -> str:

@@ -15,10 +15,9 @@ from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
 from terp.kernels.connection import Way
 from terp.kernels.endings import fatal_end, ordinary_end, silent_end
-from terp.kernels.files import FileWatch
 from terp.kernels.protocol import KernelListener, Variable
 from terp.kernels.run import Run
-from terp.kernels.rundir import sweep
+from terp.kernels.run_files import RunFiles
 from terp.kernels.running import RunningKernel
 from terp.kernels.settling import until_settled
 from terp.kernels.stopping import Stopping
@@ -28,14 +27,17 @@ from terp.outputs import FileChange, RunEnded, RunItem
 
 _REMEMBERED_RUNS = 500
 _LOST = "Its variables are lost; the next run starts a new kernel."
+_LOOKED_FOR = "The next run looks for it again."
+# How often code is sent that the kernel drops because code before it has failed.
+_TRIES = 5
 
 
 class JupyterKernel:
     """Implements `Kernel` with what speaks Jupyter's protocol, wherever that is.
 
     `way` says how to reach it, given the token with which the bootstrap in the kernel marks its
-    calls home. A run's output past `max_output_chars` is counted and not kept. `own_files` and what is below
-    `own_folders` are not results of a run, whenever they change.
+    calls home. `files` finds those that runs change. A run's output past `max_output_chars` is counted and
+    not kept.
     """
 
     def __init__(
@@ -44,10 +46,9 @@ class JupyterKernel:
         cwd: str,
         way: Callable[[str], Way],
         tell: KernelListener,
+        files: RunFiles,
         *,
         max_output_chars: int = 64_000_000,
-        own_files: Sequence[str] = (),
-        own_folders: Sequence[str] = (),
     ) -> None:
         self._language = language
         self._cwd = cwd
@@ -58,7 +59,7 @@ class JupyterKernel:
         self._generation = 0
         self._closed = False
         self._translator = Translator()
-        self._files = FileWatch(own_files=own_files, own_folders=own_folders)
+        self._files = files
         self._turn = asyncio.Lock()
         self._running: RunningKernel | None = None
         self._starting: asyncio.Task[RunningKernel] | None = None
@@ -91,6 +92,16 @@ class JupyterKernel:
     def tier(self) -> str:
         """Nothing confines it."""
         return "none"
+
+    @property
+    def place(self) -> str:
+        """Nowhere else: who puts it into somebody else's kernel says so."""
+        return ""
+
+    @property
+    def connection_file(self) -> str:
+        """Jupyter's connection file of the kernel that runs now; "" when none does, or when it has none."""
+        return self._running.connection_file if self._running is not None else ""
 
     async def start(self) -> None:
         """Bring the kernel up."""
@@ -194,7 +205,7 @@ class JupyterKernel:
         connect = await asyncio.to_thread(way.load)
         running = RunningKernel(way, connect(), self._on_unclaimed)
         # This takes no longer than the kernel needs anyway to come up.
-        looking = asyncio.ensure_future(asyncio.to_thread(self._look_around))
+        looking = asyncio.create_task(self._files.look(self._cwd))
         try:
             await running.start()
             # From here on `aclose` ends it.
@@ -209,10 +220,6 @@ class JupyterKernel:
         self._tell.changed(self._language, "restarted" if self._generation > 1 else "ready", "")
         self._background(self._mourn(running))
         return running
-
-    def _look_around(self) -> None:
-        sweep()
-        self._files.look(self._cwd)
 
     async def _up_unless_stopped(self, run: Run) -> RunningKernel | None:
         await self._stopping.settled()
@@ -240,7 +247,7 @@ class JupyterKernel:
 
     def _obituary(self, running: RunningKernel) -> str:
         # When all is being ended there is no next run.
-        return running.obituary("" if self._closed else _LOST)
+        return running.obituary("" if self._closed else _afterwards(running))
 
     def _send(self, running: RunningKernel, run: Run, timeout_s: float) -> None:
         content = {
@@ -254,13 +261,26 @@ class JupyterKernel:
         }
         run.sent_ns = time.time_ns()
         metadata = {RUN_NUMBER: run.number} if run.number else {}
-        run.message_id = running.send("execute_request", content, run, metadata=metadata)
-        self._past[run.message_id] = run.run_id
-        if len(self._past) > _REMEMBERED_RUNS:
-            self._past.popitem(last=False)
+        tries = iter(range(_TRIES))
+
+        def send() -> bool:
+            if next(tries, None) is None:
+                return False
+            running.forget(run.message_id)
+            run.message_id = running.send("execute_request", content, run, metadata=metadata)
+            self._remember(run)
+            return True
+
+        run.again = send
+        send()
         self._settling = self._background(self._settle(running, run))
         if timeout_s > 0:
             self._background(self._limit(run, timeout_s))
+
+    def _remember(self, run: Run) -> None:
+        self._past[run.message_id] = run.run_id
+        if len(self._past) > _REMEMBERED_RUNS:
+            self._past.popitem(last=False)
 
     async def _settle(self, running: RunningKernel, run: Run) -> None:
         """Wait for the end of a run and put it into its backlog."""
@@ -268,7 +288,7 @@ class JupyterKernel:
         running.cwd = run.cwd or running.cwd
         files: tuple[FileChange, ...] = ()
         try:
-            files = await asyncio.to_thread(self._files.changes, run.sent_ns, run.touched, run.cwd)
+            files = await self._files.changed_by(run, running)
         finally:
             # Whatever happens, a run ends: everybody waits for that, also who interrupts it.
             running.forget(run.message_id)
@@ -281,7 +301,7 @@ class JupyterKernel:
             return fatal_end(run, files, self._obituary(running)) if gone else silent_end(run, files)
         note = run.overtime
         if wants_exit(run.reply.result()):
-            note = f"The code ended the session. {_LOST}"
+            note = f"The code ended the session. {_afterwards(running)}"
             self._background(self._retire(running))
         if run.lost:
             note = run.lost
@@ -295,7 +315,7 @@ class JupyterKernel:
         if self._running is running:
             self._running = None
             self._generation += 1
-            self._tell.changed(self._language, "died", f"The code ended the session. {_LOST}")
+            self._tell.changed(self._language, "died", f"The code ended the session. {_afterwards(running)}")
         await running.kill()
 
     def _reply(self, text: str) -> None:
@@ -327,3 +347,8 @@ class JupyterKernel:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def _afterwards(running: RunningKernel) -> str:
+    """What follows from the end of a kernel."""
+    return _LOOKED_FOR if running.is_shared else _LOST

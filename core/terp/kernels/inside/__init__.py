@@ -21,7 +21,7 @@ from ipykernel.connect import get_connection_file
 
 from . import frames
 from .figures import After, Figures
-from .files import Touched
+from .files import Touched, cwd
 from .home import Home
 from .namespace import Namespace
 from .numbers import count_with_session
@@ -30,15 +30,20 @@ from .text import Parented, Pipes, Stream, mark_threads
 from .values import Hook
 
 _home: Home
+_visit: Any = None
 
 
 def call(service: str, **arguments: Any) -> Any:
     """The answer of one of terp's services, which runs in terp's own process.
 
-    Raises RuntimeError with terp's message when the service fails or there is none of that name.
+    Raises RuntimeError with terp's message when the service fails or there is none of that name, and in a
+    cell that another client of this kernel has sent.
     """
+    token = _home.token_now()
+    if not token:
+        raise RuntimeError("no session of terp has sent this cell, so none can answer it")
     with _home.calling:
-        prompt = f"terp:{_home.token}:" + json.dumps({"service": service, "arguments": arguments})
+        prompt = f"terp:{token}:" + json.dumps({"service": service, "arguments": arguments})
         answer = json.loads(_home.kernel.raw_input(prompt))
     if "error" in answer:
         raise RuntimeError(answer["error"])
@@ -60,6 +65,7 @@ def answer_questions(home: Home, namespace: Namespace) -> None:
             "variables": listings[0].variables,
             "names": listings[0].names,
             "missing": lambda: missing(about),
+            "cwd": cwd,
         }
         data = {asked: answers[asked]()} if asked in answers else {}
         content = {"comm_id": comm.comm_id, "data": data}
@@ -93,6 +99,26 @@ def end_with_parent() -> None:
 
         pr_set_pdeathsig, sigkill = 1, 9
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, sigkill)
+
+
+def visit(shell: Any, token: str, session: str) -> None:
+    """Let a session of terp be a guest in the kernel of `shell`; `token` marks its calls home."""
+    global _home, _visit  # noqa: PLW0603
+    if "_home" not in globals():
+        from .visiting import Visit  # noqa: PLC0415 - in most kernels terp is at home
+
+        _visit = Visit(shell)
+        _home = _visit.home
+        answer_questions(_home, _visit.namespace)
+        provide(call)
+    _home.tokens[session] = token
+
+
+def leave(session: str) -> None:
+    """A guest goes; with the last one goes all that terp has added."""
+    _home.tokens.pop(session, None)
+    if _visit is not None and not _home.tokens:
+        _visit.undo()
 
 
 def install(shell: Any, token: str) -> None:

@@ -1,0 +1,39 @@
+"""The files that runs change, wherever their kernel is."""
+
+import asyncio
+from typing import Protocol
+
+from terp.kernels.files import FileWatch
+from terp.kernels.run import Run
+from terp.kernels.rundir import sweep
+from terp.kernels.running import RunningKernel
+from terp.outputs import FileChange
+
+
+class RunFiles(Protocol):
+    """Finds the files that the runs of one kernel change."""
+
+    async def look(self, root: str) -> None:
+        """See the directory in which a kernel is started as it is before its first run."""
+
+    async def changed_by(self, run: Run, running: RunningKernel) -> tuple[FileChange, ...]:
+        """The files that a run which is over has changed, sorted by path."""
+
+
+class LocalFiles:
+    """Implements `RunFiles` for a kernel of this machine, in a thread."""
+
+    def __init__(self, watch: FileWatch) -> None:
+        self._watch = watch
+
+    async def look(self, root: str) -> None:
+        """See the directory, and remove what a killed terp has left elsewhere."""
+        await asyncio.to_thread(self._look, root)
+
+    async def changed_by(self, run: Run, running: RunningKernel) -> tuple[FileChange, ...]:
+        """Compare the directory with what it was."""
+        return await asyncio.to_thread(self._watch.changes, run.sent_ns, run.touched, run.cwd)
+
+    def _look(self, root: str) -> None:
+        sweep()
+        self._watch.look(root)
