@@ -100,8 +100,8 @@ class EchoKernel:
     language = "python"
     languages = ("python",)
     cwd = "/somewhere"
-    host = ""
     tier = "none"
+    place = ""
 
     def __init__(self, replies: Mapping[str, Sequence[RunItem]] | None = None) -> None:
         self.ran: list[str] = []

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from terp.errors import KernelStartFailed
@@ -9,6 +10,18 @@ from terp.kernels.channels import Message
 
 Route = Callable[[str, Message], None]
 """Takes a message of the kernel with the name of its channel: "shell", "iopub", "stdin" or "control"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """What holds in a kernel that somebody else has started: terp neither restarts nor ends it.
+
+    `session` is the id with which terp's requests are sent, `farewell` code that takes terp's own package out
+    of the kernel again.
+    """
+
+    session: str
+    farewell: str = ""
 
 
 class Connection(Protocol):
@@ -20,6 +33,10 @@ class Connection(Protocol):
     @property
     def gone(self) -> asyncio.Future[str]:
         """Done when the kernel can no longer be used, with how it ended as a sentence."""
+
+    @property
+    def connection_file(self) -> str:
+        """Jupyter's connection file of the kernel, for other programs of this machine; "" where none fits."""
 
     async def open(self, route: Route) -> None:
         """Start the kernel or find it; from then on messages go to it and from it to `route`.
@@ -61,6 +78,10 @@ class Way(Protocol):
     @property
     def cwd(self) -> str:
         """The directory in which it will be; "" when the kernel alone knows."""
+
+    @property
+    def guest(self) -> Guest | None:
+        """How terp is a guest in a kernel that is somebody else's; None for its own."""
 
     @property
     def why(self) -> str:

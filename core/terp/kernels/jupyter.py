@@ -27,14 +27,17 @@ from terp.outputs import FileChange, RunEnded, RunItem
 
 _REMEMBERED_RUNS = 500
 _LOST = "Its variables are lost; the next run starts a new kernel."
+_LOOKED_FOR = "The next run looks for it again."
+# How often code is sent that the kernel drops because code before it has failed.
+_TRIES = 5
 
 
 class JupyterKernel:
     """Implements `Kernel` with what speaks Jupyter's protocol, wherever that is.
 
     `way` says how to reach it, given the token with which the bootstrap in the kernel marks its
-    calls home. `files` finds those that runs change. A run's output past `max_output_chars` is counted and not
-    kept. `host` is the machine where it is, "" for this one.
+    calls home. `files` finds those that runs change, `place` says where it runs when that is not here. What a
+    run puts out past `max_output_chars` is counted and not kept.
     """
 
     def __init__(
@@ -45,7 +48,7 @@ class JupyterKernel:
         tell: KernelListener,
         files: RunFiles,
         *,
-        host: str = "",
+        place: str = "",
         max_output_chars: int = 64_000_000,
     ) -> None:
         self._language = language
@@ -58,7 +61,7 @@ class JupyterKernel:
         self._closed = False
         self._translator = Translator()
         self._files = files
-        self._host = host
+        self._place = place
         self._turn = asyncio.Lock()
         self._running: RunningKernel | None = None
         self._starting: asyncio.Task[RunningKernel] | None = None
@@ -88,14 +91,19 @@ class JupyterKernel:
         return self._running.cwd if self._running is not None else self._cwd
 
     @property
-    def host(self) -> str:
-        """The machine where it is."""
-        return self._host
-
-    @property
     def tier(self) -> str:
         """Nothing confines it."""
         return "none"
+
+    @property
+    def place(self) -> str:
+        """Where it runs when that is not here."""
+        return self._place
+
+    @property
+    def connection_file(self) -> str:
+        """Jupyter's connection file of the kernel that runs now; "" when none does, or when it has none."""
+        return self._running.connection_file if self._running is not None else ""
 
     async def start(self) -> None:
         """Bring the kernel up."""
@@ -241,7 +249,7 @@ class JupyterKernel:
 
     def _obituary(self, running: RunningKernel) -> str:
         # When all is being ended there is no next run.
-        return running.obituary("" if self._closed else _LOST)
+        return running.obituary("" if self._closed else _afterwards(running))
 
     def _send(self, running: RunningKernel, run: Run, timeout_s: float) -> None:
         content = {
@@ -255,13 +263,26 @@ class JupyterKernel:
         }
         run.sent_ns = time.time_ns()
         metadata = {RUN_NUMBER: run.number} if run.number else {}
-        run.message_id = running.send("execute_request", content, run, metadata=metadata)
-        self._past[run.message_id] = run.run_id
-        if len(self._past) > _REMEMBERED_RUNS:
-            self._past.popitem(last=False)
+        tries = iter(range(_TRIES))
+
+        def send() -> bool:
+            if next(tries, None) is None:
+                return False
+            running.forget(run.message_id)
+            run.message_id = running.send("execute_request", content, run, metadata=metadata)
+            self._remember(run)
+            return True
+
+        run.again = send
+        send()
         self._settling = self._background(self._settle(running, run))
         if timeout_s > 0:
             self._background(self._limit(run, timeout_s))
+
+    def _remember(self, run: Run) -> None:
+        self._past[run.message_id] = run.run_id
+        if len(self._past) > _REMEMBERED_RUNS:
+            self._past.popitem(last=False)
 
     async def _settle(self, running: RunningKernel, run: Run) -> None:
         """Wait for the end of a run and put it into its backlog."""
@@ -282,7 +303,7 @@ class JupyterKernel:
             return fatal_end(run, files, self._obituary(running)) if gone else silent_end(run, files)
         note = run.overtime
         if wants_exit(run.reply.result()):
-            note = f"The code ended the session. {_LOST}"
+            note = f"The code ended the session. {_afterwards(running)}"
             self._background(self._retire(running))
         if run.lost:
             note = run.lost
@@ -296,7 +317,7 @@ class JupyterKernel:
         if self._running is running:
             self._running = None
             self._generation += 1
-            self._tell.changed(self._language, "died", f"The code ended the session. {_LOST}")
+            self._tell.changed(self._language, "died", f"The code ended the session. {_afterwards(running)}")
         await running.kill()
 
     def _reply(self, text: str) -> None:
@@ -328,3 +349,8 @@ class JupyterKernel:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def _afterwards(running: RunningKernel) -> str:
+    """What follows from the end of a kernel."""
+    return _LOOKED_FOR if running.is_shared else _LOST

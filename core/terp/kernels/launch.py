@@ -46,6 +46,10 @@ class Launch:
     interrupt_by: Literal["signal", "message"] = "signal"
     results_lag: bool = False
 
+    @property
+    def guest(self) -> None:
+        """Nobody's guest."""
+
     def load(self) -> Callable[[], Connection]:
         """What makes the process."""
         # Importing jupyter_client takes 100 ms, in which a front end wants to draw.

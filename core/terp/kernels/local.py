@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 
 from terp.errors import SettingsError, UnknownLanguage
+from terp.kernels.attached.attachment import Attachment
+from terp.kernels.attached.language import AttachedLanguage, NoFiles, row_of
 from terp.kernels.connection import Way
 from terp.kernels.environment import find_python
 from terp.kernels.files import FileWatch
@@ -13,12 +15,14 @@ from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.listeners import Listeners
 from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
-from terp.kernels.run_files import LocalFiles
+from terp.kernels.run_files import LocalFiles, RunFiles
 from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
 from terp.pythons.interpreter import Interpreter
+
+_INSIDE_PYTHON = ("sql",)
 
 
 class LocalKernels:
@@ -44,6 +48,7 @@ class LocalKernels:
         self.own_folders: tuple[str, ...] = ()
         self._listeners = Listeners()
         self._kernels: dict[str, Kernel] = {}
+        self._attached: dict[str, Attachment] = {}
 
     @property
     def languages(self) -> Sequence[str]:
@@ -73,16 +78,63 @@ class LocalKernels:
             raise UnknownLanguage(f"No kernel here runs {language!r}. There is: {known}.")
         return self._kernel(self._here[name])
 
+    @property
+    def attached(self) -> Mapping[str, Attachment]:
+        """The kernels of somebody else in which code runs, by language."""
+        return self._attached
+
+    async def attach(self, attachment: Attachment) -> str:
+        """Let a kernel that somebody else has started run its language from now on; the language.
+
+        The kernel that ran it before is ended, or left where it is not ours. Until the languages are
+        asked for it may run one that nothing else does here, and is the default.
+
+        Raises:
+            UnknownLanguage: it is too late for that.
+        """
+        settled = "_here" in self.__dict__
+        known = tuple(self._here) if settled else tuple(best_runtimes(self._machine()))
+        name = language_of(attachment.language, known) or ("" if settled else attachment.language)
+        if not name:
+            theirs = attachment.language or "a language without a name"
+            raise UnknownLanguage(
+                f"The kernel of {attachment.file.title} runs {theirs}, and this conversation "
+                f"{', '.join(known)}.",
+                f"terp attach {attachment.file.name} begins one with it.",
+            )
+        await self._part_with(name)
+        self._attached[name] = attachment
+        prelude = self.options.prelude if name == "python" else ""
+        kernel = self._jupyter(
+            name,
+            attachment.cwd or self.cwd,
+            lambda token: attachment.way(token, prelude),
+            self._files() if attachment.is_here else NoFiles(),
+        )
+        self._kernels[name] = AttachedLanguage(attachment, kernel)
+        return name
+
+    async def detach(self, language: str) -> None:
+        """Let a kernel of terp's own run a language again; that of somebody else is left running.
+
+        Raises:
+            UnknownLanguage: terp has none for it.
+        """
+        if not best_runtimes(self._machine()).get(language, (None, ""))[1]:
+            raise UnknownLanguage(f"terp itself runs no {language} here.")
+        await self._part_with(language)
+        self._attached.pop(language, None)
+
     def jupyter(self, language: str, way: Callable[[str], Way]) -> JupyterKernel:
         """A kernel with what these kernels have in common."""
-        return JupyterKernel(
-            language,
-            self.cwd,
-            way,
-            self._listeners,
-            LocalFiles(FileWatch(own_files=self.own_files, own_folders=self.own_folders)),
-            max_output_chars=self.options.max_output_chars,
-        )
+        return self._jupyter(language, self.cwd, way, self._files())
+
+    def _jupyter(self, language: str, cwd: str, way: Callable[[str], Way], files: RunFiles) -> JupyterKernel:
+        most = self.options.max_output_chars
+        return JupyterKernel(language, cwd, way, self._listeners, files, max_output_chars=most)
+
+    def _files(self) -> RunFiles:
+        return LocalFiles(FileWatch(own_files=self.own_files, own_folders=self.own_folders))
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Tell `listener` what happens outside runs."""
@@ -102,6 +154,13 @@ class LocalKernels:
         """The kernel of languages that run inside Python, also where Python itself is not offered."""
         return self._kernel(python_runtime.runtime())
 
+    async def _part_with(self, language: str) -> None:
+        """End the kernel of a language; what runs inside Python is made anew with the next one."""
+        for name in (language, *(_INSIDE_PYTHON if language == "python" else ())):
+            kernel = self._kernels.pop(name, None)
+            if kernel is not None:
+                await kernel.aclose()
+
     def _kernel(self, runtime: Runtime) -> Kernel:
         if runtime.language not in self._kernels:
             self._kernels[runtime.language] = runtime.make(self)
@@ -119,4 +178,7 @@ class LocalKernels:
             raise SettingsError(
                 [f"languages: terp runs no {name!r}; it runs {', '.join(known)}." for name in unknown]
             )
-        return {name: known[name][0] for name in chosen if known[name][1]}
+        here = {name: known[name][0] for name in chosen if known[name][1]}
+        attached = self._attached.items()
+        theirs = {name: known[name][0] if name in known else row_of(one) for name, one in attached}
+        return {**theirs, **here}

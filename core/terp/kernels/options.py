@@ -11,7 +11,7 @@ class KernelOptions:
     bash or zsh by name or path ("": bash, else the person's zsh), `env_pass` names variables that a kernel
     gets besides the harmless ones, `prelude` is code that the Python kernel runs silently at each start. Of
     `languages` (none: all that terp knows) those are offered that are on this machine. A run's output past
-    `max_output_chars` is counted and not kept. What is to `keep` lives on at its gateway when the session ends.
+    `max_output_chars` is counted and not kept. With `keep` kernels at a gateway outlive the session.
     """
 
     python: str = ""

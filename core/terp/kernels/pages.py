@@ -83,6 +83,7 @@ class PageKernel:
     shown: Callable[[str], Mapping[str, str]]
     generation: int = 0
     tier: str = "none"
+    place: str = ""
     _count: int = 0
 
     async def start(self) -> None:

@@ -45,6 +45,11 @@ class KernelProcess:
         self._last_words = ""
         self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
+    @property
+    def connection_file(self) -> str:
+        """The file in the private directory."""
+        return str(self._dir.connection_file)
+
     async def open(self, route: Route) -> None:
         """Start the process."""
         manager = await self._spawn()

@@ -68,12 +68,12 @@ class Kernel(Protocol):
         """The directory in which the kernel is, or will be started; code can change it with each run."""
 
     @property
-    def host(self) -> str:
-        """The machine on which the kernel is, as a person calls it; "" for this one."""
-
-    @property
     def tier(self) -> str:
         """What confines the kernel: "none" when nothing does."""
+
+    @property
+    def place(self) -> str:
+        """Where it runs when that is no kernel of terp's own, to follow "in"; "" when it is one."""
 
     async def start(self) -> None:
         """Bring the kernel up; returns at once when it is up. Two callers share one start.
@@ -110,7 +110,12 @@ class Kernel(Protocol):
         """
 
     async def restart(self) -> None:
-        """A fresh kernel: variables are gone, working directory and files stay."""
+        """A fresh kernel: variables are gone, working directory and files stay.
+
+        Raises:
+            KernelError: it is not ours to be restarted.
+            KernelStartFailed: the new one did not come up.
+        """
 
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
         """Completions for `code` at `cursor`, an offset in characters.

@@ -3,13 +3,13 @@
 import asyncio
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
 from terp.kernels.reports import back_call_in
-from terp.kernels.translation import Translator, error_of, omitted, pages, report_of
+from terp.kernels.translation import Translator, error_of, is_dropped, omitted, pages, report_of
 from terp.outputs import BackCall, Error, InputRequest, Output, RunStarted, RunStatus
 
 # An `input_request` overtakes the output before it, which travels on another channel: so long it is
@@ -21,10 +21,11 @@ _LONGEST_PATH = 4_096
 class Run:
     """The recipient of all that a kernel sends about one request.
 
-    `reply` holds the kernel's answer, `ended` is set when the code is at its end, `idle` when the
-    output is complete, `over` when nothing more will come. `stopped` says how the run was stopped
-    from outside, if it was, and `told` whether that was told; `overtime` says it in words for a run
-    that took too long. `stack` is where the code stood before its kernel was `killed`.
+    `again` sends code that the kernel has dropped once more, unless that was done too often. `begun` is set
+    when the kernel has come to it, `reply` holds the kernel's answer, `ended` is set when the code is at its
+    end, `idle` when the output is complete, `over` when nothing more will come. `stopped` says how the run
+    was stopped from outside, if it was, and `told` whether that was told; `overtime` says it in words for a
+    run that took too long. `stack` is where the code stood before its kernel was `killed`.
     """
 
     def __init__(
@@ -45,6 +46,8 @@ class Run:
         self.messages = 0
         self.backlog = backlog
         self.reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self.again: Callable[[], bool] = lambda: False
+        self.begun = asyncio.Event()
         self.ended = asyncio.Event()
         self.idle = asyncio.Event()
         self.over = asyncio.Event()
@@ -108,8 +111,7 @@ class Run:
         elif channel == "stdin":
             self._on_stdin(message["content"])
         elif message["msg_type"] == "execute_reply" and not self.reply.done():
-            self.reply.set_result(message["content"])
-            self.ended.set()
+            self._on_reply(message["content"])
 
     def finish_output(self) -> None:
         """Add what only the reply carries: the pager's text, and an error that was not published."""
@@ -122,9 +124,18 @@ class Run:
         if reply.get("status") == "error" and not self._failed:
             self._put(error_of(reply))
 
+    def _on_reply(self, content: Message) -> None:
+        if is_dropped(content) and not (self._started or self.stopped) and self.again():
+            self.idle.clear()
+            self.begun.clear()
+            return
+        self.reply.set_result(content)
+        self.ended.set()
+
     def _on_iopub(self, message: Message) -> None:
         kind = message["msg_type"]
         if kind == "status":
+            self.begun.set()
             if message["content"].get("execution_state") == "idle":
                 self.idle.set()
         elif kind == "execute_input":

@@ -10,7 +10,7 @@ from terp.errors import KernelStartFailed
 from terp.kernels.channels import Dispatcher, Message, Recipient
 from terp.kernels.connection import Connection, Way
 from terp.kernels.requests import CommAnswer, Reply, new_request
-from terp.kernels.translation import COMM_TARGET
+from terp.kernels.translation import COMM_TARGET, is_dropped
 from terp.kernels.waiting import first_of, is_set_within
 
 # How long a subscription to iopub is given to show up before the probe is sent again.
@@ -19,13 +19,17 @@ _PROBE_S = 0.25
 _FACTS_S = 5.0
 # How long a late result is waited for.
 _LAG_S = 0.5
+# How long a kernel of somebody else may take to forget us.
+_FAREWELL_S = 1.0
+# How often code is sent again that the kernel has dropped because other code failed.
+_TRIES = 5
 
 
 class RunningKernel:
     """One life of a kernel. Made by `start`; after `gone` is done it is of no use any more.
 
     `way` says what the kernel needs before its first cell; `unclaimed` gets the output that belongs to no
-    open request. `info` is what the kernel says of itself, `cwd` is where its code has taken it.
+    open request of ours. `info` is what the kernel says of itself, `cwd` is where its code has taken it.
     """
 
     def __init__(
@@ -35,7 +39,8 @@ class RunningKernel:
         self._connection = connection
         self._unclaimed = unclaimed
         self._dispatcher = Dispatcher(self._on_unclaimed)
-        self._session = uuid.uuid4().hex
+        self._guest = way.guest
+        self._session = way.guest.session if way.guest else uuid.uuid4().hex
         self._welcome = asyncio.Event()
         self._subshell: Reply | None = None
         self.info: Message = {}
@@ -50,6 +55,16 @@ class RunningKernel:
     def has_bootstrap(self) -> bool:
         """Whether terp's own package is in the kernel."""
         return bool(self._way.bootstrap)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether what runs may be somebody else's code."""
+        return self._guest is not None
+
+    @property
+    def connection_file(self) -> str:
+        """Jupyter's connection file, "" without one."""
+        return self._connection.connection_file
 
     async def start(self) -> None:
         """Bring the kernel up and wait until it answers.
@@ -154,7 +169,11 @@ class RunningKernel:
         await self._connection.kill()
 
     async def close(self) -> None:
-        """Ask the kernel to end, end it if it does not, and remove its traces. Harmless when repeated."""
+        """Say farewell to the kernel, end it if it is ours, and remove our traces. Harmless when repeated."""
+        if self._guest is not None and self._guest.farewell and not self.gone.done():
+            farewell = {"code": self._guest.farewell, "silent": True, "store_history": False}
+            # Where other code runs, this is done when that is over.
+            await self.ask("execute_request", farewell, _FAREWELL_S)
         await self._connection.close()
 
     def obituary(self, consequence: str = "") -> str:
@@ -170,10 +189,7 @@ class RunningKernel:
 
     async def _until_ready(self) -> None:
         deadline = time.monotonic() + self._way.start_timeout_s
-        boot = Reply()
-        if self._way.bootstrap:
-            silent = {"code": self._way.bootstrap, "silent": True, "store_history": False}
-            self.send("execute_request", silent | {"stop_on_error": False}, boot)
+        boot = self._boot()
         while True:
             probe = Reply()
             self.send("kernel_info_request", {}, probe)
@@ -186,10 +202,29 @@ class RunningKernel:
             if self._welcome.is_set() or await is_set_within(_PROBE_S, probe.idle):
                 break
         if self._way.bootstrap:
-            _check_boot(await boot.content)
+            await self._until_booted(boot)
             if not self.cwd:
                 told = await self.ask_bootstrap("cwd", _FACTS_S) or {}
                 self.cwd = str(told.get("cwd") or "")
+
+    def _boot(self) -> Reply:
+        boot = Reply()
+        if self._way.bootstrap:
+            silent = {"code": self._way.bootstrap, "silent": True, "store_history": False}
+            self.send("execute_request", silent | {"stop_on_error": False}, boot)
+        return boot
+
+    async def _until_booted(self, boot: Reply) -> None:
+        for _ in range(_TRIES):
+            reply = await boot.content
+            if not is_dropped(reply):
+                break
+            boot = self._boot()
+        if reply.get("status") != "ok":
+            raise KernelStartFailed(
+                f"The kernel's preparation failed: {reply.get('ename')}: {reply.get('evalue')}",
+                "Update ipykernel and IPython in the kernel's environment.",
+            )
 
     async def _first(self, reply: asyncio.Future[Message], timeout_s: float) -> Message | None:
         """The reply, or None when the kernel ends or the time is up before it comes."""
@@ -209,15 +244,9 @@ class RunningKernel:
         return str(reply.result().get("subshell_id") or "") if reply is not None else ""
 
     def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
+        # What other clients of the kernel have asked for is theirs.
+        asked_by = (message.get("parent_header") or {}).get("session") or self._session
         if message["msg_type"] == "iopub_welcome":
             self._welcome.set()
-        elif channel == "iopub":
+        elif channel == "iopub" and asked_by == self._session:
             self._unclaimed(channel, parent, message)
-
-
-def _check_boot(reply: Message) -> None:
-    if reply.get("status") != "ok":
-        raise KernelStartFailed(
-            f"The kernel's preparation failed: {reply.get('ename')}: {reply.get('evalue')}",
-            "Update ipykernel and IPython in the kernel's environment.",
-        )

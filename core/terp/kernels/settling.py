@@ -30,11 +30,13 @@ async def _until_ended(running: RunningKernel, run: Run) -> None:
 
     ipykernel drops the reply, but not `idle`, when an interrupt hits its own code.
     """
-    idle = asyncio.create_task(run.idle.wait())
-    await first_of(run.reply, running.gone, idle)
-    idle.cancel()
-    if not await is_set_within(_REPLY_GRACE_S, run.ended, running.gone):
-        run.ended.set()
+    while not (run.ended.is_set() or running.gone.done()):
+        idle = asyncio.create_task(run.idle.wait())
+        await first_of(run.reply, running.gone, idle)
+        idle.cancel()
+        # Code that is sent again is not idle any more.
+        if not await is_set_within(_REPLY_GRACE_S, run.ended, running.gone) and run.idle.is_set():
+            run.ended.set()
 
 
 async def _until_idle(running: RunningKernel, run: Run) -> None:

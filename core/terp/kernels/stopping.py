@@ -59,6 +59,9 @@ class Stopping:
 async def _gentle(running: RunningKernel, run: Run) -> bool:
     """Whether the code ended by interrupts. Its reply tells: output may still be coming for long."""
     for patience in _PATIENCE_S:
+        # As long as ours waits for its turn, an interrupt would hit the code of somebody else.
+        if running.is_shared and not await is_set_within(patience, run.begun, running.gone, run.reply):
+            continue
         await running.interrupt()
         if await is_set_within(_POKE_S, run.ended, running.gone):
             return True

@@ -102,6 +102,11 @@ def wants_exit(reply: Message) -> bool:
     return any(part.get("source") == "ask_exit" and not part.get("keepkernel") for part in payload)
 
 
+def is_dropped(reply: Message) -> bool:
+    """Whether the kernel has not run the code, because code that was sent before it has failed."""
+    return reply.get("status") in ("aborted", "abort")
+
+
 def size_of(output: Output) -> int:
     """How much an output weighs, in characters."""
     match output:

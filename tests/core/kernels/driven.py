@@ -4,9 +4,11 @@ import os
 
 import pytest
 
+from terp.kernels.files import FileWatch
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch
 from terp.kernels.protocol import Kernel
+from terp.kernels.run_files import LocalFiles
 from terp.kernels.runtimes.driven import DRIVEN, driver_launch
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels.running import Listener
@@ -35,7 +37,9 @@ class DrivenKernels:
             pytest.skip(f"no program for {driver}")
         if driver not in self._kernels:
             launch = launch_of(driver, self.cwd)
-            self._kernels[driver] = JupyterKernel(driver, self.cwd, lambda _: launch, self.heard)
+            self._kernels[driver] = JupyterKernel(
+                driver, self.cwd, lambda _: launch, self.heard, LocalFiles(FileWatch())
+            )
         return self._kernels[driver]
 
     async def aclose(self) -> None:

@@ -5,9 +5,11 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from terp.kernels.files import FileWatch
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
+from terp.kernels.run_files import LocalFiles
 from terp.kernels.runtimes.compiled import COMPILED, compiler_launch
 from terp.kernels.runtimes.runtime import Machine
 from terp.outputs import Error, FileChange
@@ -48,7 +50,9 @@ class CompilingKernels:
             pytest.skip(f"no compiler for {name}")
         if name not in self.all:
             launch = compiler_launch(name, compiler, self.cwd, os.environ)
-            self.all[name] = JupyterKernel(name, self.cwd, lambda _: launch, Listener())
+            self.all[name] = JupyterKernel(
+                name, self.cwd, lambda _: launch, Listener(), LocalFiles(FileWatch())
+            )
         return self.all[name]
 
 

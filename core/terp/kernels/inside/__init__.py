@@ -30,15 +30,20 @@ from .text import Parented, Pipes, Stream, mark_threads
 from .values import Hook
 
 _home: Home
+_visit: Any = None
 
 
 def call(service: str, **arguments: Any) -> Any:
     """The answer of one of terp's services, which runs in terp's own process.
 
-    Raises RuntimeError with terp's message when the service fails or there is none of that name.
+    Raises RuntimeError with terp's message when the service fails or there is none of that name, and in a
+    cell that another client of this kernel has sent.
     """
+    token = _home.token_now()
+    if not token:
+        raise RuntimeError("no session of terp has sent this cell, so none can answer it")
     with _home.calling:
-        prompt = f"terp:{_home.token}:" + json.dumps({"service": service, "arguments": arguments})
+        prompt = f"terp:{token}:" + json.dumps({"service": service, "arguments": arguments})
         answer = json.loads(_home.kernel.raw_input(prompt))
     if "error" in answer:
         raise RuntimeError(answer["error"])
@@ -105,16 +110,41 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, sigkill)
 
 
+def visit(shell: Any, token: str, session: str) -> None:
+    """Let a session of terp be a guest in the kernel of `shell`; `token` marks its calls home."""
+    global _home, _visit  # noqa: PLW0603
+    if "_home" not in globals():
+        from .visiting import Visit  # noqa: PLC0415 - in most kernels terp is at home
+
+        _visit = Visit(shell)
+        _home = _visit.home
+        answer_questions(_home, _visit.namespace)
+        provide(call)
+    _home.tokens[session] = token
+
+
+def leave(session: str) -> None:
+    """A guest goes; with the last one goes all that terp has added."""
+    _home.tokens.pop(session, None)
+    if _visit is not None and not _home.tokens:
+        _visit.undo()
+
+
+def is_at_home() -> bool:
+    """Whether a terp that has gone has prepared this kernel as its own."""
+    return "_home" in globals() and bool(_home.token)
+
+
 def adopt(token: str) -> None:
-    """Serve whoever comes back to this kernel, and marks the calls home with another `token`."""
+    """Serve the terp that comes back to its kernel, and marks the calls home with another `token`."""
     _home.token = token
 
 
 def install(shell: Any, token: str, away: bool) -> None:
     """Prepare the kernel of `shell`; `token` marks the calls home.
 
-    A kernel that is `away` is on another machine, or outlives terp: it tells itself which files a cell has
-    changed, and does not end with whoever started it.
+    A kernel that is `away` is on another machine: it tells itself which files a cell has changed, and does
+    not end with whoever started it.
     """
     global _home  # noqa: PLW0603
     home = _home = Home(shell, token)
@@ -156,6 +186,11 @@ def install(shell: Any, token: str, away: bool) -> None:
 
     shell.events.register("pre_run_cell", home.guarded(begin))
     shell.events.register("post_run_cell", home.guarded(end))
+    prepare_end(home, away)
+
+
+def prepare_end(home: Home, away: bool) -> None:
+    """Let the kernel end with terp where it belongs to it alone, and end quickly."""
     # `sys.exit()` is told as an error anyway.
     warnings.filterwarnings("ignore", message="To exit: use 'exit'")
     faulthandler.enable(home.log, all_threads=False)

@@ -50,7 +50,7 @@ class Changed:
 
     def row(self, path: str, before: State) -> list[Any]:
         """What became of one file; [] when nothing did."""
-        old = self.touched.before[path] if path in self.touched.before else before
+        old = self.touched.before.get(path, before)
         new = state_of(path)
         if new is None:
             return [path, "deleted", 0] if old and not os.path.lexists(path) else []

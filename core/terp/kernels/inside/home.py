@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 REPORT = "application/vnd.terp.report+json"
+# What terp's requests have for a user name: other clients of a kernel have others.
+TERP = "terp"
 # Output of one cell, in characters; a display weighs at least `DISPLAY_WEIGHT`.
 ROOM = 64_000_000
 DISPLAY_WEIGHT = 1_000
@@ -24,6 +26,8 @@ class Home:
         self.shell = shell
         self.kernel = shell.kernel
         self.token = token
+        # Those of sessions that are guests of this kernel, by the ids with which they send.
+        self.tokens: dict[str, str] = {}
         self.pid = os.getpid()
         self.log = os.fdopen(os.dup(2), "w", buffering=1)
         # The kernel's own standard output and error, whatever `sys.stdout` is meanwhile.
@@ -52,13 +56,20 @@ class Home:
         self.hidden = self.stopped = None
         self.in_cell = True
 
+    def token_now(self) -> str:
+        """What marks the calls home of the cell that runs; "" for one that no session of terp has sent."""
+        header = self.kernel.get_parent()["header"]
+        return self.tokens.get(header.get("session", "")) or (self.token if is_ours(header) else "")
+
     def flush(self) -> None:
         """Send all text, so that what is sent next comes after it."""
         for stream in self.streams:
             stream.flush_now()
 
     def report(self, **facts: Any) -> None:
-        """Tell the adapter something about the cell."""
+        """Tell the adapter something about the cell; of those of other clients nobody wants to know."""
+        if not is_ours(self.header):
+            return
         content = {"data": {REPORT: facts}, "metadata": {}, "transient": {}}
         self.kernel.session.send(self.kernel.iopub_socket, "display_data", content, parent=self.header)
 
@@ -103,3 +114,8 @@ class Home:
                 self.log.write(f"terp_home: {function.__qualname__}: {error!r}\n")
 
         return run
+
+
+def is_ours(header: dict[str, Any]) -> bool:
+    """Whether a session of terp has sent the request with this header."""
+    return header.get("username") == TERP

@@ -60,12 +60,10 @@ class RemoteFiles:
 
 
 async def fetched(running: RunningKernel, path: str, most: int) -> bytes | None:
-    """The content of a file of the kernel's machine; None when it cannot be read, or is larger than `most`."""
+    """The content of a file where the kernel is; None when it cannot be read, or is larger than `most`."""
     content = b""
     while len(content) <= most:
-        told = await running.ask_bootstrap(
-            "read", _PIECE_S, about=(path, str(len(content)), str(_PIECE))
-        )
+        told = await running.ask_bootstrap("read", _PIECE_S, about=(path, str(len(content)), str(_PIECE)))
         piece = ((told or {}).get("read") or {}).get("piece")
         if not isinstance(piece, str):
             return None

@@ -1,7 +1,6 @@
 """A kernel at a gateway: messages over its websocket, its life over REST."""
 
 import asyncio
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -13,6 +12,7 @@ from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.rest import GatewayApi
 from terp.kernels.remote.unanswered import Unanswered
 from terp.kernels.remote.wire import Wire
+from terp.kernels.waiting import is_set_within
 
 # How often the gateway is asked whether the kernel lives, while something is waited for and otherwise:
 # the websocket of a kernel that was ended over REST stays open and silent.
@@ -41,12 +41,14 @@ class GatewayKernel:
         self._id = ""
         self._was_there = False
         self._ready = False
-        self._route: Route = lambda channel, message: None
+        self._route: Route | None = None
         self._unanswered = Unanswered(api.gateway.host, self._deliver)
         self._wire: Wire | None = None
         self._watch: asyncio.Task[None] | None = None
         self._starting: asyncio.Task[str] | None = None
+        self._asked = asyncio.Event()
         self._closed = False
+        self.connection_file = ""
         self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def open(self, route: Route) -> None:
@@ -69,6 +71,7 @@ class GatewayKernel:
         """Send a message, now or when the connection is back."""
         assert self._wire is not None
         self._unanswered.sent(channel, message)
+        self._asked.set()
         self._wire.send(channel, message)
 
     async def interrupt(self) -> None:
@@ -163,12 +166,12 @@ class GatewayKernel:
         self._ready = self._ready or (channel == "shell" and kind == "kernel_info_reply")
         if kind == "status" and channel == "iopub":
             self._look_for_death(str(message["content"].get("execution_state")))
-        if self._unanswered.received(channel, message):
+        if self._unanswered.received(channel, message) and self._route is not None:
             self._route(channel, message)
 
     def _deliver(self, channel: str, message: dict[str, Any]) -> None:
         """Take what `Unanswered` makes up for what is lost, or give its question to the kernel."""
-        if message["parent_header"]:
+        if message["parent_header"] and self._route is not None:
             self._route(channel, {**message, "msg_type": message["header"]["msg_type"]})
         elif self._wire is not None:
             self._wire.send(channel, message)
@@ -186,9 +189,11 @@ class GatewayKernel:
 
     async def _poll(self) -> None:
         while not self.gone.done():
-            since = time.monotonic()
-            while time.monotonic() - since < (_BUSY_POLL_S if self._unanswered else _IDLE_POLL_S):
-                await asyncio.sleep(_BUSY_POLL_S / 3)
+            # What is sent wakes it, so that nobody waits long for a kernel that is not there any more.
+            await is_set_within(_IDLE_POLL_S, self._asked)
+            await asyncio.sleep(_BUSY_POLL_S)
+            if not self._unanswered:
+                self._asked.clear()
             # The wire tells when the gateway does not answer at all.
             with suppress(KernelStartFailed):
                 if not await self._api.state(self._id):

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,24 @@ _PYTHON = "python"
 _FOR_GATEWAYS = "KERNEL_"
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the session is at home: the directory in which the person works, and the person's environment.
+
+    Files that code writes are fetched into `folder`.
+    """
+
+    cwd: str
+    folder: Path
+    options: KernelOptions = field(default_factory=KernelOptions)
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
 class GatewayKernels:
     """Implements `Kernels` with those of one gateway, started at first use. Made by `connect`.
 
-    `cwd` is a directory of this machine, in which the person works; where the kernels are they know
-    themselves. `resumed` tells that all kernels which the session had there live. Files that code writes are
-    fetched into `folder`.
+    `cwd` is a directory of this machine; where the kernels are they know themselves. `resumed` tells that
+    all kernels which the session had there live.
     """
 
     def __init__(
@@ -40,35 +53,25 @@ class GatewayKernels:
         api: "GatewayApi",
         specs: Mapping[str, "GatewaySpec"],
         claims: Claims,
+        origin: Origin,
         *,
-        cwd: str,
-        folder: Path,
-        options: KernelOptions,
-        environ: Mapping[str, str],
         resumed: bool = False,
     ) -> None:
-        self.cwd = cwd
-        self.options = options
+        self.cwd = origin.cwd
+        self.options = origin.options
         self.resumed = resumed
         self._api = api
         self._specs = specs
         self._claims = claims
-        self._folder = folder
-        self._environment = {name: value for name, value in environ.items() if name.startswith(_FOR_GATEWAYS)}
+        self._folder = origin.folder
+        self._environment = {
+            name: value for name, value in origin.environ.items() if name.startswith(_FOR_GATEWAYS)
+        }
         self._listeners = Listeners()
         self._kernels: dict[str, JupyterKernel] = {}
 
     @classmethod
-    async def connect(
-        cls,
-        gateway: Gateway,
-        claims: Claims,
-        *,
-        cwd: str,
-        folder: Path,
-        options: KernelOptions,
-        environ: Mapping[str, str],
-    ) -> "GatewayKernels":
+    async def connect(cls, gateway: Gateway, claims: Claims, origin: Origin) -> "GatewayKernels":
         """Ask the gateway what it has.
 
         Raises:
@@ -77,28 +80,18 @@ class GatewayKernels:
             SettingsError: it has no kernel for a language that was chosen.
         """
         # httpx takes as long to import as the rest of a start.
-        api: GatewayApi = (await asyncio.to_thread(import_slow, "terp.kernels.remote.rest")).GatewayApi(
-            gateway
-        )
+        rest = await asyncio.to_thread(import_slow, "terp.kernels.remote.rest")
+        api: GatewayApi = rest.GatewayApi(gateway)
         try:
             specs = _named((await api.specs()).all)
             if not specs:
                 raise GatewayUnavailable(f"The gateway at {gateway.host} has no kernelspecs.")
-            chosen = _chosen(specs, options.languages, gateway.host)
+            chosen = _chosen(specs, origin.options.languages, gateway.host)
             lives = [bool(await api.state(claims.kernel(language))) for language in claims.languages]
         except BaseException:
             await api.aclose()
             raise
-        return cls(
-            api,
-            chosen,
-            claims,
-            cwd=cwd,
-            folder=folder,
-            options=options,
-            environ=environ,
-            resumed=bool(lives) and all(lives),
-        )
+        return cls(api, chosen, claims, origin, resumed=bool(lives) and all(lives))
 
     @property
     def host(self) -> str:
@@ -155,7 +148,7 @@ class GatewayKernels:
             lambda token: self._way(name, token),
             self._listeners,
             RemoteFiles(self._folder, self.host),
-            host=self.host,
+            place=f"{self._specs[name].name} at {self.host}",
             max_output_chars=self.options.max_output_chars,
         )
 

@@ -88,8 +88,9 @@ class Unanswered:
 
     def _told(self) -> str:
         return (
-            f"\n[terp: the connection to {self._host} was lost for {self._away_s:.0f} s. The result of this run, "
-            "and what it put out meanwhile, did not come through; whether it ran to its end is not known.]\n"
+            f"\n[terp: the connection to {self._host} was lost for {self._away_s:.0f} s. The result of this "
+            "run, and what it put out meanwhile, did not come through; whether it ran to its end is not "
+            "known.]\n"
         )
 
     def _answer(self, header: dict[str, Any], kind: str, **content: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from terp.importing import import_slow
-from terp.kernels.connection import Connection
+from terp.kernels.connection import Connection, Guest
 from terp.kernels.remote.claims import Claims
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class GatewayWay:
     bootstrap: str = ""
     start_timeout_s: float = 60.0
     cwd: str = ""
+    guest: Guest | None = None
     results_lag: bool = False
 
     @property

@@ -68,19 +68,23 @@ def find_specs(machine: Machine) -> Sequence[Spec]:
 
 def spec_folders(environ: Mapping[str, str]) -> Iterator[Path]:
     """Where Jupyter keeps kernelspecs; relative paths and environments that are not active are left out."""
-    home = Path(environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 - `Path.home` ignores `environ`
-    user = home / "Library/Jupyter" if sys.platform == "darwin" else home / ".local/share/jupyter"
-    data = environ.get("XDG_DATA_HOME", "")
-    own = environ.get("JUPYTER_DATA_DIR") or (f"{data}/jupyter" if data else str(user))
     active = (environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
     folders = (
         *environ.get("JUPYTER_PATH", "").split(os.pathsep),
-        own,
+        own_data_folder(environ),
         *(f"{prefix}/share/jupyter" for prefix in active if prefix),
         "/usr/local/share/jupyter",
         "/usr/share/jupyter",
     )
     return (Path(folder, "kernels") for folder in dict.fromkeys(folders) if folder.startswith("/"))
+
+
+def own_data_folder(environ: Mapping[str, str]) -> str:
+    """Where Jupyter keeps what is this person's."""
+    home = Path(environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 - `Path.home` ignores `environ`
+    user = home / "Library/Jupyter" if sys.platform == "darwin" else home / ".local/share/jupyter"
+    data = environ.get("XDG_DATA_HOME", "")
+    return environ.get("JUPYTER_DATA_DIR") or (f"{data}/jupyter" if data else str(user))
 
 
 def spec_launch(

@@ -9,7 +9,6 @@ from tests.core.kernels.remote.servers import Server, jupyter_server, kernel_gat
 from tests.core.kernels.running import Listener
 
 
-
 @pytest.fixture(scope="package")
 def a_jupyter_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with jupyter_server(tmp_path_factory.mktemp("server") / "root") as server:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from terp.kernels.options import KernelOptions
 from terp.kernels.remote.claims import Claims
-from terp.kernels.remote.kernels import GatewayKernels
+from terp.kernels.remote.kernels import GatewayKernels, Origin
 from tests.core.kernels.remote.servers import Server
 
 
@@ -22,8 +22,5 @@ async def connected(
     return await GatewayKernels.connect(
         replace(server.gateway, url=url or server.url),
         Claims(folder, url or server.url),
-        cwd=str(folder),
-        folder=folder / "outputs",
-        options=options or KernelOptions(),
-        environ=environ or {},
+        Origin(str(folder), folder / "outputs", options or KernelOptions(), environ or {}),
     )

@@ -45,7 +45,12 @@ class Server:
 @contextlib.contextmanager
 def jupyter_server(root: Path, *options: str, scheme: str = "http") -> Iterator[Server]:
     """A jupyter_server, with its own limits on output."""
-    arguments = ("-m", "jupyter_server", f"--IdentityProvider.token={TOKEN}", "--ServerApp.open_browser=False")
+    arguments = (
+        "-m",
+        "jupyter_server",
+        f"--IdentityProvider.token={TOKEN}",
+        "--ServerApp.open_browser=False",
+    )
     with _serving([sys.executable, *arguments], "ServerApp", root, *options, scheme=scheme) as server:
         yield server
 

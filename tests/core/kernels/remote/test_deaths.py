@@ -55,42 +55,34 @@ async def test_after_a_death_there_is_a_new_kernel(there: GatewayKernels) -> Non
     assert (again.results, kernel.generation) == (["(False, 42)"], before + 1)
 
 
-async def do_when_on(kernel_run: AsyncGenerator[RunItem, None], path: str, method: str, server: Server) -> Ran:
-    """Ask something of the server behind terp's back, when the code has printed "on"."""
-    items: list[RunItem] = []
-    async with asyncio.timeout(PATIENCE_S), aclosing(kernel_run) as run:
-        async for item in run:
-            items.append(item)
-            if isinstance(item, Text) and item.text == "on\n":
-                await asyncio.to_thread(server.asked, path, method)
-    return Ran(items)
-
-
-async def test_a_kernel_that_somebody_ends_ends_its_run(
+async def test_a_kernel_that_somebody_has_ended_answers_no_more(
     there: GatewayKernels, server: Server, tmp_path: Path
 ) -> None:
-    """The websocket stays open then: the gateway is asked."""
+    """Its websocket stays open: the gateway is asked."""
     kernel = there.get("python")
     await kernel.start()
-    code = "import time\nprint('on')\ntime.sleep(60)"
-    run = await do_when_on(kernel.execute(code), f"kernels/{kernel_id(tmp_path)}", "DELETE", server)
+    server.asked(f"kernels/{kernel_id(tmp_path)}", "DELETE")
+    run = await ran(kernel, "1")
     assert (run.ended.status, f"{there.host} was ended there." in run.ended.note) == ("died", True)
-
-
-async def test_a_kernel_that_somebody_restarts_ends_its_run(
-    there: GatewayKernels, server: Server, tmp_path: Path
-) -> None:
-    kernel = there.get("python")
-    await kernel.start()
-    code = "import time\nprint('on')\ntime.sleep(60)"
-    run = await do_when_on(kernel.execute(code), f"kernels/{kernel_id(tmp_path)}/restart", "POST", server)
-    assert run.ended.status == "died"
     assert (await ran(kernel, "6 * 7")).results == ["42"]
 
 
-async def test_code_that_ignores_interrupts_is_ended_with_its_kernel(
+async def test_a_kernel_that_somebody_restarts_has_lost_its_variables(
     there: GatewayKernels, server: Server, tmp_path: Path
 ) -> None:
+    kernel, heard = there.get("python"), Listener()
+    there.listen(heard)
+    await ran(kernel, "kept = 1")
+    server.asked(f"kernels/{kernel_id(tmp_path)}/restart", "POST")
+    await heard.until_state("died")
+    assert heard.whys[-1].startswith(f"The kernel at {there.host} was restarted by somebody else.")
+    assert (await ran(kernel, "'kept' in dir(), 6 * 7")).results == ["(False, 42)"]
+
+
+async def test_code_that_ignores_interrupts_is_ended_with_its_kernel(
+    a_jupyter_server: Server, tmp_path: Path
+) -> None:
+    there = await connected(a_jupyter_server, tmp_path)
     kernel = there.get("python")
     await kernel.start()
     first = kernel_id(tmp_path)
@@ -103,6 +95,7 @@ async def test_code_that_ignores_interrupts_is_ended_with_its_kernel(
     await stopping
     assert (Ran(items).ended.status, (await ran(kernel, "6 * 7")).results) == ("died", ["42"])
     assert kernel_id(tmp_path) != first
+    await there.aclose()
 
 
 async def test_a_restart_gives_a_fresh_kernel(there: GatewayKernels) -> None:

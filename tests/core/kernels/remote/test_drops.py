@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
@@ -58,6 +59,12 @@ async def cut_at(network: Network, kernel: Kernel, code: str, *texts: str) -> Ra
     return Ran(items)
 
 
+def appears(path: Path) -> None:
+    """Return when there is a file."""
+    while not path.exists():
+        time.sleep(0.02)
+
+
 async def away_until(network: Network, name: str, kernel: Kernel, code: str) -> Ran:
     """Run `code`; when it has printed "on", let there be no network until it has made the file `name`."""
     items: list[RunItem] = []
@@ -67,8 +74,7 @@ async def away_until(network: Network, name: str, kernel: Kernel, code: str) -> 
             if isinstance(item, Text) and "on" in item.text:
                 network.up = False
                 network.cut()
-                while not (network.server.root / name).exists():
-                    await asyncio.sleep(0.02)
+                await asyncio.to_thread(appears, network.server.root / name)
                 network.up = True
     return Ran(items)
 

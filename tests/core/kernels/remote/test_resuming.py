@@ -17,15 +17,14 @@ KEEP = KernelOptions(keep=True)
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from terp.kernels.options import KernelOptions
 from terp.kernels.remote.address import Gateway, Token
 from terp.kernels.remote.claims import Claims
-from terp.kernels.remote.kernels import GatewayKernels
+from terp.kernels.remote.kernels import GatewayKernels, Origin
 
 async def main(url, folder):
     gateway = Gateway(url, Token(sys.argv[3], "$JUPYTER_TOKEN"))
     kernels = await GatewayKernels.connect(
-        gateway, Claims(folder, url), cwd=".", folder=folder, options=KernelOptions(), environ={}
+        gateway, Claims(folder, url), Origin(".", folder)
     )
     kernel = kernels.get("python")
     async for _ in kernel.execute("kept = 41"):
@@ -39,11 +38,18 @@ asyncio.run(main(sys.argv[1], Path(sys.argv[2])))
 """
 
 
-async def test_another_process_finds_the_kernel_of_one_that_was_killed(server: Server, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", KILLED, server.url, str(tmp_path), TOKEN]
+def killed_in_a_run(server: Server, folder: Path) -> None:
+    """A process that is killed while its code runs at the server."""
+    command = [sys.executable, "-c", KILLED, server.url, str(folder), TOKEN]
     environ = {**os.environ, "PYTHONPATH": str(Path(terp.__file__).parent.parent)}
     killed = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
     assert killed.returncode == -9, killed.stderr
+
+
+async def test_another_process_finds_the_kernel_of_one_that_was_killed(
+    server: Server, tmp_path: Path
+) -> None:
+    killed_in_a_run(server, tmp_path)
     kernels = await connected(server, tmp_path)
     try:
         assert kernels.resumed

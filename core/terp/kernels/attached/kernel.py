@@ -1,0 +1,151 @@
+"""A connection to a kernel that somebody else has started."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.asynchronous.client import AsyncKernelClient
+
+from terp.errors import KernelStartFailed
+from terp.kernels.attached.attachment import Attachment
+from terp.kernels.attached.owner import lives, owner_of
+from terp.kernels.attached.pulse import beats, until_silent
+from terp.kernels.channels import Message
+from terp.kernels.connection import Route
+from terp.kernels.requests import new_request
+from terp.kernels.sockets import Sockets, new_context
+from terp.kernels.waiting import first_of
+
+# So long a heart may be silent: the machine was asleep, or is at its limit.
+_PATIENCE_S = 5.0
+_FIRST_BEAT_S = 3.0
+# A process that is gone is noticed before its heart is missed.
+_POLL_S = 0.25
+
+
+class AttachedKernel:
+    """Implements `Connection` with sockets alone: the kernel's life is somebody else's."""
+
+    def __init__(self, attachment: Attachment) -> None:
+        self._attachment = attachment
+        self._context = new_context()
+        self._route: Route | None = None
+        self._sockets: Sockets | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._closed = False
+        self._owner = 0
+        self._life = ""
+        self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    @property
+    def connection_file(self) -> str:
+        """The file that somebody else's kernel wrote."""
+        return self._attachment.file.path
+
+    async def open(self, route: Route) -> None:
+        """Connect to the kernel."""
+        file = self._attachment.file
+        if not await asyncio.to_thread(Path(file.path).exists):
+            raise KernelStartFailed(
+                f"{file.path} is gone: the kernel has ended.", "/attach NAME takes another one."
+            )
+        if not await beats(self._context, file.address("hb"), _FIRST_BEAT_S):
+            raise KernelStartFailed(
+                f"No kernel answers behind {file.path}.",
+                "It has ended, or is out of reach; /attach NAME takes another one.",
+            )
+        self._owner = await asyncio.to_thread(owner_of, file)
+        self._route = route
+        client = AsyncKernelClient(context=self._context)
+        client.load_connection_file(file.path)
+        self._sockets = Sockets(client, self._received)
+        self._watch = asyncio.create_task(self._until_dead(file.address("hb")))
+
+    def send(self, channel: str, message: dict[str, Any]) -> None:
+        """Send a message."""
+        assert self._sockets is not None
+        self._sockets.send(channel, message)
+
+    async def interrupt(self) -> None:
+        """Send SIGINT where it is certain whom it hits, else the message, which not every kernel knows."""
+        if self._attachment.interrupt_by == "message" or not self._owner:
+            self.send("control", new_request("interrupt_request"))
+            return
+        try:
+            # Jupyter gives each kernel a group of its own, with the children of the code in it.
+            leads = os.getpgid(self._owner) == self._owner
+            os.kill(-self._owner if leads else self._owner, signal.SIGINT)
+        except OSError:
+            # It ended meanwhile; the watch tells that.
+            return
+
+    async def stack(self) -> str:
+        """Nothing: no signal may take what this kernel uses it for."""
+        return ""
+
+    async def kill(self) -> None:
+        """Let go of the kernel: it is not ours to be ended."""
+        self._end("The kernel is somebody else's and was left alone: what runs there goes on.")
+
+    async def close(self) -> None:
+        """Close the sockets."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait({self._watch})
+        if self._sockets is not None:
+            await self._sockets.close()
+        self._context.destroy(linger=0)
+
+    def last_words(self) -> str:
+        """Nothing: its log is somebody else's."""
+        return ""
+
+    def not_up(self, seconds: float) -> KernelStartFailed:
+        """Why it did not answer."""
+        file = self._attachment.file
+        if self.gone.done():
+            return KernelStartFailed(self.gone.result(), "/attach NAME takes another one.")
+        return KernelStartFailed(
+            f"The kernel of {file.title} has not answered for {seconds:.0f} s: it runs other code.",
+            f"Try again when that is over. If it does nothing, the key in {file.path} is not its own.",
+        )
+
+    def _received(self, channel: str, message: Message) -> None:
+        """Route a message, and see in it that the kernel was ended or is not the same any more."""
+        kind, content = message["msg_type"], message["content"]
+        if kind == "shutdown_reply" and channel == "iopub":
+            verb = "restarted" if content.get("restart") else "ended"
+            self._end(f"The kernel was {verb} by somebody else.")
+        elif self._is_another(message):
+            self._end("The kernel was restarted by somebody else.")
+        if self._route is not None:
+            self._route(channel, message)
+
+    def _is_another(self, message: Message) -> bool:
+        """Whether a message comes of another life of the kernel than those before."""
+        session = str(message["header"].get("session") or "")
+        before, self._life = self._life, self._life or session
+        # An ipykernel keeps the id of its session to its end; others may send ours back, or a new one.
+        differs = self._attachment.takes_guests and session != self._life
+        return bool(before) and (differs or message["content"].get("execution_state") == "starting")
+
+    async def _until_dead(self, address: str) -> None:
+        silent = asyncio.create_task(until_silent(self._context, address, _PATIENCE_S))
+        try:
+            while not silent.done():
+                await first_of(silent, timeout_s=_POLL_S)
+                if self._owner and not lives(self._owner):
+                    self._end("The kernel has ended.")
+                    return
+            self._end("The kernel does not answer any more: it has ended, or is out of reach.")
+        finally:
+            silent.cancel()
+
+    def _end(self, how: str) -> None:
+        if not self.gone.done():
+            self.gone.set_result(how)

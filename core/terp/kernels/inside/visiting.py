@@ -1,0 +1,107 @@
+"""A kernel that somebody else has started: terp watches its own cells there and changes nothing for others.
+
+No stream is replaced, no figure, no formatter, no file is watched and no process ends with another. What is
+added is told about the cells of sessions that are guests, and is taken away with the last of them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from typing import Any
+
+from .files import cwd
+from .home import Home
+from .namespace import Namespace
+
+COMM = "terp"
+
+
+class Visit:
+    """What terp has added to this kernel."""
+
+    def __init__(self, shell: Any) -> None:
+        self.home = home = Home(shell, "")
+        self.namespace = Namespace(home)
+        self.ours = False
+        self.show = shell._showtraceback
+        self.ask = home.kernel._input_request
+        shell._showtraceback = self.show_traceback
+        home.kernel._input_request = self.input_request
+        self.begin, self.end = home.guarded(self.begin_cell), home.guarded(self.end_cell)
+        shell.events.register("pre_run_cell", self.begin)
+        shell.events.register("post_run_cell", self.end)
+
+    def begin_cell(self, *about: Any) -> None:
+        """A cell begins, somebody's."""
+        home = self.home
+        self.ours = home.kernel.get_parent()["header"].get("session") in home.tokens
+        if self.ours:
+            home.begin()
+            home.cwd, home.number = cwd(), home.shell.execution_count
+            # What others have changed since the last cell of ours is none of this one's doing.
+            self.namespace.before = None
+            self.namespace.begin(getattr(about[0], "raw_cell", "") if about else "")
+
+    def end_cell(self, *_: Any) -> None:
+        """A cell is over: tell what it did, if a guest has sent it."""
+        if not self.ours:
+            return
+        self.home.in_cell = False
+        self.home.guarded(self.namespace.compare)()
+        now = cwd()
+        facts = {
+            "cwd": now if now != self.home.cwd else "",
+            "stopped": self.home.stopped,
+            "shadowed": "out" in self.home.shell.user_ns,
+            **self.namespace.found,
+        }
+        told = {name: fact for name, fact in facts.items() if fact}
+        if told:
+            self.home.report(**told)
+
+    def show_traceback(self, etype: Any, evalue: Any, stb: Any) -> None:
+        """Show an error as ever, after noting where an interrupt hit a cell of ours."""
+        if self.ours and self.home.in_cell:
+            self.home.guarded(self.note)(evalue)
+        self.show(etype, evalue, stb)
+
+    def note(self, error: BaseException) -> None:
+        """Note where an interrupt hit."""
+        from .stopped import place_of  # noqa: PLC0415 - few cells are interrupted
+
+        self.home.stopped = place_of(error, self.home, self.namespace.kinds)
+
+    def input_request(self, *args: Any, **kwargs: Any) -> Any:
+        """Ask as ever, after telling that all output before the question of a cell of ours is sent."""
+        if self.ours and self.home.in_cell:
+            sys.stdout.flush()
+            self.home.report(asks=True)
+        return self.ask(*args, **kwargs)
+
+    def undo(self) -> None:
+        """Take everything away again."""
+        shell, kernel = self.home.shell, self.home.kernel
+        shell.events.unregister("pre_run_cell", self.begin)
+        shell.events.unregister("post_run_cell", self.end)
+        for thing, name, before in (
+            (shell, "_showtraceback", self.show),
+            (kernel, "_input_request", self.ask),
+        ):
+            # Somebody else may have wrapped ours meanwhile.
+            if getattr(getattr(thing, name), "__self__", None) is self:
+                setattr(thing, name, before)
+        kernel.comm_manager.targets.pop(COMM, None)
+        for name, value in list(vars(builtins).items()):
+            if is_of_terp(value):
+                delattr(builtins, name)
+        sys.meta_path[:] = [finder for finder in sys.meta_path if not is_of_terp(finder)]
+        for name in [name for name in sys.modules if name.partition(".")[0] == "terp_home"]:
+            del sys.modules[name]
+        self.home.log.close()
+
+
+def is_of_terp(value: Any) -> bool:
+    """Whether a value, or its class, was made by this package."""
+    modules = (getattr(value, "__module__", None), type(value).__module__)
+    return any(type(module) is str and module.partition(".")[0] == "terp_home" for module in modules)
