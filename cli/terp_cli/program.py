@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from terp.errors import SettingsError, TerpError
 from terp.profile_file import short_path
@@ -15,6 +16,11 @@ from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
 from terp_cli.sanitise import one_line, readable
 from terp_cli.stopping import Stopped
+
+if TYPE_CHECKING:
+    from terp.kernels.protocol import Kernels
+
+T = TypeVar("T")
 
 
 def run(line: CommandLine) -> int:
@@ -51,19 +57,22 @@ def _converse(call: Call) -> int:
 
 
 def _run_code(call: Call) -> int:
-    from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
-    from terp.opening import kernel_options  # noqa: PLC0415
+    from terp.opening import open_kernels  # noqa: PLC0415  (see above)
+    from terp.store.places import Place  # noqa: PLC0415
     from terp_cli.keeping import folder_of  # noqa: PLC0415
     from terp_cli.run_code import CodeRun, language_for, read_code  # noqa: PLC0415
 
-    settings, cwd = call.settings(), call.cwd
-    code = read_code(call.line.argument)
-    kernels = LocalKernels(str(cwd), kernel_options(settings), environ=call.environ)
-    kernel = kernels.get(language_for(call.line.argument, call.options.language, kernels.languages))
+    settings, code = call.settings(), read_code(call.line.argument)
     folder = call.out_folder or folder_of(call)
     runner = CodeRun(call.out, call.notes, folder, _line_from_stdin)
 
     async def run() -> int:
+        kernels = await open_kernels(settings, str(call.cwd), call.environ, call.places, Place(folder))
+        try:
+            kernel = kernels.get(language_for(call.line.argument, call.options.language, kernels.languages))
+        except BaseException:
+            await kernels.aclose()
+            raise
         with call.stopping.watching(kernel.interrupt, kernels.aclose):
             try:
                 code_of_run = await runner.run(kernel, code, timeout_s=settings.run_timeout_s)
@@ -124,26 +133,36 @@ def _export(call: Call) -> int:
 
 
 def _languages(call: Call) -> int:
-    from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
-    from terp.opening import kernel_options  # noqa: PLC0415
-    from terp_cli.languages import listed  # noqa: PLC0415
+    from terp_cli.languages import listed  # noqa: PLC0415  (see above)
 
-    kernels = LocalKernels(str(call.cwd), kernel_options(call.settings()), environ=call.environ)
-    rows = listed(kernels.known())
+    rows = asyncio.run(_with_kernels(call, lambda kernels: listed(kernels.known())))
     width = max(len(names) for names, _, _ in rows)
     call.out.writelines(f"{names:{width}}  {state:7}  {one_line(how)}\n" for names, state, how in rows)
     return 0
 
 
+async def _with_kernels(call: Call, look: "Callable[[Kernels], T]") -> "T":
+    """What `look` sees of the kernels of this call, none of which is started."""
+    from terp.opening import open_kernels  # noqa: PLC0415  (see above)
+    from terp.store.places import Place  # noqa: PLC0415
+
+    kernels = await open_kernels(
+        call.settings(), str(call.cwd), call.environ, call.places, Place(call.places.sessions)
+    )
+    try:
+        return look(kernels)
+    finally:
+        await kernels.aclose()
+
+
 def _tools(call: Call) -> int:
-    from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
-    from terp.opening import kernel_options  # noqa: PLC0415
     from terp.tools.reading import read_toolbox  # noqa: PLC0415
     from terp_cli.tools import listed  # noqa: PLC0415
 
     settings = call.settings()
-    kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
-    toolbox = read_toolbox(settings, call.environ, call.places, kernels)
+    toolbox = asyncio.run(
+        _with_kernels(call, lambda kernels: read_toolbox(settings, call.environ, call.places, kernels))
+    )
     rows = [tuple(map(one_line, row)) for row in listed(toolbox)]
     if not rows:
         call.tell(

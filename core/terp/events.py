@@ -76,7 +76,8 @@ class CodeProposed:
 
     `digest` is the SHA-256 of `code` in UTF-8, hexadecimal. `kernel_generation` counts the lives
     of the language's kernel (0: not started yet). `tier` names the confinement of the run. `effects`
-    tell what it would do: they inform, and decide nothing.
+    tell what it would do: they inform, and decide nothing. `place` is where it would run when that is no
+    kernel of terp's own on this machine, to follow "in"; `cwd` is "" when only that kernel knows it.
     """
 
     call_id: str
@@ -87,6 +88,7 @@ class CodeProposed:
     kernel_generation: int
     tier: str
     effects: Effects = NOT_ANALYSED
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

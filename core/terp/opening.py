@@ -17,7 +17,7 @@ from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.profiles import load_settings
 from terp.prompt import Facts, system_prompt
-from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
+from terp.pythons.choosing import PythonChoice, wanted_python
 from terp.pythons.interpreter import version_of
 from terp.session import Session
 from terp.setting import table
@@ -29,6 +29,7 @@ from terp.tools.reading import read_toolbox
 
 if TYPE_CHECKING:
     from terp.chat import Chat
+    from terp.kernels.remote.kernels import GatewayKernels
     from terp.store.protocol import Keeping
 
 
@@ -150,9 +151,11 @@ async def build_session(
     Raises:
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
+        GatewayRefused: the gateway that code is to run behind does not let us in.
+        GatewayUnavailable: it does not answer.
     """
     places = find_places(environ)
-    kernels = _kernels(settings, cwd, environ, places, place)
+    kernels = await open_kernels(settings, cwd, environ, places, place)
     toolbox = read_toolbox(settings, environ, places, kernels)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     model = await build_model(
@@ -163,7 +166,6 @@ async def build_session(
         api_key=api_key,
         functions=toolbox.names,
     )
-    wanted = wanted_python(settings.python, environ, kernels.cwd)
     session = Session(
         model,
         kernels,
@@ -171,27 +173,55 @@ async def build_session(
         folder=place.folder,
         keeper=place.keeper,
         system=system_prompt(
-            _facts(settings, kernels, wanted),
+            _facts(settings, kernels, environ),
             instructions=settings.instructions,
             replacement=settings.system_message,
             functions=toolbox.told(shipped=not settings.system_message),
         ),
         limits=_limits(settings),
     )
+    _prepare(session, kernels, settings, environ, places)
+    session.toolbox = toolbox
+    offer_tools(session, session.voice, settings, environ)
+    return session
+
+
+def _prepare(
+    session: Session,
+    kernels: "LocalKernels | GatewayKernels",
+    settings: Settings,
+    environ: Mapping[str, str],
+    places: Places,
+) -> None:
+    """Let come before code what it needs where it runs: an environment and packages here, files elsewhere."""
+    if not isinstance(kernels, LocalKernels):
+        from terp.kernels.remote.carrying import Carrier  # noqa: PLC0415  (most code runs here)
+
+        session.carrier = Carrier(kernels)
+        session.readiness.add(session.carrier)
+        return
+    wanted = wanted_python(settings.python, environ, kernels.cwd)
     session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
     session.packages = MissingPackages(
         _install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
     )
     for preparation in session.pythons, session.packages:
         session.readiness.add(preparation)
-    session.toolbox = toolbox
-    offer_tools(session, session.voice, settings, environ)
-    return session
 
 
-def _kernels(
+async def open_kernels(
     settings: Settings, cwd: str, environ: Mapping[str, str], places: Places, place: Place
-) -> LocalKernels:
+) -> "LocalKernels | GatewayKernels":
+    """The kernels of this machine, or of the gateway that the settings name; none is started.
+
+    Raises:
+        SettingsError: a language is one that terp does not know, or the gateway's settings are wrong.
+        GatewayRefused, GatewayUnavailable: it does not let us in, or does not answer.
+    """
+    if settings.gateway_url:
+        from terp.kernels.remote.opening import open_gateway  # noqa: PLC0415  (see `_prepare`)
+
+        return await open_gateway(settings, kernel_options(settings), str(_absolute(cwd)), environ, place)
     kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
     own = (settings.record, settings.replay, str(places.history))
     kernels.own_files = tuple(path for path in own if path)
@@ -199,7 +229,16 @@ def _kernels(
     return kernels
 
 
-def _facts(settings: Settings, kernels: LocalKernels, wanted: Wanted | None) -> Facts:
+def _absolute(cwd: str) -> Path:
+    return Path(cwd or Path.cwd()).absolute()
+
+
+def _facts(settings: Settings, kernels: "LocalKernels | GatewayKernels", environ: Mapping[str, str]) -> Facts:
+    if not isinstance(kernels, LocalKernels):
+        from terp.kernels.remote.opening import gateway_facts  # noqa: PLC0415  (see `_prepare`)
+
+        return gateway_facts(settings, kernels)
+    wanted = wanted_python(settings.python, environ, kernels.cwd)
     return Facts(
         system="{0.sysname} {0.machine}".format(os.uname()),
         cwd=kernels.cwd,
@@ -232,6 +271,7 @@ def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
         env_pass=settings.env_pass,
         languages=settings.languages,
         prelude=prelude,
+        keep=settings.gateway_keep,
     )
 
 

@@ -64,7 +64,15 @@ class Proposals:
             self._names[call.language] = SessionNames(self._log, call.language)
         effects = effects_of(call.language, code, self._names[call.language].known(), kernel.cwd)
         return CodeProposed(
-            call.id, call.language, code, digest_of(code), kernel.cwd, kernel.generation, kernel.tier, effects
+            call.id,
+            call.language,
+            code,
+            digest_of(code),
+            kernel.cwd,
+            kernel.generation,
+            kernel.tier,
+            effects,
+            kernel.place,
         )
 
 
@@ -74,6 +82,8 @@ def digest_of(code: str) -> str:
 
 
 def _still_true(proposed: CodeProposed, kernel: Kernel) -> bool:
-    # A first start (generation 0 to 1) while the person reads loses nothing they could have relied on.
+    # A first start (generation 0 to 1) while the person reads loses nothing they could have relied on; a
+    # kernel on another machine tells only then in which directory it is.
     restarted = proposed.kernel_generation not in (0, kernel.generation)
-    return not restarted and (proposed.cwd, proposed.tier) == (kernel.cwd, kernel.tier)
+    moved = proposed.cwd not in ("", kernel.cwd)
+    return not (restarted or moved) and (proposed.tier, proposed.place) == (kernel.tier, kernel.place)

@@ -19,10 +19,18 @@ class Resumption:
     """What a session owes to the one before it: a note to the model, and calls that were never decided.
 
     Making one settles the conversation: every call has its result, counters go on, and nothing is left
-    in it that only the provider before understands. `event` tells the person.
+    in it that only the provider before understands. `event` tells the person. Where `kernels_live` nothing
+    of theirs is lost.
     """
 
-    def __init__(self, stored: Stored, conversation: Conversation, languages: Sequence[str]) -> None:
+    def __init__(
+        self,
+        stored: Stored,
+        conversation: Conversation,
+        languages: Sequence[str],
+        *,
+        kernels_live: bool = False,
+    ) -> None:
         if stored.model != conversation.model.name:
             conversation.drop_extras()
         conversation.spent_usd = stored.spent_usd or 0.0
@@ -32,7 +40,8 @@ class Resumption:
         calls = (understand(call, languages, call_id=call_id) for call_id, call in self.left_over)
         codes = tuple(call.code for call in calls if not isinstance(call, Misunderstood))
         turns = len(stored.history.turns)
-        self.event = SessionResumed(stored.folder.name, turns, stored.runs > 0, stored.gone, codes)
+        lost, gone = stored.runs > 0 and not kernels_live, () if kernels_live else stored.gone
+        self.event = SessionResumed(stored.folder.name, turns, lost, gone, codes)
         _settle(stored.history, stored.left_over)
         self._history = stored.history
         self._since = len(stored.history.messages)

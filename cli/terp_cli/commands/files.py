@@ -101,12 +101,15 @@ async def load_message(talk: Talk, path: str) -> None:
 
 def _scrubber(talk: Talk) -> "Scrubber":
     """What takes the secrets of this call's environment out."""
-    from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415  (see above)
+    from terp.kernels.remote.address import token_value  # noqa: PLC0415  (see above)
+    from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
 
-    environ = talk.environ
-    return Scrubber(secrets_in(environ, environ.get(talk.settings.api_key_env, "")))
+    environ, settings = talk.environ, talk.settings
+    token = token_value(settings, environ)
+    return Scrubber(secrets_in(environ, environ.get(settings.api_key_env, ""), token))
 
 
 def _place(talk: Talk, path: str) -> Path:
-    cwd = Path(talk.session.kernels.get(talk.session.kernels.languages[0]).cwd)
-    return cwd / Path(path).expanduser()
+    kernels = talk.session.kernels
+    cwd = kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd
+    return Path(cwd) / Path(path).expanduser()

@@ -109,6 +109,14 @@ class JupyterKernel:
         """Bring the kernel up."""
         await self._up()
 
+    async def up(self) -> RunningKernel:
+        """The life of the kernel that there is now, brought up where there was none.
+
+        Raises:
+            KernelStartFailed: it did not come up.
+        """
+        return await self._up()
+
     async def execute(
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
     ) -> AsyncGenerator[RunItem, None]:

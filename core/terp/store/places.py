@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What must not be written: the keys in the environment, and the one that was given with the call."""
+    """What must not be written: the keys in the environment, and those that the call and settings name."""
 
     environ: Mapping[str, str]
     settings: Settings
@@ -36,11 +36,12 @@ class Secrets:
 
     def scrubber(self) -> "Scrubber":
         """What takes them out of text."""
+        from terp.kernels.remote.address import token_value  # noqa: PLC0415  (few sessions have a gateway)
         from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415  (a prompt that waits writes nothing)
 
-        return Scrubber(
-            secrets_in(self.environ, self.api_key, self.environ.get(self.settings.api_key_env, ""))
-        )
+        token = token_value(self.settings, self.environ)
+        named = self.environ.get(self.settings.api_key_env, "")
+        return Scrubber(secrets_in(self.environ, self.api_key, named, token))
 
 
 def is_session(folder: Path) -> bool:

@@ -81,14 +81,26 @@ async def given(running: RunningKernel, source: Path) -> str:
         KernelError: it cannot be written there.
         OSError: it cannot be read here.
     """
-    content = await asyncio.to_thread(source.read_bytes)
-    digest = hashlib.sha256(content).hexdigest()
+    digest = await asyncio.to_thread(_digest, source)
     begun = _told(await running.ask_bootstrap("write", _PIECE_S, about=("begin", source.name, digest)))
     path = str(begun.get("path"))
-    for start in range(0, 0 if begun.get("there") else len(content), _PIECE):
-        piece = base64.b64encode(content[start : start + _PIECE]).decode()
-        _told(await running.ask_bootstrap("write", _PIECE_S, about=("add", path, piece)))
+    start = 0
+    while not begun.get("there") and (piece := await asyncio.to_thread(_piece, source, start)):
+        encoded = base64.b64encode(piece).decode()
+        _told(await running.ask_bootstrap("write", _PIECE_S, about=("add", path, encoded)))
+        start += len(piece)
     return path
+
+
+def _digest(source: Path) -> str:
+    with source.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _piece(source: Path, start: int) -> bytes:
+    with source.open("rb") as file:
+        file.seek(start)
+        return file.read(_PIECE)
 
 
 def _told(answer: Message | None) -> Message:

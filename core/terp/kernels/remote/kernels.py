@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.errors import GatewayUnavailable, KernelStartFailed, SettingsError, UnknownLanguage
+from terp.errors import GatewayUnavailable, KernelError, KernelStartFailed, SettingsError, UnknownLanguage
 from terp.importing import import_slow
 from terp.kernels.bootstrap_code import bootstrap_code
 from terp.kernels.jupyter import JupyterKernel
@@ -16,7 +16,7 @@ from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
 from terp.kernels.remote.address import Gateway
 from terp.kernels.remote.claims import Claims
-from terp.kernels.remote.files import RemoteFiles
+from terp.kernels.remote.files import RemoteFiles, given
 from terp.kernels.remote.way import GatewayWay
 from terp.languages import language_of
 
@@ -94,9 +94,22 @@ class GatewayKernels:
         return cls(api, chosen, claims, origin, resumed=bool(lives) and all(lives))
 
     @property
-    def host(self) -> str:
+    def elsewhere(self) -> str:
         """The gateway, by its name."""
         return self._api.gateway.host
+
+    async def give(self, language: str, source: Path) -> str:
+        """Copy a file of this machine to where a kernel is; its path there, never that of another file.
+
+        Raises:
+            KernelStartFailed: there is no such kernel.
+            KernelError: it takes no files.
+            OSError: the file cannot be read.
+        """
+        running = await self._kernel(language).up()
+        if not running.has_bootstrap:
+            raise KernelError(f"A kernel for {language} takes no files from here; Python's does.")
+        return await given(running, source)
 
     @property
     def languages(self) -> Sequence[str]:
@@ -111,7 +124,7 @@ class GatewayKernels:
     def known(self) -> Sequence[KnownLanguage]:
         """Every kernelspec."""
         return [
-            KnownLanguage((name,), f"{spec.title}, the kernelspec {spec.name} of {self.host}")
+            KnownLanguage((name,), f"{spec.title}, the kernelspec {spec.name} of {self.elsewhere}")
             for name, spec in self._specs.items()
         ]
 
@@ -120,10 +133,8 @@ class GatewayKernels:
         name = language_of(language, self.languages)
         if not name:
             known = ", ".join(self.languages)
-            raise UnknownLanguage(f"No kernel at {self.host} runs {language!r}. There is: {known}.")
-        if name not in self._kernels:
-            self._kernels[name] = self._made(name)
-        return self._kernels[name]
+            raise UnknownLanguage(f"No kernel at {self.elsewhere} runs {language!r}. There is: {known}.")
+        return self._kernel(name)
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Tell `listener` what happens outside runs."""
@@ -141,14 +152,19 @@ class GatewayKernels:
                     self._claims.forget(language)
         await self._api.aclose()
 
+    def _kernel(self, name: str) -> JupyterKernel:
+        if name not in self._kernels:
+            self._kernels[name] = self._made(name)
+        return self._kernels[name]
+
     def _made(self, name: str) -> JupyterKernel:
         return JupyterKernel(
             name,
             "",
             lambda token: self._way(name, token),
             self._listeners,
-            RemoteFiles(self._folder, self.host),
-            place=f"{self._specs[name].name} at {self.host}",
+            RemoteFiles(self._folder, self.elsewhere),
+            place=f"{self._specs[name].name} at {self.elsewhere}",
             max_output_chars=self.options.max_output_chars,
         )
 

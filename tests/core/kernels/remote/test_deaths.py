@@ -43,7 +43,7 @@ async def test_a_kernel_that_dies_ends_its_run(there: GatewayKernels, server: Se
     await ran(kernel, "kept = 1")
     run = await ran(kernel, "import os; os._exit(3)")
     assert run.ended.status == "died"
-    assert run.ended.note.startswith(f"The kernel at {there.host} died. Its variables are lost")
+    assert run.ended.note.startswith(f"The kernel at {there.elsewhere} died. Its variables are lost")
 
 
 async def test_after_a_death_there_is_a_new_kernel(there: GatewayKernels) -> None:
@@ -63,7 +63,7 @@ async def test_a_kernel_that_somebody_has_ended_answers_no_more(
     await kernel.start()
     server.asked(f"kernels/{kernel_id(tmp_path)}", "DELETE")
     run = await ran(kernel, "1")
-    assert (run.ended.status, f"{there.host} was ended there." in run.ended.note) == ("died", True)
+    assert (run.ended.status, f"{there.elsewhere} was ended there." in run.ended.note) == ("died", True)
     assert (await ran(kernel, "6 * 7")).results == ["42"]
 
 
@@ -75,7 +75,7 @@ async def test_a_kernel_that_somebody_restarts_has_lost_its_variables(
     await ran(kernel, "kept = 1")
     server.asked(f"kernels/{kernel_id(tmp_path)}/restart", "POST")
     await heard.until_state("died")
-    assert heard.whys[-1].startswith(f"The kernel at {there.host} was restarted by somebody else.")
+    assert heard.whys[-1].startswith(f"The kernel at {there.elsewhere} was restarted by somebody else.")
     assert (await ran(kernel, "'kept' in dir(), 6 * 7")).results == ["(False, 42)"]
 
 
