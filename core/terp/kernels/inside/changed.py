@@ -22,6 +22,10 @@ State = Any
 """Size, time of the last change of the content in ns, inode, and time of any change in ns."""
 
 
+# Files that terp has brought here for its person, as they were then: no cell has made them.
+given: dict[str, Any] = {}
+
+
 class Changed:
     """Compares the working directory before and after a cell, and what the cell itself opened to write.
 
@@ -44,7 +48,7 @@ class Changed:
         self.before, seen = look([self.root, cwd()])
         paths = {path for path, state in self.before.items() if state[3] >= self.since}
         paths |= {path for path in before.keys() - self.before.keys() if folder_of(path) in seen}
-        paths |= {path for path in self.touched.before if not path.startswith(NOT_FILES)}
+        paths |= {path for path in self.touched.before if is_of_interest(path)}
         found = [self.row(path, before.get(path)) for path in sorted(paths)]
         return [row for row in found if row][:MOST_ROWS]
 
@@ -54,9 +58,15 @@ class Changed:
         new = state_of(path)
         if new is None:
             return [path, "deleted", 0] if old and not os.path.lexists(path) else []
-        if new[3] < self.since or (old and tuple(old[:3]) == new[:3]):
+        if new[3] < self.since or (old and tuple(old[:3]) == new[:3]) or given.get(path) == new[:3]:
             return []
         return [path, "modified" if old else "created", new[0]]
+
+
+def is_of_interest(path: str) -> bool:
+    """Whether a file that a cell has written may be a result: no device, nothing in a cache."""
+    parts = folder_of(path).split(os.sep)
+    return not path.startswith(NOT_FILES) and not any(part[:1] == "." or part in SKIPPED for part in parts)
 
 
 def look(roots: list[str]) -> Any:

@@ -7,6 +7,8 @@ import hashlib
 import os
 from typing import Any
 
+from . import changed
+
 
 def read(path: str, start: str, length: str) -> dict[str, Any]:
     """A piece of a file, or why there is none."""
@@ -28,6 +30,7 @@ def write(what: str, name: str, given: str) -> dict[str, Any]:
             return begin(os.path.basename(name), given)  # noqa: PTH119
         with open(name, "ab") as file:  # noqa: PTH123
             file.write(base64.b64decode(given))
+        changed.given[name] = changed.state_of(name)[:3]
     except (OSError, ValueError) as error:
         return {"error": str(error)}
     return {"path": name}
