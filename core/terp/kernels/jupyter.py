@@ -220,6 +220,7 @@ class JupyterKernel:
             await running.start()
             # From here on `aclose` ends it.
             self._running = running
+            self._cwd = self._cwd or running.cwd
         except KernelStartFailed as error:
             self._tell.changed(self._language, "died", error.message)
             raise

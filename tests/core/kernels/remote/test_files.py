@@ -110,9 +110,7 @@ async def test_an_attached_file_never_takes_the_place_of_another(
     (tmp_path / "data.csv").write_text("mine")
     carrier = Carrier(there)
     carrier.take(attach_elsewhere([str(tmp_path / "data.csv")]))
-    assert await carrier.before(CALL, kernel) == (
-        "data.csv is there as data-2.csv: that name was taken."
-    )
+    assert await carrier.before(CALL, kernel) == ("data.csv is there as data-2.csv: that name was taken.")
     assert ((folder / "data.csv").read_text(), (folder / "data-2.csv").read_text()) == ("theirs", "mine")
 
 

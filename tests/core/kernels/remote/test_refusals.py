@@ -114,9 +114,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-async def safe(
-    certificate: Path, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncGenerator[Server, None]:
+async def safe(certificate: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Server, None]:
     """A server with that certificate."""
     keys = (f"--ServerApp.certfile={certificate}", f"--ServerApp.keyfile={certificate.with_suffix('.key')}")
     with jupyter_server(tmp_path_factory.mktemp("safe") / "root", *keys, scheme="https") as server:
