@@ -102,6 +102,7 @@ class EchoKernel:
     cwd = "/somewhere"
     tier = "none"
     place = ""
+    connection_file = ""
 
     def __init__(self, replies: Mapping[str, Sequence[RunItem]] | None = None) -> None:
         self.ran: list[str] = []
