@@ -229,7 +229,7 @@ class TerminalPerson:
 
     def _question(self, proposed: CodeProposed) -> str:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
-        where = ", ".join(one_line(part) for part in (proposed.place, proposed.cwd) if part)
+        where = ", in ".join(one_line(part) for part in (proposed.cwd, proposed.place) if part)
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
         asked = f"{warnings}Run this in {where}? {tier[0].upper()}{tier[1:]}."
         letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()

@@ -57,7 +57,9 @@ def _converse(call: Call) -> int:
 
 
 def _run_code(call: Call) -> int:
-    from terp.opening import open_kernels  # noqa: PLC0415  (see above)
+    from terp.attaching import attached_at_once  # noqa: PLC0415  (see above)
+    from terp.kernels.local import LocalKernels  # noqa: PLC0415
+    from terp.opening import open_kernels  # noqa: PLC0415
     from terp.store.places import Place  # noqa: PLC0415
     from terp_cli.keeping import folder_of  # noqa: PLC0415
     from terp_cli.run_code import CodeRun, language_for, read_code  # noqa: PLC0415
@@ -69,6 +71,8 @@ def _run_code(call: Call) -> int:
     async def run() -> int:
         kernels = await open_kernels(settings, str(call.cwd), call.environ, call.places, Place(folder))
         try:
+            if settings.attach and isinstance(kernels, LocalKernels):
+                call.tell(await attached_at_once(kernels, settings.attach))
             kernel = kernels.get(language_for(call.line.argument, call.options.language, kernels.languages))
         except BaseException:
             await kernels.aclose()

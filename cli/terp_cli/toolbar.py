@@ -18,14 +18,12 @@ class Toolbar:
         unasked: Callable[[], bool],
         profile: str = "default",
         python: Callable[[], str] = lambda: "",
-        place: Callable[[], str] = lambda: "",
     ) -> None:
         """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs.
 
         A `profile` other than the default one is named; `python` names the environment of the code, where
-        that is not terp's own, and `place` where code runs that runs elsewhere.
+        that is not terp's own, or where else code runs.
         """
-        self._place = place
         self._python = python
         self._profile = "" if profile == "default" else profile
         self._model = model
@@ -55,7 +53,8 @@ class Toolbar:
             parts.append(f"{self._tokens:,} tokens".replace(",", " "))
         if self._cost_usd:
             parts.append(f"${self._cost_usd:.2f}" if self._cost_usd >= 0.01 else "<$0.01")
-        parts += [one_line(where) for where in (self._python(), self._place()) if where]
+        if environment := self._python():
+            parts.append(one_line(environment))
         parts += [f"{one_line(language)} {state}" for language, state in self._kernels.items() if state]
         parts.append("not confined" if self._tier() == "none" else one_line(self._tier()))
         if self._unasked():

@@ -75,9 +75,9 @@ class CodeProposed:
     """A complete call, as it would run. Comes before its question, and again after an edit.
 
     `digest` is the SHA-256 of `code` in UTF-8, hexadecimal. `kernel_generation` counts the lives
-    of the language's kernel (0: not started yet). `tier` names the confinement of the run. `effects`
-    tell what it would do: they inform, and decide nothing. `place` is where it would run when that is no
-    kernel of terp's own on this machine, to follow "in"; `cwd` is "" when only that kernel knows it.
+    of the language's kernel (0: not started yet). `tier` names the confinement of the run, `place` a
+    kernel that is not terp's own on this machine, to follow "in"; `cwd` is "" when that kernel alone knows
+    it. `effects` tell what it would do: they inform, and decide nothing.
     """
 
     call_id: str

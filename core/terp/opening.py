@@ -2,11 +2,12 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
+from terp.attaching import Attaching, attached_at_once, taught
 from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
@@ -115,8 +116,9 @@ class Opening:
         session = await build_session(
             self._settings, decides, place=place, cwd=self._cwd, environ=self._environ
         )
-        for problem in session.toolbox.problems:
-            session.voice.tell(problem)
+        begun_with = [session.attaching.told] if session.attaching and session.attaching.told else []
+        for line in (*begun_with, *session.toolbox.problems):
+            session.voice.tell(line)
         return session
 
     def _place(self) -> "Place":
@@ -156,6 +158,9 @@ async def build_session(
     """
     places = find_places(environ)
     kernels = await open_kernels(settings, cwd, environ, places, place)
+    attached = ""
+    if settings.attach and isinstance(kernels, LocalKernels):
+        attached = await attached_at_once(kernels, settings.attach)
     toolbox = read_toolbox(settings, environ, places, kernels)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     model = await build_model(
@@ -180,7 +185,7 @@ async def build_session(
         ),
         limits=_limits(settings),
     )
-    _prepare(session, kernels, settings, environ, places)
+    _prepare(session, kernels, settings, environ, attached)
     session.toolbox = toolbox
     offer_tools(session, session.voice, settings, environ)
     return session
@@ -191,7 +196,7 @@ def _prepare(
     kernels: "LocalKernels | GatewayKernels",
     settings: Settings,
     environ: Mapping[str, str],
-    places: Places,
+    attached: str,
 ) -> None:
     """Let come before code what it needs where it runs: an environment and packages here, files elsewhere."""
     if not isinstance(kernels, LocalKernels):
@@ -200,13 +205,9 @@ def _prepare(
         session.carrier = Carrier(kernels)
         session.readiness.add(session.carrier)
         return
-    wanted = wanted_python(settings.python, environ, kernels.cwd)
-    session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
-    session.packages = MissingPackages(
-        _install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
-    )
-    for preparation in session.pythons, session.packages:
-        session.readiness.add(preparation)
+    choose = _python_choice(session, kernels, settings, environ)
+    choose("python" not in kernels.attached)
+    session.attaching = Attaching(kernels, session.teach, choose, attached)
 
 
 async def open_kernels(
@@ -218,6 +219,8 @@ async def open_kernels(
         SettingsError: a language is one that terp does not know, or the gateway's settings are wrong.
         GatewayRefused, GatewayUnavailable: it does not let us in, or does not answer.
     """
+    if settings.gateway_url and settings.attach:
+        raise SettingsError(["attach and gateway_url exclude each other: code runs in one place."])
     if settings.gateway_url:
         from terp.kernels.remote.opening import open_gateway  # noqa: PLC0415  (see `_prepare`)
 
@@ -233,20 +236,42 @@ def _absolute(cwd: str) -> Path:
     return Path(cwd or Path.cwd()).absolute()
 
 
+def _python_choice(
+    session: Session, kernels: LocalKernels, settings: Settings, environ: Mapping[str, str]
+) -> Callable[[bool], None]:
+    """What lets the session choose its Python and install into it, or not where that is somebody else's."""
+    wanted = wanted_python(settings.python, environ, kernels.cwd)
+    pythons = PythonChoice(wanted, kernels, session.voice, find_places(environ).state, environ)
+    packages = MissingPackages(
+        _install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
+    )
+
+    def choose(own: bool) -> None:
+        session.pythons, session.packages = (pythons, packages) if own else (None, None)
+        for preparation in pythons, packages:
+            session.readiness.remove(preparation)
+            if own:
+                session.readiness.add(preparation)
+
+    return choose
+
+
 def _facts(settings: Settings, kernels: "LocalKernels | GatewayKernels", environ: Mapping[str, str]) -> Facts:
     if not isinstance(kernels, LocalKernels):
         from terp.kernels.remote.opening import gateway_facts  # noqa: PLC0415  (see `_prepare`)
 
         return gateway_facts(settings, kernels)
     wanted = wanted_python(settings.python, environ, kernels.cwd)
+    theirs = kernels.attached.get("python")
     return Facts(
         system="{0.sysname} {0.machine}".format(os.uname()),
         cwd=kernels.cwd,
         languages=kernels.languages,
-        python=version_of(wanted.path if wanted else sys.executable),
+        python=theirs.version if theirs else version_of(wanted.path if wanted else sys.executable),
         max_output_chars=settings.max_output_chars,
         stateless=kernels.stateless,
-        packages=settings.packages,
+        packages=() if theirs else settings.packages,
+        shared=" ".join(taught(one, language) for language, one in kernels.attached.items()),
     )
 
 

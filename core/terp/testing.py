@@ -104,6 +104,7 @@ class EchoKernel:
     place = ""
     elsewhere = ""
     resumed = False
+    connection_file = ""
 
     def __init__(self, replies: Mapping[str, Sequence[RunItem]] | None = None) -> None:
         self.ran: list[str] = []

@@ -84,6 +84,7 @@ class PageKernel:
     generation: int = 0
     tier: str = "none"
     place: str = ""
+    connection_file: str = ""
     _count: int = 0
 
     async def start(self) -> None:

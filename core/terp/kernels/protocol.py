@@ -75,6 +75,10 @@ class Kernel(Protocol):
     def place(self) -> str:
         """Where it runs when that is no kernel of terp's own, to follow "in"; "" when it is one."""
 
+    @property
+    def connection_file(self) -> str:
+        """Jupyter's connection file, by which others of this machine can use it; "" while there is none."""
+
     async def start(self) -> None:
         """Bring the kernel up; returns at once when it is up. Two callers share one start.
 

@@ -49,7 +49,7 @@ class Stopping:
         """Interrupt, interrupt again, kill: until the run is over."""
         running = self._running()
         if running is not None and not await _gentle(running, run):
-            run.stack, run.killed = await running.stack(), True
+            run.stack, run.killed = await running.stack(), not running.is_shared
             await running.kill()
         await run.over.wait()
         if running is not None:

@@ -86,14 +86,15 @@ class AttachedKernel:
         return ""
 
     async def kill(self) -> None:
-        """Let go of the kernel: it is not ours to be ended."""
+        """Let go of the kernel, which is not ours to be ended: nothing comes of it any more."""
         self._end("The kernel is somebody else's and was left alone: what runs there goes on.")
 
     async def close(self) -> None:
-        """Close the sockets."""
+        """Let go of the kernel, and close the sockets."""
         if self._closed:
             return
         self._closed = True
+        await self.kill()
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.wait({self._watch})

@@ -65,7 +65,7 @@ class Changed:
 
 def is_of_interest(path: str) -> bool:
     """Whether a file that a cell has written may be a result: no device, nothing in a cache."""
-    parts = folder_of(path).split(os.sep)
+    parts = folder_of(path).split("/")
     return not path.startswith(NOT_FILES) and not any(part[:1] == "." or part in SKIPPED for part in parts)
 
 

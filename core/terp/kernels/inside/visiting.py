@@ -38,7 +38,7 @@ class Visit:
         self.ours = home.kernel.get_parent()["header"].get("session") in home.tokens
         if self.ours:
             home.begin()
-            home.cwd, home.number = cwd(), home.shell.execution_count
+            home.cwd = cwd()
             # What others have changed since the last cell of ours is none of this one's doing.
             self.namespace.before = None
             self.namespace.begin(getattr(about[0], "raw_cell", "") if about else "")
@@ -70,6 +70,9 @@ class Visit:
         """Note where an interrupt hit."""
         from .stopped import place_of  # noqa: PLC0415 - few cells are interrupted
 
+        # The cell that runs is the last that was compiled; the shell may count the next one already.
+        cells = getattr(self.home.shell.compile, "_filename_map", {})
+        self.home.number = max(cells.values(), default=0)
         self.home.stopped = place_of(error, self.home, self.namespace.kinds)
 
     def input_request(self, *args: Any, **kwargs: Any) -> Any:

@@ -14,11 +14,11 @@ from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernels
 from terp.person import AutoRun
 from terp.session import Session
-from terp.testing import ScriptedModel, call, collect
+from terp.testing import Scripted, ScriptedModel, call, collect
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import Server
 
-SCRIPT = (
+SCRIPT: tuple[Scripted, ...] = (
     ["Numbers. ", call("import sys\nx = 41\nprint('out'); print('err', file=sys.stderr)\nx + 1")],
     [call("def far():\n    raise ValueError('boom')\nfar()")],
     [call("import pandas as pd\ndf = pd.DataFrame({'a': [1, 2]})\ndf")],
