@@ -32,7 +32,7 @@ _terp() {
         --notify) compopt +o default 2>/dev/null; words=(auto off bell osc9 osc99 osc777) ;;
         --replay-mode) compopt +o default 2>/dev/null; words=(strict new sequence) ;;
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
-        --python | --shell | --record | --replay | --file | -f) ;;
+        --python | --shell | --attach | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
         --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --tools | --search-url | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
         *)
@@ -67,6 +67,7 @@ _terp() {
                     --languages
                     --packages
                     --auto-install
+                    --attach
                     --run-timeout --run-timeout-s
                     --env-pass
                     --tools
@@ -112,7 +113,7 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run demo doctor languages tools profiles sessions export completions)
+                words=(run attach demo doctor languages tools profiles sessions export completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then

@@ -32,6 +32,7 @@ function __terp_directories
 end
 
 complete -c terp -n '__terp_after terp' -a run -d 'run code in the kernel, without a model'
+complete -c terp -n '__terp_after terp' -a attach -d 'talk in a running kernel of Jupyter or VS Code'
 complete -c terp -n '__terp_after terp' -a demo -d 'a tour without key or network'
 complete -c terp -n '__terp_after terp' -a doctor -d 'what is here, what is wrong, and what to do about it'
 complete -c terp -n '__terp_after terp' -a languages -d 'which languages run here, and how to get the others'
@@ -77,6 +78,7 @@ complete -c terp -l shell -r -F -d 'the shell that runs shell code: a bash or a 
 complete -c terp -l languages -x -d 'the languages that code may be in, the default first'
 complete -c terp -l packages -x -d 'packages that must be there before the first Python code runs'
 complete -c terp -l auto-install -x -a ' never ask known always' -d 'whether a package that code imports is installed: those that terp knows, or any'
+complete -c terp -l attach -r -F -d 'a running kernel of somebody else: its connection file, id or notebook, or newest'
 complete -c terp -l run-timeout -l run-timeout-s -x -d 'seconds after which a run is interrupted'
 complete -c terp -l env-pass -x -d 'variables that the code may see, besides the harmless ones'
 complete -c terp -l tools -x -d 'files that declare tools: .py, .yaml, .json'

@@ -230,7 +230,8 @@ class TerminalPerson:
     def _question(self, proposed: CodeProposed) -> str:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
-        asked = f"{warnings}Run this in {one_line(proposed.cwd)}? {tier[0].upper()}{tier[1:]}."
+        place = f", in {one_line(proposed.place)}" if proposed.place else ""
+        asked = f"{warnings}Run this in {one_line(proposed.cwd)}{place}? {tier[0].upper()}{tier[1:]}."
         letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()
         return f"\n{self._broken(asked)}\n{letters}"
 

@@ -15,7 +15,7 @@ from terp.errors import SettingsError
 from terp.setting import Setting
 from terp.settings import Given
 from terp_cli.flags import GONE, Flag, Options, all_flags
-from terp_cli.subcommands import called_by, missed_by, mistaken
+from terp_cli.subcommands import attached_by, called_by, missed_by, mistaken
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,11 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
     reader = _Reader(list(arguments))
     reader.read()
     command, argument, missed = "", "", ""
-    if not reader.after_dashes:
+    if not reader.after_dashes and (kernel := attached_by(reader.words)):
+        # A conversation like any other, with this setting.
+        reader.given["attach"] = Given(kernel, "terp attach")
+        reader.words = reader.words[2:]
+    elif not reader.after_dashes:
         command, argument = called_by(reader.words, in_language="language" in reader.options)
         asks_about = reader.options.get("help") or reader.options.get("version")
         if not (command or asks_about) and (problem := mistaken(reader.words)):

@@ -107,8 +107,9 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     session = await opened(given.place)
     if doubtful := doubt(session.model.name, settings.api_base):
         call.tell(doubtful)
-    for problem in session.toolbox.problems:
-        call.tell(problem)
+    begun_with = [session.attaching.told] if session.attaching and session.attaching.told else []
+    for line in (*begun_with, *session.toolbox.problems):
+        call.tell(line)
     _keep_imports()
     # By then the prompt is there, or the request is out.
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)

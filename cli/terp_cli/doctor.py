@@ -59,7 +59,8 @@ class Finding:
 class Patient:
     """What is looked at; `model` is the one that answers in the session that asks, if one does.
 
-    `cwd` is the working directory ("": that of this process).
+    `cwd` is the working directory ("": that of this process), `attached` are kernels of somebody else in
+    which the code of that session runs.
     """
 
     settings: Settings
@@ -69,6 +70,7 @@ class Patient:
     problems: tuple[str, ...] = ()
     model: str = ""
     cwd: str = ""
+    attached: tuple[str, ...] = ()
 
 
 def report(patient: Patient) -> int:
@@ -120,6 +122,15 @@ def _packages(_: Patient) -> Iterator[Finding]:
     if versions["litellm"].startswith(_BROKEN_LITELLM):
         told = f"litellm {versions['litellm']} cannot pass tools to a model."
         yield Finding("packages", "wrong", told, f"{sys.executable} -m pip install 'litellm<1.106'")
+
+
+def _attached(patient: Patient) -> Iterator[Finding]:
+    for place in patient.attached:
+        told = f"code of this session runs in {place}, which terp neither confines nor restarts nor ends."
+        yield Finding("kernel", "note", told, "/attach own takes a kernel of terp's own.")
+    if patient.settings.attach and not patient.attached:
+        told = f"sessions run in a kernel of somebody else: attach is {patient.settings.attach}"
+        yield Finding("kernel", "note", f"{told} ({patient.settings.origin('attach')}).")
 
 
 def _kernel(patient: Patient) -> Iterator[Finding]:
@@ -252,6 +263,7 @@ def _probe(python: str) -> dict[str, str]:
 _CHECKS: tuple[Callable[[Patient], Iterable[Finding]], ...] = (
     _python,
     _packages,
+    _attached,
     _kernel,
     _models,
     _sandbox,

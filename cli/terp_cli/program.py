@@ -51,7 +51,8 @@ def _converse(call: Call) -> int:
 
 
 def _run_code(call: Call) -> int:
-    from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
+    from terp.attaching import attached_at_once  # noqa: PLC0415  (see above)
+    from terp.kernels.local import LocalKernels  # noqa: PLC0415
     from terp.opening import kernel_options  # noqa: PLC0415
     from terp_cli.keeping import folder_of  # noqa: PLC0415
     from terp_cli.run_code import CodeRun, language_for, read_code  # noqa: PLC0415
@@ -59,11 +60,13 @@ def _run_code(call: Call) -> int:
     settings, cwd = call.settings(), call.cwd
     code = read_code(call.line.argument)
     kernels = LocalKernels(str(cwd), kernel_options(settings), environ=call.environ)
-    kernel = kernels.get(language_for(call.line.argument, call.options.language, kernels.languages))
     folder = call.out_folder or folder_of(call)
     runner = CodeRun(call.out, call.notes, folder, _line_from_stdin)
 
     async def run() -> int:
+        if settings.attach:
+            call.tell(await attached_at_once(kernels, settings.attach))
+        kernel = kernels.get(language_for(call.line.argument, call.options.language, kernels.languages))
         with call.stopping.watching(kernel.interrupt, kernels.aclose):
             try:
                 code_of_run = await runner.run(kernel, code, timeout_s=settings.run_timeout_s)

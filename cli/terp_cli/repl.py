@@ -121,7 +121,10 @@ class Repl:
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
             unasked=lambda: talk.auto_run,
             profile=talk.profile,
-            python=lambda: environment_name(talk.session.pythons.current if talk.session.pythons else None),
+            python=lambda: (
+                talk.session.kernels.get(talk.session.kernels.languages[0]).place
+                or environment_name(talk.session.pythons.current if talk.session.pythons else None)
+            ),
         )
         talk.replaced = self._watch_anew
 

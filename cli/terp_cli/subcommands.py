@@ -1,11 +1,13 @@
 """The first words that are commands, if what follows them fits; else they begin a prompt."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 SHELLS = ("bash", "zsh", "fish")
 SESSION_VERBS = {"list": "", "show": "ID", "search": "WORDS", "rm": "ID…", "prune": ""}
+NEWEST = "newest"
 EXPORTS = ("ipynb", "py", "md", "html")
 WITH_IDS = ("show", "rm")
 _CODE_SUFFIXES = frozenset({".py", ".sh", ".js", ".ts", ".r", ".jl", ".rb"})
@@ -36,6 +38,7 @@ class Subcommand:
 
 SUBCOMMANDS = (
     Subcommand("run", "FILE|-", "run code in the kernel, without a model"),
+    Subcommand("attach", "[FILE] […]", "talk in a running kernel of Jupyter or VS Code"),
     Subcommand("demo", "", "a tour without key or network"),
     Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
     Subcommand("languages", "", "which languages run here, and how to get the others"),
@@ -64,6 +67,17 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
         case ["run", argument] if in_language or _names_code(argument):
             return "run", argument
     return "", ""
+
+
+def attached_by(words: Sequence[str]) -> str:
+    """The kernel that `attach` and the word behind it name, if they do; what follows them is a prompt."""
+    if words[:1] != ["attach"]:
+        return ""
+    more = words[1:]
+    if not more:
+        return NEWEST
+    alone = len(more) == 1 and len(more[0].split()) == 1
+    return more[0] if alone or _names_kernel(more[0]) else ""
 
 
 def mistaken(words: Sequence[str]) -> str:
@@ -109,6 +123,16 @@ def _fits(verb: str, more: Sequence[str]) -> bool:
     """Whether these words are a command about sessions; one that lacks its argument is, too."""
     most = {"list": 0, "prune": 0, "show": 1}
     return verb in SESSION_VERBS and len(more) <= most.get(verb, len(more))
+
+
+def _names_kernel(argument: str) -> bool:
+    """Whether a word means a connection file, or a kernel that has one; in a prompt it may be any word."""
+    from terp.kernels.attached.connection_files import written  # noqa: PLC0415  (for one command only)
+
+    path = Path(argument)
+    if argument == NEWEST or path.suffix == ".json" or path.is_file():
+        return True
+    return any(file.is_called(argument) for file in written(os.environ))
 
 
 def _names_code(argument: str) -> bool:

@@ -75,8 +75,9 @@ class CodeProposed:
     """A complete call, as it would run. Comes before its question, and again after an edit.
 
     `digest` is the SHA-256 of `code` in UTF-8, hexadecimal. `kernel_generation` counts the lives
-    of the language's kernel (0: not started yet). `tier` names the confinement of the run. `effects`
-    tell what it would do: they inform, and decide nothing.
+    of the language's kernel (0: not started yet). `tier` names the confinement of the run, `place` a
+    kernel that is not terp's own, to follow "in". `effects` tell what it would do: they inform, and decide
+    nothing.
     """
 
     call_id: str
@@ -87,6 +88,7 @@ class CodeProposed:
     kernel_generation: int
     tier: str
     effects: Effects = NOT_ANALYSED
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
+from terp.attaching import Attaching, attached_at_once, taught
 from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
@@ -114,8 +115,9 @@ class Opening:
         session = await build_session(
             self._settings, decides, place=place, cwd=self._cwd, environ=self._environ
         )
-        for problem in session.toolbox.problems:
-            session.voice.tell(problem)
+        begun_with = [session.attaching.told] if session.attaching and session.attaching.told else []
+        for line in (*begun_with, *session.toolbox.problems):
+            session.voice.tell(line)
         return session
 
     def _place(self) -> "Place":
@@ -153,6 +155,7 @@ async def build_session(
     """
     places = find_places(environ)
     kernels = _kernels(settings, cwd, environ, places, place)
+    attached = await attached_at_once(kernels, settings.attach) if settings.attach else ""
     toolbox = read_toolbox(settings, environ, places, kernels)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     model = await build_model(
@@ -178,12 +181,9 @@ async def build_session(
         ),
         limits=_limits(settings),
     )
-    session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
-    session.packages = MissingPackages(
-        _install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
-    )
-    for preparation in session.pythons, session.packages:
-        session.readiness.add(preparation)
+    choose = _python_choice(session, kernels, settings, environ, wanted)
+    choose("python" not in kernels.attached)
+    session.attaching = Attaching(kernels, session.teach, choose, attached)
     session.toolbox = toolbox
     offer_tools(session, session.voice, settings, environ)
     return session
@@ -199,15 +199,40 @@ def _kernels(
     return kernels
 
 
+def _python_choice(
+    session: Session,
+    kernels: LocalKernels,
+    settings: Settings,
+    environ: Mapping[str, str],
+    wanted: Wanted | None,
+) -> Callable[[bool], None]:
+    """What lets the session choose its Python and install into it, or not where that is somebody else's."""
+    pythons = PythonChoice(wanted, kernels, session.voice, find_places(environ).state, environ)
+    packages = MissingPackages(
+        _install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
+    )
+
+    def choose(own: bool) -> None:
+        session.pythons, session.packages = (pythons, packages) if own else (None, None)
+        for preparation in pythons, packages:
+            session.readiness.remove(preparation)
+            if own:
+                session.readiness.add(preparation)
+
+    return choose
+
+
 def _facts(settings: Settings, kernels: LocalKernels, wanted: Wanted | None) -> Facts:
+    theirs = kernels.attached.get("python")
     return Facts(
         system="{0.sysname} {0.machine}".format(os.uname()),
         cwd=kernels.cwd,
         languages=kernels.languages,
-        python=version_of(wanted.path if wanted else sys.executable),
+        python=theirs.version if theirs else version_of(wanted.path if wanted else sys.executable),
         max_output_chars=settings.max_output_chars,
         stateless=kernels.stateless,
-        packages=settings.packages,
+        packages=() if theirs else settings.packages,
+        shared=" ".join(taught(one, language) for language, one in kernels.attached.items()),
     )
 
 

@@ -13,7 +13,7 @@ class Facts:
     """What the prompt tells about the machine.
 
     `python` is the version of the kernel's Python, or ""; `packages` are those that were asked for. In
-    `stateless` languages a run leaves nothing for the next.
+    `stateless` languages a run leaves nothing for the next. `shared` tells of kernels of somebody else.
     """
 
     system: str
@@ -23,6 +23,7 @@ class Facts:
     max_output_chars: int = 20_000
     stateless: Sequence[str] = ()
     packages: Sequence[str] = ()
+    shared: str = ""
 
 
 _SHELL = """
@@ -44,7 +45,8 @@ def _own(facts: Facts) -> str:
     packages = f" Python packages that are there: {', '.join(facts.packages)}." if facts.packages else ""
     languages = ", ".join(python if language == "python" else language for language in facts.languages)
     shell = _SHELL if "shell" in facts.languages else ""
-    more = shell + (_STATELESS.format(", ".join(facts.stateless)) if facts.stateless else "")
+    shared = f"\n- {facts.shared}" if facts.shared else ""
+    more = shell + shared + (_STATELESS.format(", ".join(facts.stateless)) if facts.stateless else "")
     return f"""\
 You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.
 

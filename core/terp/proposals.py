@@ -64,7 +64,15 @@ class Proposals:
             self._names[call.language] = SessionNames(self._log, call.language)
         effects = effects_of(call.language, code, self._names[call.language].known(), kernel.cwd)
         return CodeProposed(
-            call.id, call.language, code, digest_of(code), kernel.cwd, kernel.generation, kernel.tier, effects
+            call.id,
+            call.language,
+            code,
+            digest_of(code),
+            kernel.cwd,
+            kernel.generation,
+            kernel.tier,
+            effects,
+            kernel.place,
         )
 
 
@@ -76,4 +84,5 @@ def digest_of(code: str) -> str:
 def _still_true(proposed: CodeProposed, kernel: Kernel) -> bool:
     # A first start (generation 0 to 1) while the person reads loses nothing they could have relied on.
     restarted = proposed.kernel_generation not in (0, kernel.generation)
-    return not restarted and (proposed.cwd, proposed.tier) == (kernel.cwd, kernel.tier)
+    same = (proposed.cwd, proposed.tier, proposed.place) == (kernel.cwd, kernel.tier, kernel.place)
+    return same and not restarted

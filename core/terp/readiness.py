@@ -37,6 +37,11 @@ class Readiness:
         """Have this prepared too, from the next code on."""
         self._preparations.append(preparation)
 
+    def remove(self, preparation: Preparation) -> None:
+        """Have this prepared no more. Harmless when it is not."""
+        if preparation in self._preparations:
+            self._preparations.remove(preparation)
+
     def waits(self, language: str) -> bool:
         """Whether the kernel for `language` must not be started yet."""
         return any(preparation.waits(language) for preparation in self._preparations)

@@ -35,6 +35,7 @@ from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
+    from terp.attaching import Attaching
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
@@ -50,8 +51,8 @@ class Session:
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
     which decides about the Python that runs the code, and `packages`, which installs into it; both stay None
-    where kernels run elsewhere. The functions of `toolbox` are in the Python kernel, and run when the model
-    calls them as tools.
+    where kernels run elsewhere. `attaching` exchanges kernels for those of somebody else. The functions of
+    `toolbox` are in the Python kernel, and run when the model calls them as tools.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Session:
         self.pythons: PythonChoice | None = None
         self.toolbox = Toolbox()
         self.packages: MissingPackages | None = None
+        self.attaching: Attaching | None = None
         self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
             model,
@@ -232,6 +234,10 @@ class Session:
         finally:
             if self._resumption is not None:
                 self._resumption.note_again(rerun.note())
+
+    def teach(self, text: str) -> None:
+        """Let the model read `text` with the next message."""
+        self._history.note(text)
 
     @property
     def turns(self) -> Sequence[PastTurn]:

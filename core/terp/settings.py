@@ -157,6 +157,14 @@ class Settings:
         choices=("", "never", "ask", "known", "always"),
         unset="ask; known with auto_run",
     )
+    attach: str = setting(
+        "",
+        "a running kernel of somebody else: its connection file, id or notebook, or newest",
+        group="code",
+        metavar="FILE",
+        unset="kernels of terp's own",
+        in_files=False,
+    )
     run_timeout_s: float = setting(
         0.0,
         "seconds after which a run is interrupted",

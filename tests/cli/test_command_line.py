@@ -121,6 +121,32 @@ def test_run_is_a_command_when_a_file_follows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "kernel", "prompt"),
+    [
+        (("attach",), "newest", ()),
+        (("attach", "1a2b"), "1a2b", ()),
+        (("attach", "kernel.json", "what", "is", "df?"), "kernel.json", ("what", "is", "df?")),
+        (("attach", "newest", "sum it up"), "newest", ("sum it up",)),
+        (("-y", "attach", "newest", "go"), "newest", ("go",)),
+    ],
+)
+def test_a_kernel_to_attach_to_is_a_setting_of_the_conversation(
+    words: tuple[str, ...], kernel: str, prompt: tuple[str, ...]
+) -> None:
+    line = read(*words)
+    assert line.given["attach"] == Given(kernel, "terp attach")
+    assert (line.command, line.words) == ("", prompt)
+
+
+@pytest.mark.parametrize(
+    "words", [("attach", "my", "report"), ("attach", "my report to it"), ("--", "attach", "x")]
+)
+def test_to_attach_something_else_is_a_prompt(words: tuple[str, ...]) -> None:
+    assert read(*words).words == tuple(word for word in words if word != "--")
+    assert read(*words).given == {}
+
+
+@pytest.mark.parametrize(
     ("words", "wanted"),
     [
         ("sessions frob", "it takes list, show ID, search WORDS, rm ID…, prune"),

@@ -1,10 +1,19 @@
 """Commands on where code runs."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 from terp.errors import KernelStartFailed, TerpError
+from terp.kernels.attached.connection_files import written
+from terp.kernels.protocol import Kernel
 from terp.pythons.interpreter import version_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 from terp_cli.sanitise import one_line
+
+OWN = "own"
+"""How kernels of terp's own are called."""
+_MOST_NAMES = 20
 
 
 async def python(talk: Talk, argument: str) -> None:
@@ -46,3 +55,40 @@ async def install(talk: Talk, argument: str) -> None:
         raise TerpError("Packages cannot be installed into a kernel that runs elsewhere.")
     await talk.session.packages.install(names)
     talk.say(f"Installed {', '.join(names)}.")
+
+
+async def attach(talk: Talk, target: str) -> None:
+    """How others use the kernel of this session; with a name, somebody else's kernel in its place."""
+    attaching = talk.session.attaching
+    if attaching is None:
+        raise TerpError("The kernels of this session run elsewhere and cannot be exchanged.")
+    if target == OWN:
+        await attaching.detach()
+        talk.say("Code runs in kernels of terp's own again, without the variables of others.")
+    elif target:
+        talk.say(await attaching.attach(target))
+    else:
+        kernel = talk.session.kernels.get(talk.session.kernels.languages[0])
+        talk.say(*_shared(kernel))
+
+
+def attachable(talk: Talk, begun: str) -> list[str]:
+    """The names of kernels that may be running, and begin like this."""
+    names = [file.name for file in written(talk.environ)[:_MOST_NAMES]]
+    return [name for name in (OWN, *names) if name.startswith(begun)]
+
+
+def _shared(kernel: Kernel) -> Iterator[str]:
+    """How others of this machine use a kernel."""
+    file = kernel.connection_file
+    if not file:
+        yield f"The {kernel.language} kernel has not started yet, or cannot be used by others."
+        return
+    yield f"Code runs in {kernel.place}." if kernel.place else "Others of yours can use this kernel, too:"
+    yield f"  jupyter console --existing {file}"
+    yield f"  jupyter qtconsole --existing {file}"
+    if not kernel.place:
+        server = "--ServerApp.allow_external_kernels=True --ServerApp.external_connection_dir"
+        yield "For JupyterLab, or VS Code with 'Existing Jupyter Server', start a server that knows it:"
+        yield f"  jupyter lab {server}={Path(file).parent}"
+        yield "It ends with this conversation. What they run there is neither asked about nor told here."

@@ -78,6 +78,14 @@ TABLE = (
         "Each with its arguments and where it comes from; for those that cannot work here, what is missing.",
     ),
     Command(
+        "attach", "[FILE|NAME|own]", "share this kernel, or take one that runs in Jupyter or VS Code", "Code",
+        "environment.attach",
+        "Without an argument it tells how other programs use this conversation's kernel. FILE is the "
+        "connection file of a running kernel, NAME its id, its notebook or newest; it takes the place of the "
+        "kernel of its language, whose variables are gone then, and is left running. own takes terp's again.",
+        completes="environment.attachable",
+    ),
+    Command(
         "python", "[PATH|own]", "tell which Python runs the code, or take another", "Code",
         "environment.python",
         "PATH is a Python or the folder of an environment, own is the Python that terp has itself. The "

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     # There is a prompt before there is rich.
     from rich.text import Text
 
+    from terp.attaching import Attaching
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
 
@@ -72,6 +73,10 @@ class Conversation(Protocol):
     @property
     def toolbox(self) -> Toolbox:
         """The functions that the model can call in the Python kernel."""
+
+    @property
+    def attaching(self) -> "Attaching | None":
+        """What exchanges kernels for those of somebody else; None where none can be."""
 
     @property
     def packages(self) -> "MissingPackages | None":

@@ -102,7 +102,11 @@ async def doctor(talk: Talk, _: str) -> None:
     from terp_cli import streams  # noqa: PLC0415
 
     model = talk.session.model.name
-    patient = checks.Patient(talk.settings, talk.places, talk.environ, streams.stdout(), model=model)
+    attaching = talk.session.attaching
+    places = [one.place for one in attaching.current.values()] if attaching else []
+    patient = checks.Patient(
+        talk.settings, talk.places, talk.environ, streams.stdout(), model=model, attached=tuple(places)
+    )
     # Its questions to local servers run a loop of their own.
     talk.say(*await asyncio.to_thread(lambda: list(checks.told(patient))))
 
@@ -124,7 +128,8 @@ async def info(talk: Talk, _: str) -> None:
         kernel = session.kernels.get(language)
         state = f"start {kernel.generation}" if kernel.generation else "not started"
         confined = "not confined" if kernel.tier == "none" else f"confined by {kernel.tier}"
-        lines.append((language, f"{state}, {confined}, in {kernel.cwd}"))
+        place = f"{kernel.place}, " if kernel.place else ""
+        lines.append((language, f"{state}, {place}{confined}, in {kernel.cwd}"))
     talk.show(columns(lines, talk.width, ("dim", "")))
 
 

@@ -104,11 +104,14 @@ class LocalKernels:
             )
         await self._part_with(name)
         self._attached[name] = attachment
-        prelude = self.options.prelude if name == "python" else ""
+
+        def way(token: str) -> Way:
+            return attachment.way(token, self.options.prelude if name == "python" else "")
+
         kernel = self._jupyter(
             name,
             attachment.cwd or self.cwd,
-            lambda token: attachment.way(token, prelude),
+            way,
             self._files() if attachment.is_here else NoFiles(),
         )
         self._kernels[name] = AttachedLanguage(attachment, kernel)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from terp.attaching import Attaching
 from terp.errors import TerpError
 from terp.events import Event
 from terp.kernels.protocol import Variable
@@ -58,6 +59,7 @@ class Conversation:
         self.pythons: PythonChoice | None = None
         self.toolbox = Toolbox()
         self.packages: MissingPackages | None = None
+        self.attaching: Attaching | None = None
         self.model = Model()
         self.log = EventLog(clock=lambda: 0.0)
         self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]

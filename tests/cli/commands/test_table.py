@@ -16,7 +16,7 @@ MAGICS = (
 COMMANDS = (
     "help", "model", "settings", "auto_run", "vars", "out", "reasoning", "restart", "reset", "undo", "retry",
     "rewind", "fork", "compact", "tokens", "cost", "sessions", "resume", "export", "copy", "edit", "profile",
-    "doctor", "install", "languages", "python", "quit", "clear", "tools",
+    "doctor", "attach", "install", "languages", "python", "quit", "clear", "tools",
 )  # fmt: skip
 
 

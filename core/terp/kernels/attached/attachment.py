@@ -34,6 +34,12 @@ class Attachment:
         """Where code runs in it, to follow "in"."""
         return f"somebody else's kernel ({self.file.title})"
 
+    @property
+    def heeds_interrupts(self) -> bool:
+        """Whether code that runs there is known to be interruptible from here."""
+        # An ipykernel understands the message, whatever its kernelspec says.
+        return self.is_here or self.takes_guests or self.interrupt_by == "message"
+
     def way(self, token: str, prelude: str = "", timeout_s: float = 10.0) -> "AttachedWay":
         """The way to it; `token` marks the calls home, `prelude` is run after terp's own package."""
         bootstrap = f"{bootstrap_code(token, self.session)}\n{prelude}" if self.takes_guests else ""
