@@ -200,10 +200,9 @@ def _prepare(
 ) -> None:
     """Let come before code what it needs where it runs: an environment and packages here, files elsewhere."""
     if not isinstance(kernels, LocalKernels):
-        from terp.kernels.remote.carrying import Carrier  # noqa: PLC0415  (most code runs here)
+        from terp.kernels.remote.carrying import FileCarrier  # noqa: PLC0415  (most code runs here)
 
-        session.carrier = Carrier(kernels)
-        session.readiness.add(session.carrier)
+        session.readiness.carry(FileCarrier(kernels))
         return
     choose = _python_choice(session, kernels, settings, environ)
     choose("python" not in kernels.attached)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from terp.conversation import Conversation
 from terp.events import SessionResumed
 from terp.history import History
+from terp.kernels.protocol import Kernels
 from terp.messages import Result, ToolCall, User
 from terp.store.reading import LeftOver, Stored
 from terp.tool import Misunderstood, understand
@@ -19,28 +20,22 @@ class Resumption:
     """What a session owes to the one before it: a note to the model, and calls that were never decided.
 
     Making one settles the conversation: every call has its result, counters go on, and nothing is left
-    in it that only the provider before understands. `event` tells the person. Where `kernels_live` nothing
-    of theirs is lost.
+    in it that only the provider before understands. `event` tells the person. Kernels that live on have lost
+    nothing.
     """
 
-    def __init__(
-        self,
-        stored: Stored,
-        conversation: Conversation,
-        languages: Sequence[str],
-        *,
-        kernels_live: bool = False,
-    ) -> None:
+    def __init__(self, stored: Stored, conversation: Conversation, kernels: Kernels) -> None:
         if stored.model != conversation.model.name:
             conversation.drop_extras()
         conversation.spent_usd = stored.spent_usd or 0.0
         conversation.unpriced = stored.spent_usd is None
         self.left_over = _undecided(stored.left_over)
         self.next_step = stored.step + 1
-        calls = (understand(call, languages, call_id=call_id) for call_id, call in self.left_over)
+        calls = (understand(call, kernels.languages, call_id=call_id) for call_id, call in self.left_over)
         codes = tuple(call.code for call in calls if not isinstance(call, Misunderstood))
         turns = len(stored.history.turns)
-        lost, gone = stored.runs > 0 and not kernels_live, () if kernels_live else stored.gone
+        lost = stored.runs > 0 and not kernels.resumed
+        gone = () if kernels.resumed else stored.gone
         self.event = SessionResumed(stored.folder.name, turns, lost, gone, codes)
         _settle(stored.history, stored.left_over)
         self._history = stored.history

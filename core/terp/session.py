@@ -36,7 +36,6 @@ from terp.warming import Warming
 
 if TYPE_CHECKING:
     from terp.attaching import Attaching
-    from terp.kernels.remote.carrying import Carrier
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
@@ -52,9 +51,8 @@ class Session:
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
     which decides about the Python that runs the code, and `packages`, which installs into it; both stay None
-    where kernels run elsewhere, and `carrier` brings them what is attached. `attaching` exchanges kernels for
-    those of somebody else. The functions of `toolbox` are in the Python kernel, and run when the model calls
-    them as tools.
+    where kernels run elsewhere. `attaching` exchanges kernels for those of somebody else. The functions of
+    `toolbox` are in the Python kernel, and run when the model calls them as tools.
     """
 
     def __init__(
@@ -83,7 +81,6 @@ class Session:
         self.pythons: PythonChoice | None = None
         self.toolbox = Toolbox()
         self.packages: MissingPackages | None = None
-        self.carrier: Carrier | None = None
         self.attaching: Attaching | None = None
         self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
@@ -156,8 +153,7 @@ class Session:
         notes = self._history.notes
         told = self._resumption.note_among(notes) if self._resumption else tuple(notes)
         self._history.begin(prompt, attachments, *told)
-        if self.carrier is not None:
-            self.carrier.take(attachments)
+        self.readiness.bring(attachments)
         self._forget_left_over()
         async with aclosing(self._playing.play(self._new_turn(), after)) as events:
             async for event in events:
@@ -371,9 +367,7 @@ class Session:
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import Resumption  # noqa: PLC0415  (a new session has nothing to go on with)
 
-        resumption = Resumption(
-            stored, self._conversation, self.kernels.languages, kernels_live=self.kernels.resumed
-        )
+        resumption = Resumption(stored, self._conversation, self.kernels)
         self.log.append(resumption.event)
         for notice in stored.notices:
             self.log.append(Noticed(notice))

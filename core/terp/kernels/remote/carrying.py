@@ -11,8 +11,8 @@ from terp.outputs import Error
 from terp.tool import Call
 
 
-class Carrier:
-    """Implements `Preparation`: before code runs, its kernel is given what was attached by then.
+class FileCarrier:
+    """Implements `Carrier`: before code runs, its kernel is given what was attached by then.
 
     A kernel that was started anew is given it again: it may be on another machine. What is there already is
     not sent twice.

@@ -7,7 +7,7 @@ import pytest
 
 from terp.attachments import attach_elsewhere
 from terp.kernels.protocol import Kernel
-from terp.kernels.remote.carrying import Carrier
+from terp.kernels.remote.carrying import FileCarrier
 from terp.kernels.remote.files import LARGEST
 from terp.kernels.remote.kernels import GatewayKernels
 from terp.outputs import FileChange
@@ -95,7 +95,7 @@ async def test_an_attached_file_is_there_before_the_code_runs(
     kernel, _ = await in_folder(there, server, f"given-{tmp_path.name}")
     data = tmp_path / "my data.bin"
     data.write_bytes(bytes(range(256)) * 8_000)
-    carrier = Carrier(there)
+    carrier = FileCarrier(there)
     carrier.take(attach_elsewhere([str(data)]))
     assert await carrier.before(CALL, kernel) == ""
     run = await ran(kernel, "len(open('my data.bin', 'rb').read())")
@@ -108,7 +108,7 @@ async def test_an_attached_file_never_takes_the_place_of_another(
     kernel, folder = await in_folder(there, server, f"taken-{tmp_path.name}")
     (folder / "data.csv").write_text("theirs")
     (tmp_path / "data.csv").write_text("mine")
-    carrier = Carrier(there)
+    carrier = FileCarrier(there)
     carrier.take(attach_elsewhere([str(tmp_path / "data.csv")]))
     assert await carrier.before(CALL, kernel) == ("data.csv is there as data-2.csv: that name was taken.")
     assert ((folder / "data.csv").read_text(), (folder / "data-2.csv").read_text()) == ("theirs", "mine")
@@ -120,7 +120,7 @@ async def test_a_fresh_kernel_is_given_everything_again_and_keeps_what_is_there(
     kernel = there.get("python")
     name = f"again-{tmp_path.name}.txt"
     (tmp_path / name).write_text("mine")
-    carrier = Carrier(there)
+    carrier = FileCarrier(there)
     carrier.take(attach_elsewhere([str(tmp_path / name)]))
     await carrier.before(CALL, kernel)
     await kernel.restart()
@@ -134,7 +134,7 @@ async def test_a_file_that_cannot_be_written_is_told_and_the_code_runs(
     kernel, folder = await in_folder(there, server, f"gone-{tmp_path.name}")
     folder.rmdir()
     (tmp_path / "data.csv").write_text("mine")
-    carrier = Carrier(there)
+    carrier = FileCarrier(there)
     carrier.take(attach_elsewhere([str(tmp_path / "data.csv")]))
     assert (await carrier.before(CALL, kernel)).startswith("data.csv is not in the kernel's directory: ")
 
