@@ -7,12 +7,14 @@ from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed
 from terp.kernels.remote.address import TOKEN_VARIABLES, Gateway
 
 _NO_RIGHT = (401, 403)
+# What servers say who give no reason.
+_PLAIN = ("Forbidden", "Unauthorized", "403", "401")
 _GIVE_ONE = f"Put it into the variable {TOKEN_VARIABLES[0]}, or name its file with gateway_token_file."
 
 
 def refused(gateway: Gateway, status: int, reason: str, location: str = "") -> KernelStartFailed:
     """The error that an HTTP status means; `location` is where the server sends to instead."""
-    said = f"{status} {reason}".strip()
+    said = f"{status} {reason}".strip().rstrip(".")
     if status in _NO_RIGHT:
         return _no_right(gateway, said)
     if location:
@@ -50,6 +52,8 @@ def _no_right(gateway: Gateway, said: str) -> GatewayRefused:
             f"The gateway at {gateway.host} starts no more kernels ({said}).",
             "End one of those that run there, or ask who runs the gateway.",
         )
+    if gateway.token.value and not said.endswith(_PLAIN):
+        return GatewayRefused(f"The gateway at {gateway.host} does not allow this: {said}.")
     if not gateway.token.value:
         return GatewayRefused(f"The gateway at {gateway.host} wants a token ({said}).", _GIVE_ONE)
     return GatewayRefused(

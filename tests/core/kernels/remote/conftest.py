@@ -5,7 +5,13 @@ import pytest
 from terp.kernels.protocol import Kernel
 from terp.kernels.remote.kernels import GatewayKernels
 from tests.core.kernels.remote.connecting import connected
-from tests.core.kernels.remote.servers import Server, jupyter_server, kernel_gateway
+from tests.core.kernels.remote.servers import (
+    Server,
+    enterprise_gateway,
+    enterprise_gateway_program,
+    jupyter_server,
+    kernel_gateway,
+)
 from tests.core.kernels.running import Listener
 
 
@@ -21,10 +27,21 @@ def a_kernel_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve
         yield server
 
 
-@pytest.fixture(scope="package", params=["jupyter_server", "kernel_gateway"])
+@pytest.fixture(scope="package")
+def an_enterprise_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with enterprise_gateway(tmp_path_factory.mktemp("enterprise") / "root") as server:
+        yield server
+
+
+KINDS = ["a_jupyter_server", "a_kernel_gateway"]
+
+
+@pytest.fixture(
+    scope="package", params=KINDS + (["an_enterprise_gateway"] if enterprise_gateway_program() else [])
+)
 def server(request: pytest.FixtureRequest) -> Server:
     """Each kind of server in turn."""
-    server = request.getfixturevalue(f"a_{request.param}")
+    server = request.getfixturevalue(request.param)
     assert isinstance(server, Server)
     return server
 

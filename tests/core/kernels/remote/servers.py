@@ -65,16 +65,20 @@ def kernel_gateway(root: Path, *options: str) -> Iterator[Server]:
 
 
 def enterprise_gateway_program() -> str:
-    """The program of a jupyter_enterprise_gateway, which cannot be installed beside the others; or ""."""
-    named = os.environ.get("TERP_TEST_ENTERPRISE_GATEWAY", "jupyter-enterprisegateway")
-    return shutil.which(named) or ""
+    """The program that TERP_TEST_ENTERPRISE_GATEWAY names, or "".
+
+    It needs older versions of Jupyter than the others do, so it lives in an environment of its own.
+    """
+    return shutil.which(os.environ.get("TERP_TEST_ENTERPRISE_GATEWAY", "")) or ""
 
 
 @contextlib.contextmanager
 def enterprise_gateway(root: Path) -> Iterator[Server]:
     """A jupyter_enterprise_gateway whose kernels are processes of this machine."""
     command = [enterprise_gateway_program(), f"--EnterpriseGatewayApp.auth_token={TOKEN}"]
-    with _serving(command, "EnterpriseGatewayApp", root) as server:
+    # It starts no kernels for root otherwise, as whom tests may run.
+    more = ("--EnterpriseGatewayApp.list_kernels=True", "--EnterpriseGatewayApp.unauthorized_users=nobody")
+    with _serving(command, "EnterpriseGatewayApp", root, *more) as server:
         yield server
 
 

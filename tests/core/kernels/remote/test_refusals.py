@@ -76,6 +76,11 @@ def test_a_gateway_that_is_full_is_told() -> None:
     assert error.message == "The gateway at host starts no more kernels (403 Resource Limit)."
 
 
+def test_a_reason_that_the_gateway_gives_is_told() -> None:
+    error = refused(Gateway("http://host", Token("t", "$T")), 403, "User 'root' is not authorized.")
+    assert error.message == "The gateway at host does not allow this: 403 User 'root' is not authorized."
+
+
 def test_a_certificate_that_nobody_vouches_for_is_told() -> None:
     cause = ssl.SSLCertVerificationError(1, "certificate verify failed: self-signed certificate")
     cause.verify_message = "self-signed certificate"

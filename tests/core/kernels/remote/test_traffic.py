@@ -23,9 +23,11 @@ async def test_a_flood_of_small_messages_meets_no_limit(kernel: Kernel) -> None:
     assert (run.stdout, run.stderr) == ("".join(f"{number}\n" for number in range(5000)), "")
 
 
-async def test_what_a_gateway_holds_back_is_said(kernel: Kernel) -> None:
+async def test_what_a_server_holds_back_is_said(a_jupyter_server: Server, tmp_path: Path) -> None:
     """Past its limit of a megabyte a second it sends a notice instead, and the run ends all the same."""
-    run = await ran(kernel, "for _ in range(40): print('x' * 400_000)")
+    kernels = await connected(a_jupyter_server, tmp_path)
+    run = await ran(kernels.get("python"), "for _ in range(40): print('x' * 400_000)")
+    await kernels.aclose()
     assert "data rate exceeded" in run.stderr
     assert run.ended.status == "ok"
 
