@@ -17,6 +17,7 @@ BENCHES = (
     "history",
     "sessions",
     "kernel",
+    "shell",
     "namespace",
 )
 

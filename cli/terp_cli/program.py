@@ -2,25 +2,21 @@
 
 import asyncio
 import os
-import sys
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, TerpError
-from terp.profile_file import short_path
-from terp.profiles import Profiles
 from terp.settings import Settings
 from terp_cli import streams
 from terp_cli.call import Call
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
-from terp_cli.sanitise import one_line, readable
+from terp_cli.sanitise import one_line
 from terp_cli.stopping import Stopped
 
 if TYPE_CHECKING:
-    from terp.kernels.protocol import Kernels
-
-T = TypeVar("T")
+    from terp.kernels.protocol import KnownLanguage
+    from terp.tools.toolbox import Toolbox
 
 
 def run(line: CommandLine) -> int:
@@ -57,40 +53,9 @@ def _converse(call: Call) -> int:
 
 
 def _run_code(call: Call) -> int:
-    from terp.attaching import attached_at_once  # noqa: PLC0415  (see above)
-    from terp.kernels.local import LocalKernels  # noqa: PLC0415
-    from terp.opening import open_kernels  # noqa: PLC0415
-    from terp.store.places import Place  # noqa: PLC0415
-    from terp_cli.keeping import folder_of  # noqa: PLC0415
-    from terp_cli.run_code import CodeRun, language_for, read_code  # noqa: PLC0415
+    from terp_cli.run_alone import run_alone  # noqa: PLC0415  (see above)
 
-    settings, code = call.settings(), read_code(call.line.argument)
-    folder = call.out_folder or folder_of(call)
-    runner = CodeRun(call.out, call.notes, folder, _line_from_stdin)
-
-    async def run() -> int:
-        kernels = await open_kernels(settings, str(call.cwd), call.environ, call.places, Place(folder))
-        try:
-            if settings.attach and isinstance(kernels, LocalKernels):
-                call.tell(await attached_at_once(kernels, settings.attach))
-            kernel = kernels.get(language_for(call.line.argument, call.options.language, kernels.languages))
-        except BaseException:
-            await kernels.aclose()
-            raise
-        with call.stopping.watching(kernel.interrupt, kernels.aclose):
-            try:
-                code_of_run = await runner.run(kernel, code, timeout_s=settings.run_timeout_s)
-                return call.stopping.code or code_of_run
-            finally:
-                await kernels.aclose()
-
-    return asyncio.run(run())
-
-
-def _line_from_stdin() -> str | None:
-    """The next line for code that asks; None at the end of stdin."""
-    line = sys.stdin.readline() if sys.stdin else ""
-    return line.rstrip("\n") if line else None
+    return run_alone(call, call.settings())
 
 
 def _doctor(call: Call) -> int:
@@ -137,36 +102,46 @@ def _export(call: Call) -> int:
 
 
 def _languages(call: Call) -> int:
-    from terp_cli.languages import listed  # noqa: PLC0415  (see above)
+    from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
+    from terp.workbench import kernel_options  # noqa: PLC0415
+    from terp_cli.languages import listed  # noqa: PLC0415
 
-    rows = asyncio.run(_with_kernels(call, lambda kernels: listed(kernels.known())))
+    settings = call.settings()
+    if settings.gateway_url:
+        known, _ = asyncio.run(_at_gateway(call, settings))
+    else:
+        known = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ).known()
+    rows = listed(known)
     width = max(len(names) for names, _, _ in rows)
     call.out.writelines(f"{names:{width}}  {state:7}  {one_line(how)}\n" for names, state, how in rows)
     return 0
 
 
-async def _with_kernels(call: Call, look: "Callable[[Kernels], T]") -> "T":
-    """What `look` sees of the kernels of this call, none of which is started."""
-    from terp.opening import open_kernels  # noqa: PLC0415  (see above)
+async def _at_gateway(call: Call, settings: Settings) -> "tuple[Sequence[KnownLanguage], Toolbox]":
+    """The languages and the tools behind the gateway of this call; no kernel is started."""
+    from terp.kernels.remote.bench import open_gateway  # noqa: PLC0415  (most code runs here)
     from terp.store.places import Place  # noqa: PLC0415
 
-    kernels = await open_kernels(
-        call.settings(), str(call.cwd), call.environ, call.places, Place(call.places.sessions)
-    )
+    place = Place(call.places.sessions)
+    bench = await open_gateway(settings, cwd=str(call.cwd), environ=call.environ, place=place)
     try:
-        return look(kernels)
+        return bench.kernels.known(), bench.toolbox
     finally:
-        await kernels.aclose()
+        await bench.kernels.aclose()
 
 
 def _tools(call: Call) -> int:
+    from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
     from terp.tools.reading import read_toolbox  # noqa: PLC0415
+    from terp.workbench import kernel_options  # noqa: PLC0415
     from terp_cli.tools import listed  # noqa: PLC0415
 
     settings = call.settings()
-    toolbox = asyncio.run(
-        _with_kernels(call, lambda kernels: read_toolbox(settings, call.environ, call.places, kernels))
-    )
+    if settings.gateway_url:
+        _, toolbox = asyncio.run(_at_gateway(call, settings))
+    else:
+        kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
+        toolbox = read_toolbox(settings, call.environ, call.places, kernels)
     rows = [tuple(map(one_line, row)) for row in listed(toolbox)]
     if not rows:
         call.tell(
@@ -182,14 +157,9 @@ def _tools(call: Call) -> int:
 
 
 def _profiles(call: Call) -> int:
-    entries = list(Profiles(call.places.profiles).listed())
-    width = max(len(entry.name) for entry in entries)
-    for entry in entries:
-        where = f"[{'shipped' if entry.shipped else short_path(entry.path)}]"
-        about = f"{entry.description} {where}".lstrip()
-        call.out.write(f"{one_line(entry.name):{width}}  {one_line(about)}\n")
-        call.out.writelines(f"{'':{width}}  {readable(problem)}\n" for problem in entry.problems)
-    return 0
+    from terp_cli.profile_verbs import profiles  # noqa: PLC0415  (see above)
+
+    return profiles(call)
 
 
 _COMMANDS: Mapping[str, Callable[[Call], int]] = {

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from terp.importing import import_slow
 from terp.kernels.attached.attachment import Attachment
 from terp.kernels.local import LocalKernels
+from terp.settings import Settings
 
 if TYPE_CHECKING:
     from terp.kernels.attached.finding import Found
 
 
-def told(attachment: Attachment, language: str, others: tuple[str, ...] = ()) -> str:
-    """What a person must know of a kernel that was taken; `others` are names of more that run."""
+def told(found: "Found", language: str) -> str:
+    """What a person must know of a kernel that was taken for `language`."""
+    attachment, others = found.attachment, found.others
     named = language.capitalize()
     unsure = "" if attachment.heeds_interrupts else " It may not be possible to interrupt it from here."
     more = f" These run, too: {', '.join(others)}; terp attach NAME takes one." if others else ""
@@ -33,26 +35,20 @@ def taught(attachment: Attachment, language: str) -> str:
     )
 
 
-async def take(kernels: LocalKernels, target: str) -> "tuple[Found, str]":
-    """Let the kernel that `target` means run its language; what was found, and the language.
+async def found_for(settings: Settings, environ: Mapping[str, str], cwd: str) -> "Found | None":
+    """The kernel that the settings say to attach to; None when they say nothing.
 
     Raises:
         SettingsError: nothing is called so, or a file is no connection file.
-        KernelError: no kernel answers there, or it is of a language that comes too late.
+        KernelStartFailed: no kernel answers there.
     """
+    return await _found(settings.attach, environ, cwd) if settings.attach else None
+
+
+async def _found(target: str, environ: Mapping[str, str], cwd: str) -> "Found":
     finding = await asyncio.to_thread(import_slow, "terp.kernels.attached.finding")
-    found: Found = await finding.find_attachment(target, kernels.environ, kernels.cwd)
-    return found, await kernels.attach(found.attachment)
-
-
-async def attached_at_once(kernels: LocalKernels, target: str) -> str:
-    """Take a kernel before anything is asked of `kernels`; what the person must know of it.
-
-    Raises:
-        SettingsError, KernelError: as `take`.
-    """
-    found, language = await take(kernels, target)
-    return told(found.attachment, language, found.others)
+    found: Found = await finding.find_attachment(target, environ, cwd)
+    return found
 
 
 class Attaching:
@@ -88,7 +84,8 @@ class Attaching:
             KernelError: no kernel answers there, or it cannot run code of this session.
         """
         before = dict(self.current)
-        found, language = await take(self._kernels, target)
+        found = await _found(target, self._kernels.environ, self._kernels.cwd)
+        language = await self._kernels.attach(found.attachment)
         try:
             await self._kernels.get(language).start()
         except BaseException:
@@ -98,7 +95,7 @@ class Attaching:
             self._settled(language)
         lesson = taught(found.attachment, language)
         self._teach(f"[{lesson} Variables of the kernel before it are not there.]")
-        return told(found.attachment, language, found.others)
+        return told(found, language)
 
     async def detach(self) -> None:
         """Take kernels of terp's own again.

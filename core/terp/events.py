@@ -11,7 +11,7 @@ from terp.effects.found import NOT_ANALYSED, Effects
 from terp.errors import StopReason
 from terp.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChange
 
-KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped"]
+KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped", "left"]
 QuestionKind = Literal["approval", "consent", "choice", "input"]
 
 
@@ -200,7 +200,7 @@ class KernelChanged:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Something other than a run takes its time; `total` is 0 when unknown."""
+    """Something takes its time; `total` is 0 when unknown, and with as much `done` it is over."""
 
     what: str
     done: int

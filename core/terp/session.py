@@ -36,6 +36,7 @@ from terp.warming import Warming
 
 if TYPE_CHECKING:
     from terp.attaching import Attaching
+    from terp.briefing import Briefing
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
@@ -51,7 +52,8 @@ class Session:
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
     which decides about the Python that runs the code, and `packages`, which installs into it; both stay None
-    where kernels run elsewhere. `attaching` exchanges kernels for those of somebody else. The functions of
+    where kernels run elsewhere. `attaching` exchanges kernels for those of somebody else, `briefing` makes
+    the system prompt of settings; `teach` lets the model read a text with the next message. The functions of
     `toolbox` are in the Python kernel, and run when the model calls them as tools.
     """
 
@@ -82,6 +84,8 @@ class Session:
         self.toolbox = Toolbox()
         self.packages: MissingPackages | None = None
         self.attaching: Attaching | None = None
+        self.teach = self._history.note
+        self.briefing: Briefing | None = None
         self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
             model,
@@ -93,7 +97,7 @@ class Session:
             calls=stored.calls if stored else 0,
         )
         drawn, guarded = self._playing.drawn, self._playing.guarded
-        self._proposals = Proposals(self.log, self._questions, person, drawn)
+        self._proposals = Proposals(self.log, self._questions, person, drawn, lambda: self.toolbox.names)
         self.voice = Voice(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
@@ -131,6 +135,11 @@ class Session:
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """What the next request sends: the messages, the system prompt first, and the tools."""
         return self._conversation.request
+
+    def brief(self, system: str, *, code: bool = True) -> None:
+        """Tell the model `system` from now on; without `code` it has no tool, and no code of it runs."""
+        self._playing.check_free()
+        self._conversation.brief(system, code=code)
 
     @property
     def spent_usd(self) -> float | None:
@@ -193,14 +202,7 @@ class Session:
         kernel = self.kernels.get(language)
         call = Call(f"{TYPED}{after + 1}", kernel.language, code)
         typed = TypedRun(
-            call,
-            kernel,
-            self.readiness,
-            self._runner,
-            self.limits,
-            self.log,
-            Interrupts(),
-            self._history.note,
+            call, kernel, self.readiness, self._runner, self.limits, self.log, Interrupts(), self.teach
         )
         async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
@@ -235,10 +237,6 @@ class Session:
         finally:
             if self._resumption is not None:
                 self._resumption.note_again(rerun.note())
-
-    def teach(self, text: str) -> None:
-        """Let the model read `text` with the next message."""
-        self._history.note(text)
 
     @property
     def turns(self) -> Sequence[PastTurn]:

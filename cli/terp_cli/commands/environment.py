@@ -88,7 +88,7 @@ def _shared(kernel: Kernel) -> Iterator[str]:
     yield f"  jupyter console --existing {file}"
     yield f"  jupyter qtconsole --existing {file}"
     if not kernel.place:
-        server = "--ServerApp.allow_external_kernels=True --ServerApp.external_connection_dir"
         yield "For JupyterLab, or VS Code with 'Existing Jupyter Server', start a server that knows it:"
-        yield f"  jupyter lab {server}={Path(file).parent}"
+        yield "  jupyter lab --ServerApp.allow_external_kernels=True \\"
+        yield f"    --ServerApp.external_connection_dir={Path(file).parent}"
         yield "It ends with this conversation. What they run there is neither asked about nor told here."

@@ -57,6 +57,7 @@ _KERNEL = {
     "died": ("The {} kernel died.", look.BAD),
     "restarted": ("The {} kernel was restarted; its variables are gone.", look.WARNING),
     "stopped": ("The {} kernel was stopped.", look.DIM),
+    "left": ("The {} kernel of somebody else was left running.", look.DIM),
 }
 
 

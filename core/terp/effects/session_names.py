@@ -38,7 +38,10 @@ class SessionNames:
             match record.event:
                 case CodeProposed(call_id=call_id, language=self._language):
                     self._proposed[call_id] = record.event
-                case CodeTyped() | KernelChanged(language=self._language, state="died" | "restarted"):
+                case (
+                    CodeTyped()
+                    | KernelChanged(language=self._language, state="died" | "restarted" | "stopped" | "left")
+                ):
                     self._names.clear()
                 case CodeFinished(call_id=call_id):
                     self._ran(self._proposed.pop(call_id, None), record.event)

@@ -10,9 +10,11 @@ def silent_end(run: Run, files: tuple[FileChange, ...]) -> RunEnded:
     return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
 
 
-def fatal_end(run: Run, files: tuple[FileChange, ...], obituary: str) -> RunEnded:
-    """The end of a run with its kernel."""
+def fatal_end(run: Run, files: tuple[FileChange, ...], obituary: str, *, left: bool) -> RunEnded:
+    """The end of a run with its kernel, or without it when that was `left` to somebody else."""
     status: RunStatus = "timeout" if run.stopped == "timeout" else "died"
+    if left and run.stopped:
+        status = run.stopped
     stopped = stopped_in_stack(run.stack, run.code) if run.stack else None
     unknown = "The line at which the code stood is not known." if run.killed and stopped is None else ""
     note = " ".join(part for part in (run.overtime, unknown, obituary) if part)

@@ -194,7 +194,7 @@ class JupyterKernel:
         running, self._running = self._running, None
         if running is not None:
             await running.close()
-            self._tell.changed(self._language, "stopped", "")
+            self._tell.changed(self._language, "left" if running.is_shared else "stopped", "")
         for task in tuple(self._tasks):
             await asyncio.wait({task})
 
@@ -250,7 +250,7 @@ class JupyterKernel:
         if self._running is running:
             self._running = None
             self._generation += 1
-            self._tell.changed(self._language, "died", why)
+            self._tell.changed(self._language, "left" if running.was_left else "died", why)
         if self._settling is not None:
             # Its last output is still on the way, and its note quotes the log.
             await asyncio.wait({self._settling})
@@ -309,7 +309,9 @@ class JupyterKernel:
     def _ending(self, running: RunningKernel, run: Run, files: tuple[FileChange, ...]) -> RunEnded:
         if not run.reply.done():
             gone = running.gone.done()
-            return fatal_end(run, files, self._obituary(running)) if gone else silent_end(run, files)
+            if not gone:
+                return silent_end(run, files)
+            return fatal_end(run, files, self._obituary(running), left=running.was_left)
         note = run.overtime
         if wants_exit(run.reply.result()):
             note = f"The code ended the session. {_afterwards(running)}"

@@ -63,7 +63,7 @@ class LocalKernels:
         for name, row in best_runtimes(self._machine()).items():
             names.setdefault(row, []).append(name)
         return [
-            KnownLanguage(tuple(theirs), found, row.remedy, row.keeps_state, row.tested)
+            KnownLanguage(tuple(theirs), found, row.remedy, row.keeps_state, row.tested, row.tells_variables)
             for (row, found), theirs in names.items()
         ]
 
@@ -86,26 +86,23 @@ class LocalKernels:
         return self._attached
 
     async def attach(self, attachment: Attachment) -> str:
-        """Let a kernel that somebody else has started run its language from now on; the language.
+        """As `begin_with`, later: the kernel that ran the language is ended, or left if it is not ours.
 
-        The kernel that ran it before is ended, or left where it is not ours. Until the languages are
-        asked for it may run one that nothing else does here, and is the default.
+        Raises:
+            UnknownLanguage: none of the languages that were asked for is its.
+        """
+        await self._part_with(self._language_of(attachment))
+        return self.begin_with(attachment)
+
+    def begin_with(self, attachment: Attachment) -> str:
+        """Let a kernel that somebody else has started run its language, which is returned.
+
+        Until the languages are asked for it may be one that nothing else runs here, and is the default.
 
         Raises:
             UnknownLanguage: it is too late for that.
         """
-        settled = "_here" in self.__dict__
-        known = tuple(self._here) if settled else tuple(best_runtimes(self._machine()))
-        name = language_of(attachment.language, known) or ("" if settled else attachment.language)
-        if not name:
-            theirs = attachment.language or "a language without a name"
-            raise UnknownLanguage(
-                f"The kernel of {attachment.file.title} runs {theirs}, and this conversation "
-                f"{', '.join(known)}.",
-                f"terp attach {attachment.file.name} begins one with it.",
-            )
-        await self._part_with(name)
-        self._attached[name] = attachment
+        name = self._language_of(attachment)
 
         def way(token: str) -> Way:
             return attachment.way(token, self.options.prelude if name == "python" else "")
@@ -116,6 +113,7 @@ class LocalKernels:
             way,
             self._files() if attachment.is_here else NoFiles(),
         )
+        self._attached[name] = attachment
         self._kernels[name] = AttachedLanguage(attachment, kernel)
         return name
 
@@ -158,6 +156,19 @@ class LocalKernels:
     def python_kernel(self) -> Kernel:
         """The kernel of languages that run inside Python, also where Python itself is not offered."""
         return self._kernel(python_runtime.runtime())
+
+    def _language_of(self, attachment: Attachment) -> str:
+        settled = "_here" in self.__dict__
+        known = tuple(self._here) if settled else tuple(best_runtimes(self._machine()))
+        name = language_of(attachment.language, known) or ("" if settled else attachment.language)
+        if not name:
+            theirs = attachment.language or "a language without a name"
+            raise UnknownLanguage(
+                f"The kernel of {attachment.file.title} runs {theirs}, and this conversation "
+                f"{', '.join(known)}.",
+                f"terp attach {attachment.file.name} begins one with it.",
+            )
+        return name
 
     async def _part_with(self, language: str) -> None:
         """End the kernel of a language; what runs inside Python is made anew with the next one."""

@@ -29,7 +29,8 @@ class RunningKernel:
     """One life of a kernel. Made by `start`; after `gone` is done it is of no use any more.
 
     `way` says what the kernel needs before its first cell; `unclaimed` gets the output that belongs to no
-    open request of ours. `info` is what the kernel says of itself, `cwd` is where its code has taken it.
+    open request of ours. `info` is what the kernel says of itself, `cwd` is where its code has taken it; it
+    `was_left` when it goes on without us.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class RunningKernel:
         self._welcome = asyncio.Event()
         self._ready = False
         self._subshell: Reply | None = None
+        self.was_left = False
         self.info: Message = {}
         self.cwd = way.cwd
 
@@ -167,7 +169,8 @@ class RunningKernel:
         return await self._connection.stack() if self.has_bootstrap else ""
 
     async def kill(self) -> None:
-        """End the kernel at once."""
+        """End the kernel at once, or leave it where it is not ours."""
+        self.was_left = self.is_shared and not self.gone.done()
         await self._connection.kill()
 
     async def close(self) -> None:

@@ -201,7 +201,7 @@ class _Reading:
                 self.names = {}
             case "kernel_changed":
                 event = _parsed(line)
-                if event.get("state") in ("died", "restarted", "stopped"):
+                if event.get("state") in ("died", "restarted", "stopped", "left"):
                     self.names = {key: None for key in self.names if key[0] != event["language"]}
             case "code_finished" if b'"changes":[{' in line:
                 event = _parsed(line)

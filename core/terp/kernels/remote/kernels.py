@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from terp.errors import GatewayUnavailable, KernelError, KernelStartFailed, SettingsError, UnknownLanguage
 from terp.importing import import_slow
+from terp.kernels.attached.attachment import Attachment
 from terp.kernels.bootstrap_code import bootstrap_code
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.listeners import Listeners
@@ -115,6 +116,11 @@ class GatewayKernels:
     def languages(self) -> Sequence[str]:
         """What its kernelspecs run, the language of its default first."""
         return tuple(self._specs)
+
+    @property
+    def attached(self) -> Mapping[str, Attachment]:
+        """None: kernels of somebody else are those of this machine."""
+        return {}
 
     @property
     def stateless(self) -> Sequence[str]:
