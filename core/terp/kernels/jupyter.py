@@ -364,4 +364,4 @@ class JupyterKernel:
 
 def _afterwards(running: RunningKernel) -> str:
     """What follows from the end of a kernel."""
-    return _LOOKED_FOR if running.is_shared else _LOST
+    return _LOOKED_FOR if running.is_shared or running.may_live else _LOST

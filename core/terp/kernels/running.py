@@ -65,6 +65,11 @@ class RunningKernel:
         return self._guest is not None
 
     @property
+    def may_live(self) -> bool:
+        """Whether it may be there all the same when it is gone."""
+        return self._connection.may_live
+
+    @property
     def connection_file(self) -> str:
         """Jupyter's connection file, "" without one."""
         return self._connection.connection_file

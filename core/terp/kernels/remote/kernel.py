@@ -49,6 +49,7 @@ class GatewayKernel:
         self._asked = asyncio.Event()
         self._closed = False
         self.connection_file = ""
+        self.may_live = False
         self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def open(self, route: Route) -> None:
@@ -62,7 +63,7 @@ class GatewayKernel:
             self._api.tls,
             route=self._received,
             back=self._came_back,
-            lost=lambda error: self._end(f"The connection to {gateway.host} is lost: {error.message}"),
+            lost=self._lost,
         )
         await self._wire.open()
         self._watch = asyncio.create_task(self._poll())
@@ -89,19 +90,22 @@ class GatewayKernel:
         if self.gone.done():
             return
         if self._was_there and not self._ready:
+            self.may_live = True
             self._end(f"The kernel at {self._api.gateway.host} was left alone.")
             return
-        host, told = self._api.gateway.host, ""
+        host, problem = self._api.gateway.host, ""
         try:
             if self._id:
                 async with asyncio.timeout(_FAREWELL_S):
                     await self._api.delete(self._id)
         except KernelStartFailed as error:
-            told = f" It may still be there: {error.message}"
+            problem = error.message
         except TimeoutError:
-            told = " It may still be there: the gateway did not confirm its end."
-        self._claims.forget(self._language)
-        self._end(f"The kernel at {host} was ended.{told}")
+            problem = f"The gateway has not done it in {_FAREWELL_S:.0f} s."
+        self.may_live = bool(problem)
+        if not problem:
+            self._claims.forget(self._language)
+        self._end(f"The kernel at {host} {f'could not be ended: {problem}' if problem else 'was ended.'}")
 
     async def close(self) -> None:
         """Let go of the kernel; who owns the claims ends it."""
@@ -186,6 +190,10 @@ class GatewayKernel:
 
     def _came_back(self, seconds: float) -> None:
         self._unanswered.ask(seconds)
+
+    def _lost(self, error: KernelStartFailed) -> None:
+        self.may_live = True
+        self._end(f"The connection to {self._api.gateway.host} is lost: {error.message}")
 
     async def _poll(self) -> None:
         while not self.gone.done():

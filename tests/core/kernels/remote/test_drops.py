@@ -12,7 +12,7 @@ import websockets
 
 from terp.kernels.protocol import Kernel
 from terp.kernels.remote.kernels import GatewayKernels
-from terp.outputs import RunItem, Text
+from terp.outputs import RunEnded, RunItem, Text
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.network import Network, network_to
 from tests.core.kernels.remote.servers import Server
@@ -108,6 +108,27 @@ async def test_a_run_can_be_interrupted_after_a_drop(network: Network, python: K
     await asyncio.wait({run}, timeout=0.5)
     await python.interrupt()
     assert ((await run).ended.status, (await ran(python, "kept")).results) == ("interrupted", ["42"])
+
+
+async def test_a_kernel_out_of_reach_is_looked_for_again(a_jupyter_server: Server, tmp_path: Path) -> None:
+    async with network_to(a_jupyter_server) as network:
+        kernels = await connected(a_jupyter_server, tmp_path, url=network.url)
+        kernel = kernels.get("python")
+        await ran(kernel, "kept = 42; import time")
+        stopping: list[asyncio.Task[None]] = []
+        async with asyncio.timeout(PATIENCE_S), aclosing(kernel.execute("print('on'); time.sleep(7)")) as run:
+            async for item in run:
+                if isinstance(item, Text) and "on" in item.text:
+                    network.up = False
+                    network.cut()
+                    stopping.append(asyncio.create_task(kernel.interrupt()))
+        assert isinstance(item, RunEnded)
+        assert (item.status, "could not be ended" in item.note) == ("died", True)
+        assert item.note.endswith("The next run looks for it again.")
+        await stopping[0]
+        network.up = True
+        assert (await ran(kernel, "kept")).results == ["42"]
+        await kernels.aclose()
 
 
 async def test_what_another_client_makes_the_gateway_forget_is_told(
