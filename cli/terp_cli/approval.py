@@ -235,9 +235,9 @@ class TerminalPerson:
 
     def _question(self, proposed: CodeProposed) -> str:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
+        where = ", in ".join(one_line(part) for part in (proposed.cwd, proposed.place) if part)
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
-        place = f", in {one_line(proposed.place)}" if proposed.place else ""
-        asked = f"{warnings}Run this in {one_line(proposed.cwd)}{place}? {tier[0].upper()}{tier[1:]}."
+        asked = f"{warnings}Run this in {where}? {tier[0].upper()}{tier[1:]}."
         letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()
         return f"\n{self._broken(asked)}\n{letters}"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from terp.attachments import attach, with_attachments
+from terp.attachments import attach, attach_elsewhere, with_attachments
 from terp.downloading import downloaded, is_address
 from terp.emitting import Emission
 from terp.errors import SettingsError
@@ -66,8 +66,9 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
     resumed = resumed_by(call)
     cwd = resumed.cwd if resumed else call.cwd
     place = place_of(call, settings, resumed)
-    prompt, piped = _asked(call, place.folder)
-    attachments = _attached(call, cwd)
+    elsewhere = bool(settings.gateway_url)
+    prompt, piped = _asked(call, place.folder, elsewhere=elsewhere)
+    attachments = _attached(call, cwd, elsewhere=elsewhere)
     asked = bool(prompt.strip() or attachments or piped)
     if call.line.words and not asked:
         raise SettingsError(["the prompt is empty."])
@@ -135,15 +136,19 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     return await one_shot(session, given.question, front, call.stopping, last)
 
 
-def _attached(call: Call, cwd: Path) -> tuple[Attachment, ...]:
-    """What the call attaches; what has an address is fetched once the files are known to be there."""
+def _attached(call: Call, cwd: Path, *, elsewhere: bool) -> tuple[Attachment, ...]:
+    """What the call attaches; what has an address is fetched once the files are known to be there.
+
+    Where code runs `elsewhere`, nothing is copied on this machine.
+    """
     addresses = [file for file in call.options.file if is_address(file)]
     files = [file for file in call.options.file if file not in addresses]
-    attachments = attach(files, cwd, partial(_tell_of_copy, call))
+    copied = partial(_tell_of_copy, call)
+    attachments = attach_elsewhere(files) if elsewhere else attach(files, cwd, copied)
     for address in addresses:
         path = downloaded(address, cwd)
         call.tell(f"{address} is now in ./{path.name}")
-        attachments += attach([str(path)], cwd)
+        attachments += attach_elsewhere([str(path)]) if elsewhere else attach([str(path)], cwd)
     return attachments
 
 
@@ -157,7 +162,7 @@ def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:
     return AutoRun(person) if settings.auto_run else person
 
 
-def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
+def _asked(call: Call, folder: Path, *, elsewhere: bool) -> tuple[str, Piped | None]:
     """The prompt, from the words or else from stdin; and what stdin holds beside words."""
     words = " ".join(call.line.words)
     # Arguments that are not in the locale's encoding hold halves of characters, which cannot be sent.
@@ -165,7 +170,7 @@ def _asked(call: Call, folder: Path) -> tuple[str, Piped | None]:
     if call.source != "data":
         return prompt, None
     if call.line.words:
-        return prompt, take_data(STDIN, lambda: make_private(folder), call.tell)
+        return prompt, take_data(STDIN, lambda: make_private(folder), call.tell, elsewhere=elsewhere)
     return read_prompt(STDIN), None
 
 

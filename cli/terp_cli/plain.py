@@ -9,7 +9,7 @@ from typing import Literal, TextIO, assert_never
 
 from terp import events as on
 from terp import outputs as out
-from terp.changes import delta_line, stopped_line
+from terp.changes import delta_line, file_there, stopped_line
 from terp_cli import past_words
 from terp_cli.effects_line import effects_line
 from terp_cli.run_text import RunText
@@ -127,10 +127,13 @@ class PlainFront:
 
     def _of_code(self, event: OfCode) -> None:
         match event:
-            case on.CodeProposed(language=language, code=code, cwd=cwd, effects=effects):
+            case on.CodeProposed(language=language, code=code, cwd=cwd, effects=effects, place=place):
                 self._cwd = cwd
                 self._remark()
-                self._note(f"[{one_line(language)}]\n{visible(code)}\n[effects] {effects_line(effects)}")
+                where = f", in {one_line(place)}" if place else ""
+                self._note(
+                    f"[{one_line(language)}{where}]\n{visible(code)}\n[effects] {effects_line(effects)}"
+                )
             case on.CodeTyped(language=language, code=code):
                 self._note(f"[{one_line(language)}, typed]\n{visible(code)}")
             case on.CodeDeclined(reason=reason):
@@ -148,7 +151,8 @@ class PlainFront:
     def _run_over(self, event: on.CodeFinished) -> None:
         self._rest(event.call_id)
         for change in event.files:
-            self._note(f"[{change.action}] {one_line(change.path)}")
+            there = f" {one_line(file_there(change))}" if change.host else ""
+            self._note(f"[{change.action}] {one_line(change.here or change.path)}{there}")
         # What the kernel's death has told is not told again.
         note = event.note.removesuffix(self._obituary).rstrip()
         known = event.status == "died" and bool(self._obituary) and not note

@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, TerpError
 from terp.settings import Settings
@@ -12,6 +13,10 @@ from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
 from terp_cli.sanitise import one_line
 from terp_cli.stopping import Stopped
+
+if TYPE_CHECKING:
+    from terp.kernels.protocol import KnownLanguage
+    from terp.tools.toolbox import Toolbox
 
 
 def run(line: CommandLine) -> int:
@@ -101,11 +106,28 @@ def _languages(call: Call) -> int:
     from terp.workbench import kernel_options  # noqa: PLC0415
     from terp_cli.languages import listed  # noqa: PLC0415
 
-    kernels = LocalKernels(str(call.cwd), kernel_options(call.settings()), environ=call.environ)
-    rows = listed(kernels.known())
+    settings = call.settings()
+    if settings.gateway_url:
+        known, _ = asyncio.run(_at_gateway(call, settings))
+    else:
+        known = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ).known()
+    rows = listed(known)
     width = max(len(names) for names, _, _ in rows)
     call.out.writelines(f"{names:{width}}  {state:7}  {one_line(how)}\n" for names, state, how in rows)
     return 0
+
+
+async def _at_gateway(call: Call, settings: Settings) -> "tuple[Sequence[KnownLanguage], Toolbox]":
+    """The languages and the tools behind the gateway of this call; no kernel is started."""
+    from terp.kernels.remote.bench import open_gateway  # noqa: PLC0415  (most code runs here)
+    from terp.store.places import Place  # noqa: PLC0415
+
+    place = Place(call.places.sessions)
+    bench = await open_gateway(settings, project=call.project, environ=call.environ, place=place)
+    try:
+        return bench.kernels.known(), bench.toolbox
+    finally:
+        await bench.kernels.aclose()
 
 
 def _tools(call: Call) -> int:
@@ -116,8 +138,11 @@ def _tools(call: Call) -> int:
     from terp_cli.tools import listed  # noqa: PLC0415
 
     settings = call.settings()
-    kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
-    toolbox = read_toolbox(settings, call.environ, call.places, kernels, call.project.tools)
+    if settings.gateway_url:
+        _, toolbox = asyncio.run(_at_gateway(call, settings))
+    else:
+        kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
+        toolbox = read_toolbox(settings, call.environ, call.places, kernels, call.project.tools)
     tools = (*toolbox.tools, *(tools_of(call, settings) if toolbox.tools else ()))
     rows = [tuple(map(one_line, row)) for row in listed(tools)]
     if not rows:

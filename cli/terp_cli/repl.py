@@ -18,7 +18,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from terp.attachments import attach
+from terp.attachments import attach, attach_elsewhere
 from terp.errors import TerpError
 from terp.events import (
     CodeFinished,
@@ -197,7 +197,7 @@ class Repl:
                 arguments=lambda name, begun: self._commands.arguments(self._talk, name, begun),
                 names=self._names,
                 code=self._completed,
-                cwd=lambda: Path(self._kernel.cwd),
+                cwd=self._folder,
             ),
             vi_mode=self._settings.vi_mode,
         )
@@ -254,10 +254,11 @@ class Repl:
 
     async def _attached(self, line: str) -> Sequence[Attachment]:
         """What a message names with an @; the message comes back to the line when that cannot be read."""
-        cwd = Path(self._kernel.cwd)
+        cwd = self._folder()
         named = mentions(line, cwd)
         try:
-            files = attach(named.files, cwd)
+            elsewhere = self._talk.session.kernels.elsewhere
+            files = attach_elsewhere(named.files) if elsewhere else attach(named.files, cwd)
         except TerpError:
             self._talk.prefill(line)
             raise
@@ -269,6 +270,11 @@ class Repl:
             if told := missed(word, cwd, known, opens_line=word in named.openers):
                 self._talk.say(told)
         return (*files, *(described(*variables[name]) for name in named.names if name in variables))
+
+    def _folder(self) -> Path:
+        """Where the person's files are: beside those of the code, unless that runs on another machine."""
+        kernels = self._talk.session.kernels
+        return Path(kernels.cwd if kernels.elsewhere else self._kernel.cwd)
 
     async def _drawn(self, turn: AsyncGenerator[Event, None]) -> None:
         async with aclosing(turn) as events:

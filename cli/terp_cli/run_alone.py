@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from terp.attaching import found_for
 from terp.events import Noticed, Progress
 from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel
@@ -14,9 +14,10 @@ from terp.questions import Questions
 from terp.readiness import Readiness
 from terp.services import Services
 from terp.settings import Settings
+from terp.store.places import Place
 from terp.tool import Call as CodeCall
 from terp.voice import Voice
-from terp.workbench import workbench
+from terp.workbench import Workbench, open_bench
 from terp_cli.call import STDIN, Call
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.keeping import folder_of
@@ -24,6 +25,9 @@ from terp_cli.plain import with_remedy
 from terp_cli.run_code import CodeRun, language_for, read_code
 from terp_cli.seat import person_beside
 from terp_cli.typed_lines import TypedLines
+
+if TYPE_CHECKING:
+    from terp.kernels.remote.bench import GatewayBench
 
 
 def run_alone(call: Call, settings: Settings) -> int:
@@ -34,38 +38,43 @@ def run_alone(call: Call, settings: Settings) -> int:
     """
     code = read_code(call.line.argument)
     folder = call.out_folder or folder_of(call)
-    found = asyncio.run(found_for(settings, call.environ, str(call.cwd)))
-    # The code is the person's own: only where they ask for a sandbox does it run in one.
-    bench = workbench(
-        settings,
-        project=call.project,
-        environ=call.environ,
-        folder=folder,
-        unasked=lambda: False,
-        found=found,
-    )
-    language = language_for(call.line.argument, call.options.language, bench.kernels.languages)
-    kernel = bench.kernels.get(language)
-    for line in (*([bench.told] if bench.told else []), *bench.toolbox.problems):
-        call.tell(line)
     person = person_beside(call, settings) or Nobody()
-    alone = Alone(AutoRun(person) if settings.auto_run else person, call.tell)
-    if "python" not in bench.kernels.attached:
-        for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):
-            alone.readiness.add(preparation)
-    bench.offer(alone.services, alone.voice)
 
     async def run() -> int:
-        with call.stopping.watching(lambda: alone.stop(kernel), bench.kernels.aclose):
-            try:
+        alone = Alone(AutoRun(person) if settings.auto_run else person, call.tell)
+        # The code is the person's own: only where they ask for a sandbox does it run in one.
+        bench = await open_bench(
+            settings,
+            project=call.project,
+            environ=call.environ,
+            place=Place(folder),
+            unasked=lambda: False,
+        )
+        try:
+            kernel = _prepared(call, alone, bench)
+            with call.stopping.watching(lambda: alone.stop(kernel), bench.kernels.aclose):
                 ended = await alone.run(
                     kernel, code, CodeRun(call.out, call.notes, folder, alone), settings.run_timeout_s
                 )
                 return call.stopping.code or ended
-            finally:
-                await bench.kernels.aclose()
+        finally:
+            await bench.kernels.aclose()
 
     return asyncio.run(run())
+
+
+def _prepared(call: Call, alone: "Alone", bench: "Workbench | GatewayBench") -> Kernel:
+    """The kernel for the code of the call, with what comes before it and what it may call."""
+    language = language_for(call.line.argument, call.options.language, bench.kernels.languages)
+    kernel = bench.kernels.get(language)
+    told = [bench.told] if isinstance(bench, Workbench) and bench.told else []
+    for line in (*told, *bench.toolbox.problems):
+        call.tell(line)
+    if isinstance(bench, Workbench) and "python" not in bench.kernels.attached:
+        for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):
+            alone.readiness.add(preparation)
+    bench.offer(alone.services, alone.voice)
+    return kernel
 
 
 class Alone:

@@ -6,6 +6,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Literal
 
 from terp.errors import SettingsError, TerpError
@@ -26,7 +27,9 @@ _PIECE = 1024 * 1024
 # memory just before the first cell that names it, and is then a plain str or bytes.
 _PRELUDE = """\
 def _bind_stdin(path, encoding):
-    shell = get_ipython()
+    import os
+
+    shell, path = get_ipython(), os.path.abspath(path)
 
     def load(info):
         if "stdin_data" not in (info.raw_cell or "") or "stdin_data" in shell.user_ns:
@@ -45,6 +48,24 @@ def _bind_stdin(path, encoding):
 
 _bind_stdin({path!r}, {encoding!r})
 del _bind_stdin
+"""
+
+
+# The data was copied for this kernel, and may be private.
+_FORGOTTEN = """
+def _forget_stdin(path):
+    import atexit, contextlib, os
+
+    path = os.path.abspath(path)
+
+    @atexit.register
+    def forget():
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+_forget_stdin({path!r})
+del _forget_stdin
 """
 
 
@@ -92,10 +113,12 @@ def take_data(
     *,
     patience_s: float = PATIENCE_S,
     limit: int = LARGEST_DATA,
+    elsewhere: bool = False,
 ) -> Piped | None:
     """Write stdin to a file in `folder`; None when nothing comes.
 
-    `tell` gets a line when nothing at all comes within `patience_s`, or when the data is cut at `limit`.
+    Code that runs `elsewhere` is given a copy in its directory, which its kernel removes when it ends. `tell`
+    gets a line when nothing at all comes within `patience_s`, or when the data is cut at `limit`.
 
     Raises:
         TerpError: the file cannot be written.
@@ -122,8 +145,13 @@ def take_data(
     from terp.peek import peek  # noqa: PLC0415
 
     look = peek(path, max_lines=_LINES)
-    named = path.rename(path.with_suffix(_suffix(look)))
-    return Piped(named, Attachment("stdin", _told(look)), prelude(str(named), look.encoding))
+    if not elsewhere:
+        named = path.rename(path.with_suffix(_suffix(look)))
+        return Piped(named, Attachment("stdin", _told(look)), prelude(str(named), look.encoding))
+    # A name that nothing has there.
+    named = path.rename(path.with_name(f"stdin-{token_hex(4)}{_suffix(look)}"))
+    code = prelude(named.name, look.encoding) + _FORGOTTEN.format(path=named.name)
+    return Piped(named, Attachment("stdin", _told(look), source=str(named)), code)
 
 
 def prelude(path: str, encoding: str) -> str:

@@ -22,7 +22,7 @@ class Toolbar:
         """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs.
 
         A `profile` other than the default one is named; `python` names the environment of the code, where
-        that is not terp's own, or the kernel of somebody else.
+        that is not terp's own, or where else code runs.
         """
         self._python = python
         self._profile = profile

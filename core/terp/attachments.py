@@ -5,12 +5,13 @@ import filecmp
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from terp.errors import AttachmentError
 from terp.messages import Attachment, Image
 from terp.paths import typed_path, unused
-from terp.peek import peek
+from terp.peek import Peek, peek
 
 _LINES = 5
 # Providers refuse larger pictures; they are then described in words only.
@@ -38,6 +39,18 @@ def attach(
     if problems := [problem for source in sources if (problem := _problem(source))]:
         raise AttachmentError("\n".join(problems))
     return tuple(_attachment(source, cwd, copied) for source in sources)
+
+
+def attach_elsewhere(files: Sequence[str]) -> tuple[Attachment, ...]:
+    """Describe `files` for kernels of another machine, which are given them under their own names.
+
+    Raises:
+        AttachmentError: one of them is missing or unreadable.
+    """
+    sources = list(dict.fromkeys(Path(file).expanduser() for file in files))
+    if problems := [problem for source in sources if (problem := _problem(source))]:
+        raise AttachmentError("\n".join(problems))
+    return tuple(_sent(source) for source in sources)
 
 
 def with_attachments(prompt: str, attachments: Sequence[Attachment]) -> str:
@@ -92,10 +105,22 @@ def _attachment(source: Path, cwd: Path, copied: Callable[[Path, Path], None] | 
         look = peek(here, max_lines=_LINES)
     except OSError as error:
         raise AttachmentError(f"cannot attach '{source}': {error.strerror}.") from error
-    # A name that is not UTF-8 could not be sent.
-    name = os.fsencode(path.relative_to(cwd) if path else here).decode(errors="replace")
     where = "It is in the working directory" if path else "It is at that path, outside the working directory"
-    # A line break in a name would end the line that names it.
+    return _described(here, path.relative_to(cwd) if path else here, where, look)
+
+
+def _sent(source: Path) -> Attachment:
+    try:
+        look = peek(source, max_lines=_LINES)
+        told = _described(source, Path(source.name), "It is in the kernel's working directory", look)
+    except OSError as error:
+        raise AttachmentError(f"cannot attach '{source}': {error.strerror}.") from error
+    return replace(told, source=str(source.absolute()))
+
+
+def _described(here: Path, named: Path, where: str, look: Peek) -> Attachment:
+    # A name that is not UTF-8 could not be sent, and a line break would end the line that names it.
+    name = os.fsencode(named).decode(errors="replace")
     shown = name if name.isprintable() else repr(name)
     note = f"[Attachment: {shown}] {where}: {look.facts}"
     mime = _PICTURES.get(look.kind.partition(",")[0], "")

@@ -35,6 +35,10 @@ class RunsCode(Protocol):
         """Whether code has the network, where it is confined."""
 
     @property
+    def elsewhere(self) -> str:
+        """The machine on which they are; "" for this one."""
+
+    @property
     def languages(self) -> Sequence[str]:
         """What can run in them."""
 
@@ -73,6 +77,8 @@ class Briefing:
         )
 
     def _facts(self, settings: Settings) -> Facts:
+        if self.kernels.elsewhere:
+            return self._facts_elsewhere(settings)
         wanted = wanted_python(settings.python, self.environ, self.kernels.cwd, self.project.python)
         python = wanted.path if wanted else sys.executable
         asked_for = [name for name in settings.packages if name not in _MATTERING]
@@ -91,4 +97,17 @@ class Briefing:
             code=settings.code,
             tier=self.kernels.get(self.kernels.languages[0]).tier,
             network=self.kernels.network,
+        )
+
+    def _facts_elsewhere(self, settings: Settings) -> Facts:
+        """What is known of a machine before anything runs there."""
+        return Facts(
+            system=f"another machine than the user's, behind the Jupyter gateway {self.kernels.elsewhere}; "
+            "of the user's own files only those are there that they attach",
+            cwd="that of the kernel",
+            languages=self.kernels.languages,
+            max_output_chars=settings.max_output_chars,
+            stateless=self.kernels.stateless,
+            code=settings.code,
+            tier=self.kernels.get(self.kernels.languages[0]).tier,
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from terp.outputs import StoppedAt, VariableChange
+from terp.outputs import FileChange, StoppedAt, VariableChange
 
 _SIGNS = {"new": "+", "changed": "~", "removed": "−"}
 _WORDS = {"new": "new ", "changed": "changed ", "removed": "removed "}
@@ -28,6 +28,11 @@ def delta_words(changes: Sequence[VariableChange], more: int = 0) -> str:
 def shape_text(shape: Sequence[int]) -> str:
     """A shape or length: `10 000×12`."""
     return "×".join(map(grouped, shape))
+
+
+def file_there(change: FileChange) -> str:
+    """Where a file of another machine is, to follow the path of its copy here, or its own."""
+    return f"copy of {change.path} at {change.host}" if change.copy else f"at {change.host}"
 
 
 def size_text(size: float) -> str:

@@ -19,6 +19,8 @@
     ├── TurnFailed             a turn ended without an answer (`terp.reply`, for callers of `terp.open`)
     └── KernelError            a kernel cannot do what was asked
         ├── KernelStartFailed  it did not come up; the message ends with the last lines of its log
+        │   ├── GatewayRefused      the gateway of its machine lets nobody in without the right token
+        │   └── GatewayUnavailable  the gateway cannot be reached, or fails
         ├── NoSandbox          its code must be confined, and nothing here can do that
         ├── KernelBusy         it cannot be asked while its code runs
         └── UnknownLanguage    nothing here can run that language
@@ -168,6 +170,18 @@ class KernelError(TerpError):
 
 class KernelStartFailed(KernelError):
     """A kernel did not come up."""
+
+
+class GatewayRefused(KernelStartFailed):
+    """A gateway wants a token, or another one, or gives this one no right to what was asked."""
+
+    stop_reason: StopReason = "auth"
+
+
+class GatewayUnavailable(KernelStartFailed):
+    """A gateway cannot be reached, is none, or cannot do what was asked of it."""
+
+    stop_reason: StopReason = "unavailable"
 
 
 class NoSandbox(KernelError):

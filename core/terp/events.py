@@ -76,8 +76,8 @@ class CodeProposed:
 
     `digest` is the SHA-256 of `code` in UTF-8, hexadecimal. `kernel_generation` counts the lives
     of the language's kernel (0: not started yet). `tier` names the confinement of the run, `place` a
-    kernel that is not terp's own, to follow "in". `effects` tell what it would do: they inform, and decide
-    nothing.
+    kernel that is not terp's own on this machine, to follow "in"; `cwd` is "" when that kernel alone knows
+    it. `effects` tell what it would do: they inform, and decide nothing.
     """
 
     call_id: str

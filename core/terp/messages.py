@@ -30,11 +30,15 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Something attached to a prompt: its name for events, and what the model is told and shown of it."""
+    """Something attached to a prompt: its name for events, and what the model is told and shown of it.
+
+    `source` is the file of this machine that a kernel of another one is given; "" where it reads it itself.
+    """
 
     name: str
     note: str
     image: Image | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

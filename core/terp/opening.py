@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from terp.attaching import Attaching, found_for
+from terp.attaching import Attaching
 from terp.briefing import Briefing
 from terp.equipment import Equipment
 from terp.errors import SettingsError
@@ -23,7 +23,7 @@ from terp.setting import table
 from terp.settings import Given, Settings
 from terp.store.folders import new_folder
 from terp.store.places import Place, Secrets, is_session, new_place, stored_place
-from terp.workbench import Workbench, workbench
+from terp.workbench import Workbench, open_bench
 
 if TYPE_CHECKING:
     from terp.chat import Chat
@@ -160,11 +160,9 @@ async def build_session(
         NoModel: there is no model to be found.
         KeyringFailed: the key is in the system's keyring, which does not give it.
         NoSandbox: a sandbox is required, and none works here.
+        KernelStartFailed: no kernel answers that code is to run in, or its gateway lets nobody in.
     """
-    found = await found_for(settings, environ, str(project.cwd))
-    bench = workbench(
-        settings, project=project, environ=environ, folder=place.folder, prelude=prelude, found=found
-    )
+    bench = await open_bench(settings, project=project, environ=environ, place=place, prelude=prelude)
     kernels, toolbox = bench.kernels, bench.toolbox
     functions = FunctionNames(toolbox)
     model = await build_model(
@@ -185,10 +183,12 @@ async def build_session(
     )
     briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(briefing.text(settings), code=settings.code)
-    session.equipment = Equipment(
-        briefing=briefing, toolbox=toolbox, functions=functions, confinement=kernels.confinement
-    )
-    _let_choose(session, bench)
+    session.equipment = Equipment(briefing=briefing, toolbox=toolbox, functions=functions)
+    if isinstance(bench, Workbench):
+        session.equipment.confinement = bench.kernels.confinement
+        _let_choose(session, bench)
+    else:
+        bench.carry(session.readiness)
     bench.offer(session, session.voice)
     if settings.mcp_servers and "python" in kernels.languages:
         from terp.mcp_servers.opening import open_servers  # noqa: PLC0415  (few sessions have any)

@@ -104,11 +104,21 @@ class ToolWorking:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that a run created, modified or deleted, by its absolute path."""
+    """A file that a run created, modified or deleted, by its absolute path.
+
+    With a `host` it is a file of that machine; `copy` is then where a copy of it is on this one, or "".
+    """
 
     path: str
     action: FileAction
     size: int = 0
+    host: str = ""
+    copy: str = ""
+
+    @property
+    def here(self) -> str:
+        """Where it can be opened on this machine; "" when it cannot."""
+        return self.copy if self.host else self.path
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,8 @@ def digest_of(code: str) -> str:
 
 
 def _still_true(proposed: CodeProposed, kernel: Kernel) -> bool:
-    # A first start (generation 0 to 1) while the person reads loses nothing they could have relied on.
+    # A first start (generation 0 to 1) while the person reads loses nothing they could have relied on; a
+    # kernel on another machine tells only then in which directory it is.
     restarted = proposed.kernel_generation not in (0, kernel.generation)
-    same = (proposed.cwd, proposed.tier, proposed.place) == (kernel.cwd, kernel.tier, kernel.place)
-    return same and not restarted
+    moved = proposed.cwd not in ("", kernel.cwd)
+    return not (restarted or moved) and (proposed.tier, proposed.place) == (kernel.tier, kernel.place)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from terp.kernels.protocol import Kernel
+from terp.messages import Attachment
 from terp.outputs import Error
 from terp.tool import Call
 
@@ -31,11 +32,19 @@ class Preparation(Protocol):
         """Look at the error that the code ended with; what the model should know, or ""."""
 
 
+class Carrier(Preparation, Protocol):
+    """Brings what is attached to kernels that do not see the files of this machine."""
+
+    def take(self, attachments: Sequence[Attachment]) -> None:
+        """Carry these with the next code."""
+
+
 class Readiness:
     """All preparations of a session, in the order in which they were added."""
 
     def __init__(self, preparations: Sequence[Preparation] = ()) -> None:
         self._preparations = list(preparations)
+        self._carrier: Carrier | None = None
 
     def add(self, preparation: Preparation) -> None:
         """Have this prepared too, from the next code on."""
@@ -49,6 +58,16 @@ class Readiness:
     def waits(self, language: str) -> bool:
         """Whether the kernel for `language` must not be started yet."""
         return any(preparation.waits(language) for preparation in self._preparations)
+
+    def carry(self, carrier: Carrier) -> None:
+        """Have `carrier` bring to kernels what is attached from now on."""
+        self._carrier = carrier
+        self.add(carrier)
+
+    def bring(self, attachments: Sequence[Attachment]) -> None:
+        """Let the next code find what was attached, wherever it runs."""
+        if self._carrier is not None:
+            self._carrier.take(attachments)
 
     async def before(self, call: Call, kernel: Kernel) -> str:
         """Prepare everything and start the kernel; what the model should know, in lines that end.

@@ -103,7 +103,7 @@ def reply_of(events: Iterable[Event]) -> Reply:
         gathered.finished.reason,
         gathered.finished.error,
         tuple(gathered.runs),
-        tuple(path for path, change in gathered.files.items() if change.action != "deleted"),
+        tuple(one.here for one in gathered.files.values() if one.action != "deleted" and one.here),
         sum(usage.input_tokens for usage in gathered.usage),
         sum(usage.output_tokens for usage in gathered.usage),
         sum(known) if len(known) == len(gathered.usage) else None,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from terp.conversation import Conversation
 from terp.events import Noticed, SessionResumed
 from terp.history import History
+from terp.kernels.protocol import Kernels
 from terp.log import EventLog
 from terp.messages import Result, ToolCall, User
 from terp.store.reading import LeftOver, Stored
@@ -20,20 +21,23 @@ class Resumption:
     """What a session owes to the one before it: a note to the model, and calls that were never decided.
 
     Making one settles the conversation: every call has its result, counters go on, and nothing is left
-    in it that only the provider before understands. `event` tells the person.
+    in it that only the provider before understands. `event` tells the person. Kernels that live on have lost
+    nothing.
     """
 
-    def __init__(self, stored: Stored, conversation: Conversation, languages: Sequence[str]) -> None:
+    def __init__(self, stored: Stored, conversation: Conversation, kernels: Kernels) -> None:
         if stored.model != conversation.model.name:
             conversation.drop_extras()
         conversation.spent_usd = stored.spent_usd or 0.0
         conversation.unpriced = stored.spent_usd is None
         self.left_over = _undecided(stored.left_over)
         self.next_step = stored.step + 1
-        calls = (understand(call, languages, call_id=call_id) for call_id, call in self.left_over)
+        calls = (understand(call, kernels.languages, call_id=call_id) for call_id, call in self.left_over)
         codes = tuple(call.code for call in calls if not isinstance(call, Misunderstood))
         turns = len(stored.history.turns)
-        self.event = SessionResumed(stored.folder.name, turns, stored.runs > 0, stored.gone, codes)
+        lost = stored.runs > 0 and not kernels.resumed
+        gone = () if kernels.resumed else stored.gone
+        self.event = SessionResumed(stored.folder.name, turns, lost, gone, codes)
         _settle(stored.history, stored.left_over)
         self._history = stored.history
         self._since = len(stored.history.messages)
@@ -85,9 +89,9 @@ def _note(event: SessionResumed) -> str:
     return f"[This conversation was resumed. The kernel is new: {gone}; imports must be done again.]"
 
 
-def resume(stored: Stored, conversation: Conversation, languages: Sequence[str], log: EventLog) -> Resumption:
+def resume(stored: Stored, conversation: Conversation, kernels: Kernels, log: EventLog) -> Resumption:
     """The conversation settled, and the person told."""
-    resumption = Resumption(stored, conversation, languages)
+    resumption = Resumption(stored, conversation, kernels)
     log.append(resumption.event)
     for notice in stored.notices:
         log.append(Noticed(notice))

@@ -162,6 +162,7 @@ class Session:
         notes = self._history.notes
         told = self._resumption.note_among(notes) if self._resumption else tuple(notes)
         self._history.begin(prompt, attachments, *told)
+        self.readiness.bring(attachments)
         self._forget_left_over()
         async with aclosing(self._playing.play(self._new_turn(), after)) as events:
             async for event in events:
@@ -368,7 +369,7 @@ class Session:
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import resume  # noqa: PLC0415  (a new session has nothing to go on with)
 
-        return resume(stored, self._conversation, self.kernels.languages, self.log)
+        return resume(stored, self._conversation, self.kernels, self.log)
 
     def _forget_left_over(self) -> None:
         """The conversation takes another way than that of the turn that broke off."""

@@ -230,6 +230,27 @@ class Settings:
     env_pass: tuple[str, ...] = setting(
         (), "variables that the code may see, besides the harmless ones", group="code", metavar="NAME,…"
     )
+    gateway_url: str = setting(
+        "",
+        "run code behind this Jupyter Server, Kernel Gateway or Enterprise Gateway",
+        group="code",
+        flags=("--gateway",),
+        metavar="URL",
+        unset="on this machine",
+    )
+    gateway_token_env: str = setting(
+        "",
+        "the variable that holds the gateway's token",
+        group="code",
+        metavar="VARIABLE",
+        unset="JUPYTER_GATEWAY_AUTH_TOKEN, else JUPYTER_TOKEN",
+    )
+    gateway_token_file: str = setting(
+        "", "the file that holds it instead", group="code", metavar="FILE", unset="none"
+    )
+    gateway_keep: bool = setting(
+        False, "leave kernels at the gateway when the session ends; -c finds them again", group="code"
+    )
     tools: tuple[str, ...] = setting(
         (), "files that declare tools: .py, .yaml, .json", group="code", metavar="FILE,…", are_paths=True
     )

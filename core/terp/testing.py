@@ -102,6 +102,8 @@ class EchoKernel:
     cwd = "/somewhere"
     tier = "none"
     place = ""
+    elsewhere = ""
+    resumed = False
     connection_file = ""
 
     def __init__(self, replies: Mapping[str, Sequence[RunItem]] | None = None) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from terp.artifacts import OUTPUTS
-from terp.attaching import told
+from terp.attaching import found_for, told
+from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.kernels.provisioning import provisioner_of
@@ -17,12 +18,14 @@ from terp.project import Project
 from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
 from terp.sandbox.wishes import confinement_of
 from terp.settings import Settings
+from terp.store.places import Place
 from terp.tools.offering import OffersServices, offer_tools
 from terp.tools.reading import read_toolbox
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from terp.kernels.attached.finding import Found
+    from terp.kernels.remote.bench import GatewayBench
     from terp.voice import Voice
 
 
@@ -100,6 +103,43 @@ def workbench(
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     wanted = wanted_python(settings.python, environ, kernels.cwd, project.python)
     return Workbench(kernels, toolbox, wanted, told_of, settings, environ, keyed, places)
+
+
+async def open_bench(
+    settings: Settings,
+    *,
+    project: Project,
+    environ: Mapping[str, str],
+    place: Place,
+    prelude: str = "",
+    unasked: Callable[[], bool] | None = None,
+) -> "Workbench | GatewayBench":
+    """Kernels and tools as `settings` say: of this machine, or of a gateway, which is asked what it has.
+
+    `place` is where the session's files go; `prelude` is code that the Python kernel runs at every start.
+    `unasked` tells whether code runs without a question, as settings say unless it is given.
+
+    Raises:
+        NoSandbox: a sandbox is required, and there is none where the code runs.
+        SettingsError: a language is not there, a tool file cannot be read, or settings exclude each other.
+        KernelStartFailed: a kernel or a gateway that is to be used does not answer, or lets nobody in.
+    """
+    if settings.gateway_url and settings.attach:
+        raise SettingsError(["attach and gateway_url exclude each other: code runs in one place."])
+    if settings.gateway_url:
+        from terp.kernels.remote.bench import open_gateway  # noqa: PLC0415  (most code runs here)
+
+        return await open_gateway(settings, project=project, environ=environ, place=place, prelude=prelude)
+    found = await found_for(settings, environ, str(project.cwd))
+    return workbench(
+        settings,
+        project=project,
+        environ=environ,
+        folder=place.folder,
+        prelude=prelude,
+        unasked=unasked,
+        found=found,
+    )
 
 
 def install_policy(settings: Settings) -> Policy:

@@ -102,13 +102,16 @@ async def load_message(talk: Talk, path: str) -> None:
 
 def _scrubber(talk: Talk) -> "Scrubber":
     """What takes the secrets of this call's environment out."""
-    from terp.keys import with_keys  # noqa: PLC0415  (see above)
+    from terp.kernels.remote.address import token_value  # noqa: PLC0415  (see above)
+    from terp.keys import with_keys  # noqa: PLC0415
     from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
 
-    environ = with_keys(talk.environ, keyring=False)
-    return Scrubber(secrets_in(environ, environ.get(talk.settings.api_key_env, "")))
+    environ, settings = with_keys(talk.environ, keyring=False), talk.settings
+    token = token_value(settings, talk.environ)
+    return Scrubber(secrets_in(environ, environ.get(settings.api_key_env, ""), token))
 
 
 def _place(talk: Talk, path: str) -> Path:
-    cwd = Path(talk.session.kernels.get(talk.session.kernels.languages[0]).cwd)
-    return cwd / typed_path(path)
+    kernels = talk.session.kernels
+    cwd = kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd
+    return Path(cwd) / typed_path(path)

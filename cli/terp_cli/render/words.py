@@ -5,7 +5,7 @@ from typing import assert_never
 from rich.style import Style
 from rich.text import Text
 
-from terp.changes import delta_line, grouped, size_text, stopped_line
+from terp.changes import delta_line, file_there, grouped, size_text, stopped_line
 from terp.effects.found import Effects
 from terp.events import (
     Answered,
@@ -204,7 +204,9 @@ def ended(event: TurnFinished, usage: Usage) -> list[Text]:
 
 def _file(change: FileChange) -> Text:
     size = f" ({size_text(change.size)})" if change.action != "deleted" else ""
-    return Text.assemble((f"  {change.action} ", look.DIM), one_line(change.path), (size, look.DIM))
+    there = f" {one_line(file_there(change))}" if change.host else ""
+    path = one_line(change.here or change.path)
+    return Text.assemble((f"  {change.action} ", look.DIM), path, (size + there, look.DIM))
 
 
 def _said(text: str, style: Style) -> list[Text]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 # A finder for the package: what few cells need is compiled when it is first imported.
 _LOADER = """
-def load(sources, token, session):
+def load(sources, token, session, away):
     import sys
     from importlib.machinery import ModuleSpec
     from IPython import get_ipython
@@ -28,20 +28,23 @@ def load(sources, token, session):
     import terp_home
     if session:
         terp_home.visit(get_ipython(), token, session)
+    elif away and terp_home.is_at_home():
+        terp_home.adopt(token)
     else:
-        terp_home.install(get_ipython(), token)
+        terp_home.install(get_ipython(), token, away)
 """
 
 
-def bootstrap_code(token: str, session: str = "") -> str:
+def bootstrap_code(token: str, session: str = "", *, away: bool = False) -> str:
     """Code that loads the package as `terp_home` into a kernel, and leaves no other name there.
 
-    `session` is the id of the client where the kernel is somebody else's.
+    `session` is the id of the client where the kernel is somebody else's. One that is `away` is terp's own
+    and on another machine: it outlives terp, which may come back to it, and tells of its files itself.
     """
     folder = Path(__file__).with_name("inside")
     sources = {_module(path.stem): path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
     # One expression: a statement would bind a name in the person's namespace.
-    load = f"space['load']({sources!r}, {token!r}, {session!r})"
+    load = f"space['load']({sources!r}, {token!r}, {session!r}, {away!r})"
     return f"(lambda space: (exec({_LOADER!r}, space), {load}))({{}})"
 
 

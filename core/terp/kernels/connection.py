@@ -38,6 +38,10 @@ class Connection(Protocol):
     def connection_file(self) -> str:
         """Jupyter's connection file of the kernel, for other programs of this machine; "" where none fits."""
 
+    @property
+    def may_live(self) -> bool:
+        """Whether a kernel that is gone may be there all the same, out of reach, with its variables."""
+
     async def open(self, route: Route) -> None:
         """Start the kernel or find it; from then on messages go to it and from it to `route`.
 

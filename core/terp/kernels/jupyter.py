@@ -37,8 +37,9 @@ class JupyterKernel:
     """Implements `Kernel` with what speaks Jupyter's protocol, wherever that is.
 
     `way` says how to reach it, given the token with which the bootstrap in the kernel marks its
-    calls home. `files` finds those that runs change. A run's output past `max_output_chars` is counted and
-    not kept. Who makes it sets `next_tier`, which tells what confines it when it is started.
+    calls home. `files` finds those that runs change, `place` says where it runs when that is not here. What a
+    run puts out past `max_output_chars` is counted and not kept. Who makes it sets `next_tier`, which tells
+    what confines it when it is started.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class JupyterKernel:
         tell: KernelListener,
         files: RunFiles,
         *,
+        place: str = "",
         max_output_chars: int = 64_000_000,
     ) -> None:
         self._language = language
@@ -62,6 +64,7 @@ class JupyterKernel:
         self._closed = False
         self._translator = Translator()
         self._files = files
+        self._place = place
         self._turn = asyncio.Lock()
         self._running: RunningKernel | None = None
         self._starting: asyncio.Task[RunningKernel] | None = None
@@ -97,8 +100,8 @@ class JupyterKernel:
 
     @property
     def place(self) -> str:
-        """Nowhere else: who puts it into somebody else's kernel says so."""
-        return ""
+        """Where it runs when that is not here."""
+        return self._place
 
     @property
     def connection_file(self) -> str:
@@ -108,6 +111,14 @@ class JupyterKernel:
     async def start(self) -> None:
         """Bring the kernel up."""
         await self._up()
+
+    async def up(self) -> RunningKernel:
+        """The life of the kernel that there is now, brought up where there was none.
+
+        Raises:
+            KernelStartFailed: it did not come up.
+        """
+        return await self._up()
 
     async def execute(
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
@@ -212,6 +223,7 @@ class JupyterKernel:
             await running.start()
             # From here on `aclose` ends it.
             self._running = running
+            self._cwd = self._cwd or running.cwd
         except KernelStartFailed as error:
             self._tell.changed(self._language, "died", error.message)
             raise
@@ -355,4 +367,4 @@ class JupyterKernel:
 
 def _afterwards(running: RunningKernel) -> str:
     """What follows from the end of a kernel."""
-    return _LOOKED_FOR if running.is_shared else _LOST
+    return _LOOKED_FOR if running.is_shared or running.may_live else _LOST

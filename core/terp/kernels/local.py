@@ -49,6 +49,8 @@ class LocalKernels:
     ) -> None:
         self.cwd = str(Path(cwd or Path.cwd()).absolute())
         self.options = options or KernelOptions()
+        self.elsewhere = ""
+        self.resumed = False
         self.environ = os.environ if environ is None else environ
         self.confinement = confinement or Confinement(Wish(), self.cwd, self.environ)
         self.interpreter: Interpreter | None = None

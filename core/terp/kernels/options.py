@@ -16,7 +16,7 @@ class KernelOptions:
     gets besides the harmless ones, `prelude` is code that the Python kernel runs silently at each start;
     `provisioner` starts the kernels of Python and of kernelspecs in place of terp. Of `languages` (none:
     all that terp knows) those are offered that are on this machine. A run's output past `max_output_chars`
-    is counted and not kept.
+    is counted and not kept. With `keep` kernels at a gateway outlive the session.
     """
 
     python: str = ""
@@ -27,3 +27,4 @@ class KernelOptions:
     provisioner: "Provisioner | None" = None
     start_timeout_s: float = 60.0
     max_output_chars: int = 64_000_000
+    keep: bool = False

@@ -158,6 +158,21 @@ class Kernels(Protocol):
     def languages(self) -> Sequence[str]:
         """Main names of the languages that can run here, the default first."""
 
+    @property
+    def elsewhere(self) -> str:
+        """The machine on which the kernels are, as a person calls it; "" for this one.
+
+        There are then no files of this machine there, unless they were given to a kernel.
+        """
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the kernels that a stored session had live on, with all that is in them."""
+
+    @property
+    def cwd(self) -> str:
+        """The directory of this machine in which the person works."""
+
     def known(self) -> Sequence[KnownLanguage]:
         """Every language that is known, whether it can run here or not."""
 

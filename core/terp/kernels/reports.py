@@ -5,10 +5,20 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from terp.outputs import BackCall, Held, StoppedAt, ToolWorking, VariableAction, VariableChange
+from terp.outputs import (
+    BackCall,
+    FileAction,
+    FileChange,
+    Held,
+    StoppedAt,
+    ToolWorking,
+    VariableAction,
+    VariableChange,
+)
 
+_FILE_ACTIONS: Mapping[str, FileAction] = {"created": "created", "modified": "modified", "deleted": "deleted"}
 _ACTIONS: Mapping[str, VariableAction] = {"new": "new", "changed": "changed", "removed": "removed"}
-_MOST, _LONGEST = 100, 300
+_MOST, _LONGEST, _LONGEST_PATH = 100, 300, 4_096
 _FRAME = re.compile(r'^ *File "(.*)", line (\d+) in (.+)$', re.MULTILINE)
 _CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]")
 
@@ -41,6 +51,20 @@ def changes_in(report: Mapping[str, Any]) -> tuple[VariableChange, ...]:
 def more_in(report: Mapping[str, Any]) -> int:
     """How many changes a report leaves out."""
     return _number(report.get("more")) or 0
+
+
+def files_in(report: Mapping[str, Any], host: str) -> tuple[FileChange, ...]:
+    """The files of `host` that a report tells were changed; none where it is not as it should be."""
+    rows = report.get("files")
+    return tuple(
+        FileChange(row[0], _FILE_ACTIONS[row[1]], _number(row[2]) or 0, host)
+        for row in (rows[:_MOST] if isinstance(rows, list) else ())
+        if isinstance(row, list)
+        and len(row) == 3
+        and isinstance(row[0], str)
+        and len(row[0]) <= _LONGEST_PATH
+        and row[1] in _FILE_ACTIONS
+    )
 
 
 def stopped_in(report: Mapping[str, Any]) -> StoppedAt | None:

@@ -43,6 +43,7 @@ class RunningKernel:
         self._guest = way.guest
         self._session = way.guest.session if way.guest else uuid.uuid4().hex
         self._welcome = asyncio.Event()
+        self._ready = False
         self._subshell: Reply | None = None
         self.was_left = False
         self.info: Message = {}
@@ -69,6 +70,11 @@ class RunningKernel:
         return self._guest is not None
 
     @property
+    def may_live(self) -> bool:
+        """Whether it may be there all the same when it is gone."""
+        return self._connection.may_live
+
+    @property
     def connection_file(self) -> str:
         """Jupyter's connection file, "" without one."""
         return self._connection.connection_file
@@ -82,6 +88,7 @@ class RunningKernel:
         try:
             await self._connection.open(self._dispatcher.route)
             await self._until_ready()
+            self._ready = True
         except BaseException:
             await self.kill()
             await self.close()
@@ -252,9 +259,10 @@ class RunningKernel:
         return str(reply.result().get("subshell_id") or "") if reply is not None else ""
 
     def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
-        # What other clients of the kernel have asked for is theirs.
+        # What other clients of the kernel have asked for is theirs, and what a kernel says while it comes up
+        # belongs to no run.
         asked_by = (message.get("parent_header") or {}).get("session") or self._session
         if message["msg_type"] == "iopub_welcome":
             self._welcome.set()
-        elif channel == "iopub" and asked_by == self._session:
+        elif channel == "iopub" and asked_by == self._session and self._ready:
             self._unclaimed(channel, parent, message)

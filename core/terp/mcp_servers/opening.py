@@ -1,10 +1,9 @@
 """Servers put into a session: into its kernel, its system prompt, and among what its code can call."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
 
 from terp.function_names import FunctionNames
-from terp.kernels.local import LocalKernels
 from terp.mcp_servers.calls import offer_servers
 from terp.mcp_servers.declared import McpServer
 from terp.mcp_servers.programs import Programs
@@ -19,6 +18,14 @@ LOGS = "mcp"
 """The folder of what servers write to stderr, in the folder of a session."""
 PATIENCE_S = 10.0
 """How long the first request waits for servers to come up."""
+
+
+class TakesFunctions(Protocol):
+    """Kernels, of whose Python servers become a part."""
+
+    cwd: str
+    environ: Mapping[str, str]
+    functions: Callable[[], str]
 
 
 class ServersTold:
@@ -47,7 +54,7 @@ class ServersTold:
 
 def open_servers(
     session: "Session",
-    kernels: LocalKernels,
+    kernels: TakesFunctions,
     declared: Mapping[str, McpServer],
     functions: FunctionNames,
 ) -> None:

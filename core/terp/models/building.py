@@ -43,11 +43,14 @@ async def build_model(
 
     if not (settings.record or settings.replay):
         return await live()
+    from terp.kernels.remote.address import token_value  # noqa: PLC0415  (for a recording)
     from terp.models.recording import RecordingModel, ReplayMode, ReplayModel  # noqa: PLC0415  (as below)
     from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
 
     scrubber = Scrubber(
-        secrets=secrets_in(environ, api_key, environ.get(settings.api_key_env, "")),
+        secrets=secrets_in(
+            environ, api_key, environ.get(settings.api_key_env, ""), token_value(settings, environ)
+        ),
         cwd=cwd,
         home=environ.get("HOME", ""),
         temporary=tempfile.gettempdir(),

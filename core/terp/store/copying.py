@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from terp.errors import SessionError
+from terp.kernels.remote.claims import NAME as KERNELS
 from terp.places import make_private
 from terp.store.folders import new_folder
 from terp.store.journal import NAME
@@ -14,6 +15,8 @@ from terp.store.locking import LOCK_NAME
 
 def fork(folder: Path) -> str:
     """Copy the session in `folder` as it is now; the id of the copy. Its files are shared, not doubled.
+
+    The kernels that the session has at a gateway stay its own.
 
     Raises:
         SessionError: it cannot be copied.
@@ -47,7 +50,7 @@ def _link_files(folder: Path, target: Path) -> None:
         copy = target / path.relative_to(folder)
         if path.is_dir():
             make_private(copy)
-        elif path.name not in (NAME, LOCK_NAME) and path.is_file():
+        elif path.name not in (NAME, LOCK_NAME, KERNELS) and path.is_file():
             try:
                 copy.hardlink_to(path)
             except OSError:

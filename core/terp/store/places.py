@@ -29,7 +29,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What must not be written: the keys in the environment, and the one that was given with the call."""
+    """What must not be written: the keys in the environment, and those that the call and settings name."""
 
     environ: Mapping[str, str]
     settings: Settings
@@ -37,14 +37,17 @@ class Secrets:
 
     def scrubber(self) -> "Scrubber":
         """What takes them out of text."""
+        from terp.kernels.remote.address import token_value  # noqa: PLC0415  (few sessions have a gateway)
         from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415  (a prompt that waits writes nothing)
 
+        token = token_value(self.settings, self.environ)
         try:
             keyed = with_keys(self.environ, self.settings.model, *self.settings.fallback_models)
         except KeyringFailed:
             # A key that the keyring does not give is in no text.
             keyed = with_keys(self.environ, keyring=False)
-        return Scrubber(secrets_in(keyed, self.api_key, keyed.get(self.settings.api_key_env, "")))
+        named = keyed.get(self.settings.api_key_env, "")
+        return Scrubber(secrets_in(keyed, self.api_key, named, token))
 
 
 def is_session(folder: Path) -> bool:

@@ -23,7 +23,9 @@ _SUFFIXES = {".py", ".yaml", ".yml", ".json"}
 class RunsPython(Protocol):
     """Kernels, and the directory that they start in."""
 
-    cwd: str
+    @property
+    def cwd(self) -> str:
+        """The person's directory."""
 
     @property
     def languages(self) -> Sequence[str]:

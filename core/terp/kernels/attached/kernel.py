@@ -38,6 +38,7 @@ class AttachedKernel:
         self._owner = 0
         self._life = ""
         self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.may_live = False
 
     @property
     def connection_file(self) -> str:

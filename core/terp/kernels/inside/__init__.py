@@ -76,6 +76,8 @@ def answer_questions(home: Home, namespace: Namespace, directory: Directory | No
             "names": listings[0].names,
             "missing": lambda: missing(about, directory),
             "cwd": cwd,
+            "read": lambda: travel().read(*about),
+            "write": lambda: travel().write(*about),
         }
         data = {asked: answers[asked]()} if asked in answers else {}
         content = {"comm_id": comm.comm_id, "data": data}
@@ -91,6 +93,13 @@ def missing(modules: list[str], directory: Directory | None) -> list[str]:
         directory.join()
     importlib.invalidate_caches()
     return [name for name in modules if name not in sys.modules and importlib.util.find_spec(name) is None]
+
+
+def travel() -> Any:
+    """The module by which files travel; few kernels are on other machines."""
+    from . import travelling  # noqa: PLC0415 - see above
+
+    return travelling
 
 
 def register_sample(home: Home) -> None:
@@ -133,8 +142,22 @@ def leave(session: str) -> None:
         _visit.undo()
 
 
-def install(shell: Any, token: str) -> None:
-    """Prepare the kernel of `shell`; `token` marks the calls home."""
+def is_at_home() -> bool:
+    """Whether a terp that has gone has prepared this kernel as its own."""
+    return "_home" in globals() and bool(_home.token)
+
+
+def adopt(token: str) -> None:
+    """Serve the terp that comes back to its kernel, and marks the calls home with another `token`."""
+    _home.token = token
+
+
+def install(shell: Any, token: str, away: bool) -> None:
+    """Prepare the kernel of `shell`; `token` marks the calls home.
+
+    A kernel that is `away` is on another machine: it tells itself which files a cell has changed, and does
+    not end with whoever started it.
+    """
     global _home  # noqa: PLW0603
     home = _home = Home(shell, token)
     pipes = prepare_text(home)
@@ -150,10 +173,13 @@ def install(shell: Any, token: str) -> None:
     count_with_session(home)
     provide(call)
     compare = home.guarded(namespace.compare)
+    changed = watch_files(touched) if away else None
 
     def begin(*about: Any) -> None:
         home.begin()
         touched.begin()
+        if changed:
+            changed.begin()
         pipes.renew()
         namespace.begin(getattr(about[0], "raw_cell", "") if about else "")
 
@@ -168,27 +194,41 @@ def install(shell: Any, token: str) -> None:
             getattr(shell.history_manager, "outputs", {}).clear()
             home.report_dropped()
             compare()
-            report_facts(home, touched, namespace)
+            report_facts(home, touched, namespace, changed)
 
     for first in directory.join, begin:
         shell.events.register("pre_run_cell", home.guarded(first))
     shell.events.register("post_run_cell", home.guarded(end))
+    prepare_end(home, away)
+
+
+def prepare_end(home: Home, away: bool) -> None:
+    """Let the kernel end with terp where it belongs to it alone, and end quickly."""
     # `sys.exit()` is told as an error anyway.
     warnings.filterwarnings("ignore", message="To exit: use 'exit'")
     faulthandler.enable(home.log, all_threads=False)
-    register_sample(home)
-    end_with_parent()
+    if not away:
+        register_sample(home)
+        end_with_parent()
     # What is there before the first cell lives to the end. Looking through it for garbage is most of
     # the time a kernel takes to end (measured: 150 ms of 175); what cells make is collected as ever.
     gc.freeze()
 
 
-def report_facts(home: Home, touched: Touched, namespace: Namespace) -> None:
+def watch_files(touched: Touched) -> Any:
+    """What tells which files a cell has changed, where nobody else can look."""
+    from .changed import Changed  # noqa: PLC0415 - see `travel`
+
+    return Changed(touched)
+
+
+def report_facts(home: Home, touched: Touched, namespace: Namespace, changed: Any) -> None:
     """Tell what there is to tell of the cell that is over; of most, nothing."""
     facts = {
         "hidden": home.hidden,
         "touched": touched.before,
         "cwd": touched.moved_to(),
+        "files": changed.rows() if changed else [],
         "stopped": home.stopped,
         # A variable of that name is in the way of what this package provides.
         "shadowed": "out" in home.shell.user_ns,

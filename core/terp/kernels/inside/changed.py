@@ -1,0 +1,122 @@
+"""Files that a cell created, changed or deleted, for a kernel whose files nobody else sees."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from typing import Any
+
+from .files import Touched, cwd
+
+# Directories whose content is nobody's result.
+SKIPPED = {"__pycache__", "node_modules", "site-packages", "venv"}
+# One look at a directory: so many files, and so much CPU time, at most.
+MOST_FILES, MOST_S = 5_000, 0.02
+MOST_ROWS = 500
+# File systems stamp with a clock that ticks every few milliseconds.
+SLACK_NS = 20_000_000
+NOT_FILES = ("/dev/", "/proc/", "/sys/")
+
+State = Any
+"""Size, time of the last change of the content in ns, inode, and time of any change in ns."""
+
+
+# Files that terp has brought here for its person, as they were then: no cell has made them.
+given: dict[str, Any] = {}
+
+
+class Changed:
+    """Compares the working directory before and after a cell, and what the cell itself opened to write.
+
+    The look after a cell is the look before the next one; what was changed in between is told apart by time.
+    """
+
+    def __init__(self, touched: Touched) -> None:
+        self.touched = touched
+        self.root = cwd()
+        self.before = look([self.root])[0]
+        self.since = 0
+
+    def begin(self) -> None:
+        """A cell begins."""
+        self.since = time.time_ns() - SLACK_NS
+
+    def rows(self) -> list[list[Any]]:
+        """Path, action and size of each file that the cell has changed, sorted."""
+        before = self.before
+        self.before, seen = look([self.root, cwd()])
+        paths = {path for path, state in self.before.items() if state[3] >= self.since}
+        paths |= {path for path in before.keys() - self.before.keys() if folder_of(path) in seen}
+        paths |= {path for path in self.touched.before if is_of_interest(path)}
+        found = [self.row(path, before.get(path)) for path in sorted(paths)]
+        return [row for row in found if row][:MOST_ROWS]
+
+    def row(self, path: str, before: State) -> list[Any]:
+        """What became of one file; [] when nothing did."""
+        old = self.touched.before.get(path, before)
+        new = state_of(path)
+        if new is None:
+            return [path, "deleted", 0] if old and not os.path.lexists(path) else []
+        if new[3] < self.since or (old and tuple(old[:3]) == new[:3]) or given.get(path) == new[:3]:
+            return []
+        return [path, "modified" if old else "created", new[0]]
+
+
+def is_of_interest(path: str) -> bool:
+    """Whether a file that a cell has written may be a result: no device, nothing in a cache."""
+    parts = folder_of(path).split("/")
+    return not path.startswith(NOT_FILES) and not any(part[:1] == "." or part in SKIPPED for part in parts)
+
+
+def look(roots: list[str]) -> Any:
+    """The files below directories with their states, and the directories that were read."""
+    files: dict[str, State] = {}
+    seen: set[str] = set()
+    waiting = [root for root in roots if root]
+    deadline = time.thread_time() + MOST_S
+    while waiting and len(files) < MOST_FILES and time.thread_time() < deadline:
+        folder = waiting.pop(0)
+        if folder in seen:
+            continue
+        try:
+            with os.scandir(folder) as entries:
+                waiting.extend(entry_into(files, entries))
+            seen.add(folder)
+        except (OSError, ValueError):
+            continue
+    return files, seen
+
+
+def entry_into(files: dict[str, State], entries: Any) -> list[str]:
+    """Add the files of a directory; its subdirectories, none for a virtual environment."""
+    below = []
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name[:1] != "." and entry.name not in SKIPPED:
+                below.append(entry.path)
+        elif entry.name == "pyvenv.cfg":
+            return []
+        elif entry.is_file(follow_symlinks=False):
+            state = entry.stat(follow_symlinks=False)
+            files[entry.path] = state_in(state)
+    return below
+
+
+def state_of(path: str) -> State:
+    """The state of a plain file; None for anything else."""
+    try:
+        found = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return state_in(found) if stat.S_ISREG(found.st_mode) else None
+
+
+def state_in(found: os.stat_result) -> State:
+    """The state that a look at a file tells."""
+    return (found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
+
+
+def folder_of(path: str) -> str:
+    """The directory of a file."""
+    return os.path.dirname(path)  # noqa: PTH120

@@ -1,0 +1,67 @@
+"""Which kernels of a gateway belong to a session."""
+
+import json
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+
+from terp.places import make_private
+
+NAME = "kernels.json"
+"""The file of that in the folder of a session."""
+
+
+class Claims:
+    """The kernels that a session has at a gateway, by language, written down so that it finds them again.
+
+    `session_id` is by what a gateway knows a client that comes back: it keeps messages only for that one.
+    Without a folder nothing is written, and nobody finds them again. A kernel at another gateway is not
+    claimed: `url` is the address of this one.
+    """
+
+    def __init__(self, folder: Path | None, url: str) -> None:
+        self._path = folder / NAME if folder is not None else None
+        self._url = url
+        told = _read(self._path, url) if self._path is not None else {}
+        self.session_id = str(told.get("session_id") or uuid.uuid4().hex)
+        kernels = told.get("kernels")
+        self._kernels = {str(k): str(v) for k, v in kernels.items()} if isinstance(kernels, dict) else {}
+
+    @property
+    def languages(self) -> Iterable[str]:
+        """The languages that have a kernel."""
+        return tuple(self._kernels)
+
+    def kernel(self, language: str) -> str:
+        """The id of the kernel of a language; "" when there is none."""
+        return self._kernels.get(language, "")
+
+    def note(self, language: str, kernel_id: str) -> None:
+        """From now on this is the kernel of that language."""
+        self._kernels[language] = kernel_id
+        self._write()
+
+    def forget(self, language: str) -> None:
+        """The kernel of that language is none of ours any more."""
+        if self._kernels.pop(language, ""):
+            self._write()
+
+    def _write(self) -> None:
+        if self._path is None:
+            return
+        if not self._kernels:
+            self._path.unlink(missing_ok=True)
+            return
+        make_private(self._path.parent)
+        told = {"gateway": self._url, "session_id": self.session_id, "kernels": self._kernels}
+        new = self._path.with_suffix(".new")
+        new.write_text(json.dumps(told), encoding="utf-8")
+        new.replace(self._path)
+
+
+def _read(path: Path, url: str) -> dict[str, object]:
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) and told.get("gateway") == url else {}

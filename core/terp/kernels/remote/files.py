@@ -1,0 +1,112 @@
+"""Files of a kernel that is on another machine: those that runs change, and those that it is given.
+
+They travel with the messages, through terp's own package in the kernel: a gateway need not have a file
+server, and where it has one that need not see the files that the kernel sees.
+"""
+
+import asyncio
+import base64
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from terp.errors import KernelError
+from terp.kernels.channels import Message
+from terp.kernels.reports import files_in
+from terp.kernels.run import Run
+from terp.kernels.running import RunningKernel
+from terp.outputs import FileChange
+from terp.paths import unused
+from terp.places import make_private
+
+LARGEST, LARGEST_OF_RUN = 20_000_000, 50_000_000
+"""Bytes of one file, and of all files of a run, that are fetched; what is larger stays where it is."""
+
+_PIECE = 1_000_000
+_PIECE_S = 30.0
+
+
+class RemoteFiles:
+    """Implements `RunFiles` with what the kernel tells; copies of the files go into `folder`."""
+
+    def __init__(self, folder: Path, host: str) -> None:
+        self._folder = folder
+        self._host = host
+
+    async def look(self, root: str) -> None:
+        """Nothing: the kernel looks itself."""
+
+    async def changed_by(self, run: Run, running: RunningKernel) -> tuple[FileChange, ...]:
+        """What the kernel has told, with copies of the files that are not too large."""
+        room = LARGEST_OF_RUN
+        changes = []
+        for change in files_in(run.report, self._host):
+            copy = ""
+            if change.action != "deleted" and change.size <= min(LARGEST, room):
+                copy = await self._fetched(change, running, run.number)
+                room -= change.size
+            changes.append(FileChange(change.path, change.action, change.size, change.host, copy))
+        return tuple(changes)
+
+    async def _fetched(self, change: FileChange, running: RunningKernel, number: int) -> str:
+        """The path of a copy of the file; "" when it cannot be had."""
+        content = await fetched(running, change.path, LARGEST)
+        if content is None:
+            return ""
+        name = PurePosixPath(change.path).name or "file"
+        path = unused(make_private(self._folder) / (f"{number}-{name}" if number else name))
+        await asyncio.to_thread(path.write_bytes, content)
+        return str(path)
+
+
+async def fetched(running: RunningKernel, path: str, most: int) -> bytes | None:
+    """The content of a file where the kernel is; None when it cannot be read, or is larger than `most`."""
+    content = b""
+    while len(content) <= most:
+        told = await running.ask_bootstrap("read", _PIECE_S, about=(path, str(len(content)), str(_PIECE)))
+        piece = ((told or {}).get("read") or {}).get("piece")
+        if not isinstance(piece, str):
+            return None
+        read = base64.b64decode(piece)
+        content += read
+        if len(read) < _PIECE:
+            return content
+    return None
+
+
+async def given(running: RunningKernel, source: Path) -> str:
+    """Copy a file of this machine into the kernel's directory; its path there, never that of another file.
+
+    Raises:
+        KernelError: it cannot be written there.
+        OSError: it cannot be read here.
+    """
+    digest = await asyncio.to_thread(_digest, source)
+    begun = _told(await running.ask_bootstrap("write", _PIECE_S, about=("begin", source.name, digest)))
+    path = str(begun.get("path"))
+    start = 0
+    while not begun.get("there") and (piece := await asyncio.to_thread(_piece, source, start)):
+        encoded = base64.b64encode(piece).decode()
+        _told(await running.ask_bootstrap("write", _PIECE_S, about=("add", path, encoded)))
+        start += len(piece)
+    return path
+
+
+def _digest(source: Path) -> str:
+    with source.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _piece(source: Path, start: int) -> bytes:
+    with source.open("rb") as file:
+        file.seek(start)
+        return file.read(_PIECE)
+
+
+def _told(answer: Message | None) -> Message:
+    told = (answer or {}).get("write")
+    if not isinstance(told, Mapping):
+        raise KernelError("The kernel does not answer.")
+    if "error" in told:
+        raise KernelError(f"The kernel cannot write it: {told['error']}.")
+    return told

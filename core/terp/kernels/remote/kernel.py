@@ -1,0 +1,212 @@
+"""A kernel at a gateway: messages over its websocket, its life over REST."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from terp.errors import GatewayUnavailable, KernelStartFailed
+from terp.kernels.channels import Message
+from terp.kernels.connection import Route
+from terp.kernels.remote.claims import Claims
+from terp.kernels.remote.rest import GatewayApi
+from terp.kernels.remote.unanswered import Unanswered
+from terp.kernels.remote.wire import Wire
+from terp.kernels.waiting import is_set_within
+
+# How often the gateway is asked whether the kernel lives, while something is waited for and otherwise:
+# the websocket of a kernel that was ended over REST stays open and silent.
+_BUSY_POLL_S, _IDLE_POLL_S = 3.0, 20.0
+# How long the end of a kernel may take: servers first ask it politely.
+_FAREWELL_S = 20.0
+# How long the start of a kernel that nobody waits for any more is waited for, to end it.
+_ABANDONED_S = 10.0
+_RESTARTED = ("restarting", "autorestarting", "dead")
+
+
+class GatewayKernel:
+    """Implements `Connection` with the kernel of the kernelspec `spec` that `claims` has for `language`.
+
+    Where it has none that lives, one is started, with `environment` for the gateway.
+    """
+
+    def __init__(
+        self, api: GatewayApi, claims: Claims, language: str, spec: str, environment: Mapping[str, str]
+    ) -> None:
+        self._api = api
+        self._claims = claims
+        self._language = language
+        self._spec = spec
+        self._environment = environment
+        self._id = ""
+        self._was_there = False
+        self._ready = False
+        self._route: Route | None = None
+        self._unanswered = Unanswered(api.gateway.host, self._deliver)
+        self._wire: Wire | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._starting: asyncio.Task[str] | None = None
+        self._asked = asyncio.Event()
+        self._closed = False
+        self.connection_file = ""
+        self.may_live = False
+        self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def open(self, route: Route) -> None:
+        """Find the kernel or start it, and connect to it."""
+        self._route = route
+        self._id = await self._found() or await self._started()
+        gateway = self._api.gateway
+        self._wire = Wire(
+            gateway,
+            gateway.channels(self._id, self._claims.session_id),
+            self._api.tls,
+            route=self._received,
+            back=self._came_back,
+            lost=self._lost,
+        )
+        await self._wire.open()
+        self._watch = asyncio.create_task(self._poll())
+
+    def send(self, channel: str, message: dict[str, Any]) -> None:
+        """Send a message, now or when the connection is back."""
+        assert self._wire is not None
+        self._unanswered.sent(channel, message)
+        self._asked.set()
+        self._wire.send(channel, message)
+
+    async def interrupt(self) -> None:
+        """Have the gateway interrupt the kernel, in the way its kernelspec says."""
+        # A gateway that cannot be asked now may be asked again.
+        with suppress(KernelStartFailed):
+            await self._api.interrupt(self._id)
+
+    async def stack(self) -> str:
+        """Nothing: no signal reaches a process of another machine."""
+        return ""
+
+    async def kill(self) -> None:
+        """End the kernel, unless it is one that was here before and does something else."""
+        if self.gone.done():
+            return
+        if self._was_there and not self._ready:
+            self.may_live = True
+            self._end(f"The kernel at {self._api.gateway.host} was left alone.")
+            return
+        host, problem = self._api.gateway.host, ""
+        try:
+            if self._id:
+                async with asyncio.timeout(_FAREWELL_S):
+                    await self._api.delete(self._id)
+        except KernelStartFailed as error:
+            problem = error.message
+        except TimeoutError:
+            problem = f"The gateway has not done it in {_FAREWELL_S:.0f} s."
+        self.may_live = bool(problem)
+        if not problem:
+            self._claims.forget(self._language)
+        self._end(f"The kernel at {host} {f'could not be ended: {problem}' if problem else 'was ended.'}")
+
+    async def close(self) -> None:
+        """Let go of the kernel; who owns the claims ends it."""
+        if self._closed:
+            return
+        self._closed = True
+        await self._abandon()
+        self._unanswered.close()
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait({self._watch})
+        if self._wire is not None:
+            await self._wire.close()
+        self._end(f"The kernel at {self._api.gateway.host} was let go.")
+
+    def last_words(self) -> str:
+        """Nothing: the log of a kernel is the gateway's."""
+        return ""
+
+    def not_up(self, seconds: float) -> KernelStartFailed:
+        """Why the kernel did not come up."""
+        host = self._api.gateway.host
+        if self.gone.done():
+            return GatewayUnavailable(self.gone.result(), f"The log of the gateway at {host} tells more.")
+        if self._was_there:
+            return KernelStartFailed(
+                f"The kernel at {host} still runs code of before, and has not answered for {seconds:.0f} s.",
+                "Try again later, or begin a new session.",
+            )
+        return KernelStartFailed(
+            f"The kernel at {host} did not answer within {seconds:.0f} s.",
+            "The log of the gateway tells more.",
+        )
+
+    async def _found(self) -> str:
+        """The id of the kernel that is claimed, if it lives."""
+        claimed = self._claims.kernel(self._language)
+        self._was_there = bool(claimed and await self._api.state(claimed))
+        return claimed if self._was_there else ""
+
+    async def _started(self) -> str:
+        # Not cut off with whoever waits: a kernel whose id never arrives would stay for ever.
+        self._starting = asyncio.create_task(self._api.start(self._spec, self._environment))
+        kernel_id = await asyncio.shield(self._starting)
+        self._starting = None
+        self._claims.note(self._language, kernel_id)
+        return kernel_id
+
+    async def _abandon(self) -> None:
+        """End the kernel that was being started for somebody who has gone."""
+        if self._starting is None:
+            return
+        await asyncio.wait({self._starting}, timeout=_ABANDONED_S)
+        if not self._starting.done():
+            self._starting.cancel()
+        elif self._starting.exception() is None:
+            with suppress(KernelStartFailed):
+                await self._api.delete(self._starting.result())
+
+    def _received(self, channel: str, message: Message) -> None:
+        kind = message["msg_type"]
+        self._ready = self._ready or (channel == "shell" and kind == "kernel_info_reply")
+        if kind == "status" and channel == "iopub":
+            self._look_for_death(str(message["content"].get("execution_state")))
+        if self._unanswered.received(channel, message) and self._route is not None:
+            self._route(channel, message)
+
+    def _deliver(self, channel: str, message: dict[str, Any]) -> None:
+        """Take what `Unanswered` makes up for what is lost, or give its question to the kernel."""
+        if message["parent_header"] and self._route is not None:
+            self._route(channel, {**message, "msg_type": message["header"]["msg_type"]})
+        elif self._wire is not None:
+            self._wire.send(channel, message)
+
+    def _look_for_death(self, state: str) -> None:
+        """A gateway starts a kernel that died anew: whatever ran will never answer."""
+        host = self._api.gateway.host
+        if state in _RESTARTED:
+            self._end(f"The kernel at {host} died.")
+        elif state == "starting" and self._ready:
+            self._end(f"The kernel at {host} was restarted by somebody else.")
+
+    def _came_back(self, seconds: float) -> None:
+        self._unanswered.ask(seconds)
+
+    def _lost(self, error: KernelStartFailed) -> None:
+        self.may_live = True
+        self._end(f"The connection to {self._api.gateway.host} is lost: {error.message}")
+
+    async def _poll(self) -> None:
+        while not self.gone.done():
+            # What is sent wakes it, so that nobody waits long for a kernel that is not there any more.
+            await is_set_within(_IDLE_POLL_S, self._asked)
+            await asyncio.sleep(_BUSY_POLL_S)
+            if not self._unanswered:
+                self._asked.clear()
+            # The wire tells when the gateway does not answer at all.
+            with suppress(KernelStartFailed):
+                if not await self._api.state(self._id):
+                    self._end(f"The kernel at {self._api.gateway.host} was ended there.")
+
+    def _end(self, how: str) -> None:
+        if not self.gone.done():
+            self.gone.set_result(how)

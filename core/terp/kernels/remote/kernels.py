@@ -1,0 +1,222 @@
+"""The kernels of a gateway."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from terp.errors import GatewayUnavailable, KernelError, KernelStartFailed, SettingsError, UnknownLanguage
+from terp.importing import import_slow
+from terp.kernels.attached.attachment import Attachment
+from terp.kernels.bootstrap_code import bootstrap_code
+from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.listeners import Listeners
+from terp.kernels.options import KernelOptions
+from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
+from terp.kernels.remote.address import Gateway
+from terp.kernels.remote.claims import Claims
+from terp.kernels.remote.files import RemoteFiles, given
+from terp.kernels.remote.way import GatewayWay
+from terp.languages import language_of
+
+if TYPE_CHECKING:
+    from terp.kernels.remote.rest import GatewayApi, GatewaySpec
+
+_PYTHON = "python"
+# What tells a gateway about a kernel to be: KERNEL_USERNAME, KERNEL_NAMESPACE and the like.
+_FOR_GATEWAYS = "KERNEL_"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the session is at home: the directory in which the person works, and the person's environment.
+
+    Files that code writes are fetched into `folder`.
+    """
+
+    cwd: str
+    folder: Path
+    options: KernelOptions = field(default_factory=KernelOptions)
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+class GatewayKernels:
+    """Implements `Kernels` with those of one gateway, started at first use. Made by `connect`.
+
+    `cwd` is a directory of this machine; where the kernels are they know themselves. `functions` gives code
+    for the start of a Python kernel beside the `prelude` of the options. `resumed` tells that all kernels
+    which the session had there live.
+    """
+
+    def __init__(
+        self,
+        api: "GatewayApi",
+        specs: Mapping[str, "GatewaySpec"],
+        claims: Claims,
+        origin: Origin,
+        *,
+        resumed: bool = False,
+    ) -> None:
+        self.cwd = origin.cwd
+        self.options = origin.options
+        self.environ = origin.environ
+        self.functions: Callable[[], str] = str
+        self.resumed = resumed
+        self._api = api
+        self._specs = specs
+        self._claims = claims
+        self._folder = origin.folder
+        self._environment = {
+            name: value for name, value in origin.environ.items() if name.startswith(_FOR_GATEWAYS)
+        }
+        self._listeners = Listeners()
+        self._kernels: dict[str, JupyterKernel] = {}
+
+    @classmethod
+    async def connect(cls, gateway: Gateway, claims: Claims, origin: Origin) -> "GatewayKernels":
+        """Ask the gateway what it has.
+
+        Raises:
+            GatewayRefused: it does not let us in.
+            GatewayUnavailable: it does not answer, or has no kernels.
+            SettingsError: it has no kernel for a language that was chosen.
+        """
+        # httpx takes as long to import as the rest of a start.
+        rest = await asyncio.to_thread(import_slow, "terp.kernels.remote.rest")
+        api: GatewayApi = rest.GatewayApi(gateway)
+        try:
+            specs = _named((await api.specs()).all)
+            if not specs:
+                raise GatewayUnavailable(f"The gateway at {gateway.host} has no kernelspecs.")
+            chosen = _chosen(specs, origin.options.languages, gateway.host)
+            lives = [bool(await api.state(claims.kernel(language))) for language in claims.languages]
+        except BaseException:
+            await api.aclose()
+            raise
+        return cls(api, chosen, claims, origin, resumed=bool(lives) and all(lives))
+
+    @property
+    def network(self) -> bool:
+        """Nothing of terp's holds code back there."""
+        return True
+
+    @property
+    def elsewhere(self) -> str:
+        """The gateway, by its name."""
+        return self._api.gateway.host
+
+    async def give(self, language: str, source: Path) -> str:
+        """Copy a file of this machine to where a kernel is; its path there, never that of another file.
+
+        Raises:
+            KernelStartFailed: there is no such kernel.
+            KernelError: it takes no files.
+            OSError: the file cannot be read.
+        """
+        running = await self._kernel(language).up()
+        if not running.has_bootstrap:
+            raise KernelError(f"A kernel for {language} takes no files from here; Python's does.")
+        return await given(running, source)
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """What its kernelspecs run, the language of its default first."""
+        return tuple(self._specs)
+
+    @property
+    def attached(self) -> Mapping[str, Attachment]:
+        """None: kernels of somebody else are those of this machine."""
+        return {}
+
+    @property
+    def stateless(self) -> Sequence[str]:
+        """None: every kernel keeps its state."""
+        return ()
+
+    def known(self) -> Sequence[KnownLanguage]:
+        """Every kernelspec."""
+        return [
+            KnownLanguage((name,), f"{spec.title}, the kernelspec {spec.name} of {self.elsewhere}")
+            for name, spec in self._specs.items()
+        ]
+
+    def get(self, language: str) -> Kernel:
+        """The kernel for a language or an alias of it."""
+        name = language_of(language, self.languages)
+        if not name:
+            known = ", ".join(self.languages)
+            raise UnknownLanguage(f"No kernel at {self.elsewhere} runs {language!r}. There is: {known}.")
+        return self._kernel(name)
+
+    def listen(self, listener: KernelListener) -> Callable[[], None]:
+        """Tell `listener` what happens outside runs."""
+        return self._listeners.add(listener)
+
+    async def aclose(self) -> None:
+        """Let go of the kernels, and end them unless they are to be kept."""
+        for kernel in self._kernels.values():
+            await kernel.aclose()
+        if not self.options.keep:
+            for language in self._claims.languages:
+                # What cannot be ended now is ended by the gateway, which counts idle time.
+                with suppress(KernelStartFailed):
+                    await self._api.delete(self._claims.kernel(language))
+                    self._claims.forget(language)
+        await self._api.aclose()
+
+    def _kernel(self, name: str) -> JupyterKernel:
+        if name not in self._kernels:
+            self._kernels[name] = self._made(name)
+        return self._kernels[name]
+
+    def _made(self, name: str) -> JupyterKernel:
+        return JupyterKernel(
+            name,
+            "",
+            lambda token: self._way(name, token),
+            self._listeners,
+            RemoteFiles(self._folder, self.elsewhere),
+            place=f"{self._specs[name].name} at {self.elsewhere}",
+            max_output_chars=self.options.max_output_chars,
+        )
+
+    def _way(self, name: str, token: str) -> GatewayWay:
+        spec = self._specs[name]
+        ours = "\n".join((bootstrap_code(token, away=True), self.options.prelude, self.functions()))
+        return GatewayWay(
+            self._api,
+            self._claims,
+            name,
+            spec.name,
+            self._environment,
+            ours if spec.language == _PYTHON else "",
+            self.options.start_timeout_s,
+        )
+
+
+def _named(specs: Sequence["GatewaySpec"]) -> dict[str, "GatewaySpec"]:
+    """Each kernelspec by the name of its language; a second one for that language by its own."""
+    named: dict[str, GatewaySpec] = {}
+    for spec in specs:
+        taken = language_of(spec.language, tuple(named))
+        named.setdefault(spec.name.casefold() if taken else spec.language, spec)
+    return named
+
+
+def _chosen(
+    specs: Mapping[str, "GatewaySpec"], languages: Sequence[str], host: str
+) -> Mapping[str, "GatewaySpec"]:
+    """The kernelspecs for the languages that were chosen, in that order; without a choice all."""
+    if not languages:
+        return specs
+    names = {word: language_of(word, tuple(specs)) or _by_spec(specs, word) for word in languages}
+    if unknown := [word for word, name in names.items() if not name]:
+        told = ", ".join(specs)
+        raise SettingsError([f"languages: {host} runs no {word!r}; it runs {told}." for word in unknown])
+    return {name: specs[name] for name in names.values()}
+
+
+def _by_spec(specs: Mapping[str, "GatewaySpec"], word: str) -> str:
+    return next((name for name, spec in specs.items() if spec.name.casefold() == word.casefold()), "")

@@ -1,0 +1,157 @@
+"""The REST interface of a gateway: kernelspecs, and the lives of kernels."""
+
+import os
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import certifi
+import httpx
+
+from terp.errors import GatewayUnavailable
+from terp.kernels.remote.address import Gateway
+from terp.kernels.remote.refusals import refused, unreachable
+
+# What any answer may take, and the start of a kernel: a pod or a batch job may have to be scheduled first.
+_ANSWER_S, _LAUNCH_S = 15.0, 300.0
+_GONE = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class GatewaySpec:
+    """A kernelspec of a gateway: its name, its language in lower case, and what it is called there."""
+
+    name: str
+    language: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class GatewaySpecs:
+    """The kernelspecs of a gateway; `default` is the name of one of them, or ""."""
+
+    default: str
+    all: tuple[GatewaySpec, ...]
+
+
+class GatewayApi:
+    """Asks one gateway. Every method raises `GatewayRefused` or `GatewayUnavailable` when it cannot.
+
+    `tls` checks the gateway's certificate, for other connections to it too; None without encryption.
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.gateway = gateway
+        self.tls = trusting() if gateway.url.startswith("https:") else None
+        self._http = httpx.AsyncClient(
+            headers=dict(gateway.headers),
+            verify=self.tls or False,
+            timeout=_ANSWER_S,
+            # A proxy has no way to this machine.
+            trust_env=not gateway.is_here,
+        )
+
+    async def specs(self) -> GatewaySpecs:
+        """The kernelspecs, those of the default first."""
+        told = await self._json("GET", "kernelspecs")
+        rows = told.get("kernelspecs")
+        if not isinstance(rows, Mapping):
+            raise GatewayUnavailable(f"What answers at {self.gateway.host} is no Jupyter gateway.")
+        default = str(told.get("default") or "")
+        specs = sorted(
+            (_spec(name, row) for name, row in rows.items()),
+            key=lambda spec: (spec.name != default, spec.name),
+        )
+        return GatewaySpecs(default, tuple(specs))
+
+    async def start(self, name: str, environment: Mapping[str, str]) -> str:
+        """Start a kernel of the kernelspec `name`; its id.
+
+        `environment` is what a gateway is told of a kernel to be: variables that begin with KERNEL_.
+        """
+        # A Kernel Gateway that is given any variables gives the kernel no others.
+        body = {"name": name, **({"env": dict(environment)} if environment else {})}
+        told = await self._json("POST", "kernels", json=body, timeout=_LAUNCH_S)
+        if not isinstance(told.get("id"), str):
+            raise GatewayUnavailable(f"{self.gateway.host} started no kernel: its answer names none.")
+        return str(told["id"])
+
+    async def state(self, kernel_id: str) -> str:
+        """What a kernel does, as the server knows it: "busy", "idle"…; "" when there is none that lives."""
+        # Who only looks is not active: a server that nobody uses may be ended.
+        answer = await self._send("GET", "kernels", kernel_id, params={"no_track_activity": "1"})
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return ""
+        state = str(self._told(answer).get("execution_state") or "unknown")
+        return "" if state == _GONE else state
+
+    async def interrupt(self, kernel_id: str) -> None:
+        """Stop the code that a kernel runs."""
+        self._check(await self._send("POST", "kernels", kernel_id, "interrupt"))
+
+    async def delete(self, kernel_id: str) -> None:
+        """End a kernel; one that is not there is ended already."""
+        answer = await self._send("DELETE", "kernels", kernel_id)
+        if answer.status_code != httpx.codes.NOT_FOUND:
+            self._check(answer)
+
+    async def aclose(self) -> None:
+        """Close the connections. Harmless when called twice."""
+        await self._http.aclose()
+
+    async def _json(self, method: str, *parts: str, **more: Any) -> Mapping[str, Any]:
+        return self._told(await self._send(method, *parts, **more))
+
+    async def _send(self, method: str, *parts: str, **more: Any) -> httpx.Response:
+        try:
+            return await self._http.request(method, self.gateway.api(*parts), **more)
+        except httpx.HTTPError as error:
+            raise unreachable(self.gateway, error) from error
+
+    def _told(self, answer: httpx.Response) -> Mapping[str, Any]:
+        self._check(answer)
+        try:
+            told = answer.json()
+        except ValueError:
+            told = None
+        if not isinstance(told, Mapping):
+            raise GatewayUnavailable(
+                f"What answers at {self.gateway.host} is no Jupyter gateway.",
+                "Check gateway_url: it ends where /api begins.",
+            )
+        return told
+
+    def _check(self, answer: httpx.Response) -> None:
+        if not answer.is_success:
+            raise refused(
+                self.gateway, answer.status_code, _reason(answer), answer.headers.get("location", "")
+            )
+
+
+def trusting() -> ssl.SSLContext:
+    """What this machine trusts, with what SSL_CERT_FILE and SSL_CERT_DIR name.
+
+    Where the machine has no store of its own, as with some Pythons of macOS, that of certifi serves.
+    """
+    context = ssl.create_default_context()
+    if not (context.get_ca_certs() or os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")):
+        context.load_verify_locations(certifi.where())
+    return context
+
+
+def _spec(name: str, row: Any) -> GatewaySpec:
+    spec = row.get("spec") if isinstance(row, Mapping) else None
+    told = spec if isinstance(spec, Mapping) else {}
+    language = str(told.get("language") or name).casefold()
+    return GatewaySpec(name, language, str(told.get("display_name") or name))
+
+
+def _reason(answer: httpx.Response) -> str:
+    """What the server says of an error, in one line."""
+    try:
+        told = answer.json()
+    except ValueError:
+        told = None
+    said = (told.get("message") or told.get("reason")) if isinstance(told, Mapping) else ""
+    return " ".join(str(said or answer.reason_phrase).split())[:300]

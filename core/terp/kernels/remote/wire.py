@@ -1,0 +1,172 @@
+"""The websocket to one kernel, which comes back by itself when the connection drops."""
+
+import asyncio
+import logging
+import ssl
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.protocol import State
+from websockets.typing import Subprotocol
+
+from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed
+from terp.kernels.connection import Route
+from terp.kernels.remote.address import Gateway
+from terp.kernels.remote.frames import SUBPROTOCOL, frame_of, message_in, old_frame_of
+from terp.kernels.remote.quick_ack import acknowledge_at_once
+from terp.kernels.remote.refusals import refused, unreachable
+
+# A server takes the connection only when the kernel has answered it, for which it waits a minute.
+_OPEN_S = 70.0
+# A connection that is dead without having been closed is found by pings.
+_PING_S = 20.0
+# Between two tries to come back, and how long that is tried: a laptop may sleep.
+_SHORTEST_S, _LONGEST_S, _PATIENCE_S = 0.1, 5.0, 600.0
+
+_log = logging.getLogger(__name__)
+
+
+class Wire:
+    """Carries the messages of one kernel, whatever becomes of single connections.
+
+    `route` gets what arrives. What a gateway has kept of a time without connection comes first when it is
+    back: for that the session id stays the same. `back` hears how many seconds it was away, `lost` why it
+    does not come back.
+    """
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        address: str,
+        tls: ssl.SSLContext | None,
+        *,
+        route: Route,
+        back: Callable[[float], None],
+        lost: Callable[[KernelStartFailed], None],
+    ) -> None:
+        self._gateway = gateway
+        self._address = address
+        self._tls = tls
+        self._route = route
+        self._back = back
+        self._lost = lost
+        self._outbox: deque[tuple[str, dict[str, Any]]] = deque()
+        self._filled = asyncio.Event()
+        self._socket: ClientConnection | None = None
+        self._life: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Connect for the first time.
+
+        Raises:
+            KernelStartFailed: the gateway does not let us, or does not answer.
+        """
+        self._socket = await self._connected()
+        self._life = asyncio.create_task(self._live(self._socket))
+
+    def send(self, channel: str, message: dict[str, Any]) -> None:
+        """Send a message, now or when the connection is back."""
+        self._outbox.append((channel, message))
+        self._filled.set()
+
+    async def close(self) -> None:
+        """End the connection for good. Harmless when repeated."""
+        if self._life is not None:
+            self._life.cancel()
+            await asyncio.wait({self._life})
+        if self._socket is not None:
+            await self._socket.close()
+
+    async def _live(self, socket: ClientConnection) -> None:
+        while True:
+            await self._serve(socket)
+            dropped = time.monotonic()
+            try:
+                socket = self._socket = await self._reconnected(dropped)
+            except KernelStartFailed as error:
+                self._lost(error)
+                return
+            self._back(time.monotonic() - dropped)
+
+    async def _serve(self, socket: ClientConnection) -> None:
+        """Carry messages until the connection breaks."""
+        sending = asyncio.create_task(self._send_all(socket))
+        try:
+            with suppress(ConnectionClosed):
+                await self._receive_all(socket)
+        finally:
+            sending.cancel()
+            await asyncio.wait({sending})
+
+    async def _receive_all(self, socket: ClientConnection) -> None:
+        v1, count = socket.subprotocol == SUBPROTOCOL, 0
+        while True:
+            frame = await socket.recv()
+            acknowledge_at_once(socket.transport)
+            try:
+                self._route(*message_in(frame, v1=v1))
+            except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
+                _log.warning("unreadable message of %s: %r", self._gateway.host, error)
+            count += 1
+            # A receive that is ready at once never lets another task run, and in a flood all are.
+            if count % 32 == 0:
+                await asyncio.sleep(0)
+
+    async def _send_all(self, socket: ClientConnection) -> None:
+        pack = frame_of if socket.subprotocol == SUBPROTOCOL else old_frame_of
+        while socket.state is State.OPEN:
+            if not self._outbox:
+                self._filled.clear()
+                await self._filled.wait()
+                continue
+            # Code must not run twice: what was given to a connection is not sent again.
+            message = self._outbox.popleft()
+            with suppress(ConnectionClosed):
+                await socket.send(pack(*message))
+
+    async def _connected(self) -> ClientConnection:
+        try:
+            return await connect(
+                self._address,
+                additional_headers=dict(self._gateway.headers),
+                subprotocols=[Subprotocol(SUBPROTOCOL)],
+                ssl=self._tls,
+                proxy=None if self._gateway.is_here else True,
+                # One message may be a picture of any size.
+                max_size=None,
+                max_queue=1024,
+                open_timeout=_OPEN_S,
+                ping_interval=_PING_S,
+                ping_timeout=_PING_S,
+                close_timeout=1.0,
+            )
+        except InvalidStatus as error:
+            answer = error.response
+            raise refused(
+                self._gateway, answer.status_code, answer.reason_phrase, answer.headers.get("Location", "")
+            ) from error
+        except (InvalidHandshake, OSError, TimeoutError) as error:
+            raise unreachable(self._gateway, error) from error
+
+    async def _reconnected(self, dropped: float) -> ClientConnection:
+        """A new connection, for which is tried as long as it may come.
+
+        Raises:
+            KernelStartFailed: the gateway does not let us in any more, or the time is up.
+        """
+        pause = _SHORTEST_S
+        while True:
+            try:
+                return await self._connected()
+            except GatewayRefused:
+                raise
+            except GatewayUnavailable:
+                if time.monotonic() - dropped > _PATIENCE_S:
+                    raise
+            await asyncio.sleep(pause)
+            pause = min(_LONGEST_S, pause * 2)
