@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.errors import GatewayUnavailable, KernelError, KernelStartFailed, SettingsError, UnknownLanguage
+from terp.errors import GatewayUnavailable, KernelError, KernelStartFailed, UnknownLanguage
 from terp.importing import import_slow
 from terp.kernels.attached.attachment import Attachment
 from terp.kernels.bootstrap_code import bootstrap_code
@@ -18,11 +18,13 @@ from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
 from terp.kernels.remote.address import Gateway
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.files import RemoteFiles, given
+from terp.kernels.remote.naming import chosen_specs
 from terp.kernels.remote.way import GatewayWay
 from terp.languages import language_of
 
 if TYPE_CHECKING:
-    from terp.kernels.remote.rest import GatewayApi, GatewaySpec
+    from terp.kernels.remote.naming import GatewaySpec
+    from terp.kernels.remote.rest import GatewayApi
 
 _PYTHON = "python"
 # What tells a gateway about a kernel to be: KERNEL_USERNAME, KERNEL_NAMESPACE and the like.
@@ -87,10 +89,10 @@ class GatewayKernels:
         rest = await asyncio.to_thread(import_slow, "terp.kernels.remote.rest")
         api: GatewayApi = rest.GatewayApi(gateway)
         try:
-            specs = _named((await api.specs()).all)
+            specs = (await api.specs()).all
             if not specs:
                 raise GatewayUnavailable(f"The gateway at {gateway.host} has no kernelspecs.")
-            chosen = _chosen(specs, origin.options.languages, gateway.host)
+            chosen = chosen_specs(specs, origin.options.languages, gateway.host)
             lives = [bool(await api.state(claims.kernel(language))) for language in claims.languages]
         except BaseException:
             await api.aclose()
@@ -194,29 +196,3 @@ class GatewayKernels:
             ours if spec.language == _PYTHON else "",
             self.options.start_timeout_s,
         )
-
-
-def _named(specs: Sequence["GatewaySpec"]) -> dict[str, "GatewaySpec"]:
-    """Each kernelspec by the name of its language; a second one for that language by its own."""
-    named: dict[str, GatewaySpec] = {}
-    for spec in specs:
-        taken = language_of(spec.language, tuple(named))
-        named.setdefault(spec.name.casefold() if taken else spec.language, spec)
-    return named
-
-
-def _chosen(
-    specs: Mapping[str, "GatewaySpec"], languages: Sequence[str], host: str
-) -> Mapping[str, "GatewaySpec"]:
-    """The kernelspecs for the languages that were chosen, in that order; without a choice all."""
-    if not languages:
-        return specs
-    names = {word: language_of(word, tuple(specs)) or _by_spec(specs, word) for word in languages}
-    if unknown := [word for word, name in names.items() if not name]:
-        told = ", ".join(specs)
-        raise SettingsError([f"languages: {host} runs no {word!r}; it runs {told}." for word in unknown])
-    return {name: specs[name] for name in names.values()}
-
-
-def _by_spec(specs: Mapping[str, "GatewaySpec"], word: str) -> str:
-    return next((name for name, spec in specs.items() if spec.name.casefold() == word.casefold()), "")

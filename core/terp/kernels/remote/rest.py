@@ -11,20 +11,12 @@ import httpx
 
 from terp.errors import GatewayUnavailable
 from terp.kernels.remote.address import Gateway
+from terp.kernels.remote.naming import GatewaySpec
 from terp.kernels.remote.refusals import refused, unreachable
 
 # What any answer may take, and the start of a kernel: a pod or a batch job may have to be scheduled first.
 _ANSWER_S, _LAUNCH_S = 15.0, 300.0
 _GONE = "dead"
-
-
-@dataclass(frozen=True, slots=True)
-class GatewaySpec:
-    """A kernelspec of a gateway: its name, its language in lower case, and what it is called there."""
-
-    name: str
-    language: str
-    title: str
 
 
 @dataclass(frozen=True, slots=True)
