@@ -69,6 +69,5 @@ def test_problems_are_told_before_the_answer(tmp_path: Path) -> None:
     result = terp.asked(["hello"], "hi")
     assert (result.code, result.out) == (0, "hello\n")
     assert result.notes == (
-        "terp: .terp/tools.py was not read: terp takes no tools from a project by itself. "
-        "If you trust it, name it with --tools .terp/tools.py.\n"
+        "terp: this project is not trusted, so nothing is taken from it: .terp/tools.py. See: terp trust\n"
     )

@@ -120,7 +120,9 @@ def _fixed(path: str, writable: tuple[str, ...]) -> Iterator[tuple[str, Kind]]:
     for above in there.parents:
         if str(above) in writable or not any(above.is_relative_to(folder) for folder in writable):
             break
-        yield str(above), "open"
+        # A link cannot be held in its place, and where it leads need not be in sight.
+        if not above.is_symlink():
+            yield str(above), "open"
     yield os.path.realpath(path), "fixed"
 
 
