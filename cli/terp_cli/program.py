@@ -158,6 +158,16 @@ def _tools(call: Call) -> int:
     return 0
 
 
+def _serve(call: Call) -> int:
+    from importlib.util import find_spec  # noqa: PLC0415  (see above)
+
+    if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "websockets")):
+        raise TerpError("The server needs packages that are not installed: pip install 'terp[server]'")
+    from terp_cli.server.serving import serve  # noqa: PLC0415
+
+    return serve(call)
+
+
 def _profiles(call: Call) -> int:
     entries = list(Profiles(call.places.profiles).listed())
     width = max(len(entry.name) for entry in entries)
@@ -177,6 +187,7 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "languages": _languages,
     "profiles": _profiles,
     "run": _run_code,
+    "serve": _serve,
     "sessions": _sessions,
     "tools": _tools,
 }

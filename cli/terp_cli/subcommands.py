@@ -16,6 +16,7 @@ _WANTED = {
     "demo": "it takes nothing",
     "doctor": "it takes nothing",
     "profiles": "it takes nothing",
+    "serve": "it takes nothing but flags",
     "sessions": f"it takes {_VERBS}",
     "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
     "completions": f"it takes {', '.join(SHELLS)}",
@@ -43,6 +44,7 @@ SUBCOMMANDS = (
     Subcommand("profiles", "", "the named sets of settings"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, prune"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
+    Subcommand("serve", "", "sessions over HTTP and WebSocket"),
     Subcommand("completions", "SHELL", f"what {', '.join(SHELLS)} need to complete flags"),
 )
 
@@ -53,7 +55,7 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language` is whether the language of code was given, so that any file may hold it.
     """
     match words:
-        case ["demo" | "doctor" | "languages" | "profiles" | "tools" as command]:
+        case ["demo" | "doctor" | "languages" | "profiles" | "serve" | "tools" as command]:
             return command, ""
         case ["sessions", *rest] if not rest or _fits(rest[0], rest[1:]):
             return "sessions", rest[0] if rest else "list"

@@ -104,6 +104,13 @@ class LocalKernels:
         self._listeners.all.append(listener)
         return lambda: self._listeners.all.remove(listener) if listener in self._listeners.all else None
 
+    async def rest(self) -> Sequence[str]:
+        """End every kernel until it is asked for again."""
+        kernels, self._kernels = self._kernels, {}
+        for kernel in kernels.values():
+            await kernel.aclose()
+        return tuple(language for language, kernel in kernels.items() if kernel.generation)
+
     async def aclose(self) -> None:
         """End every kernel."""
         for kernel in tuple(self._kernels.values()):
