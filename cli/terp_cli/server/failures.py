@@ -9,8 +9,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
+from starlette.types import Scope
 
-from terp.errors import KernelBusy, KernelError, ModelError, SessionInUse, SettingsError, TerpError
+from terp.errors import KernelStartFailed, TerpError, UnknownLanguage
 
 _NAMED = 10
 _CODES = {
@@ -92,10 +94,9 @@ async def _failed(_: Request, error: Exception) -> JSONResponse:
 def status_of(error: TerpError) -> int:
     """The HTTP status of an error of terp. None is a failure of the server."""
     match error:
-        case SessionInUse() | KernelBusy():
-            return 409
-        case SettingsError() | ModelError() | KernelError():
+        case KernelStartFailed() | UnknownLanguage():
             return 422
+    # What is asked for is well said, and does not go with how things are here.
     return 409
 
 
@@ -113,7 +114,23 @@ def _told(problems: Sequence[Any]) -> list[str]:
     return [*lines, f"and {left} more"] if left else lines
 
 
-async def _http(_: Request, error: Exception) -> JSONResponse:
+async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        refused = Refused(405, f"There is no {request.method[:20]} here.")
+        return answer(refused, {"Allow": ", ".join(_methods(request))})
     status = error.status_code if error.status_code in _CODES else 400
     return answer(Refused(status, str(error.detail)), error.headers)
+
+
+def _methods(request: Request) -> Sequence[str]:
+    """The methods of all routes with this path; a router knows those of the first one alone."""
+    return [
+        method
+        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+        if any(_has(route, {**request.scope, "method": method}) for route in request.app.routes)
+    ]
+
+
+def _has(route: BaseRoute, scope: Scope) -> bool:
+    return route.matches(scope)[0] is Match.FULL

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from terp.store.catalogue import Entry
 from terp_cli.server.served import Served
+from terp_cli.server.wishes import schema_of_settings
 
 Value = str | bool | int | float | None
 Name = Annotated[str, Field(max_length=4_096)]
@@ -23,7 +24,7 @@ class SessionWishes(Sent):
     profile: Annotated[str, Field(max_length=64)] = ""
     model: Annotated[str, Field(max_length=200)] = ""
     cwd: Name = ""
-    settings: Annotated[dict[str, Value], Field(max_length=20)] = {}
+    settings: Annotated[dict[str, Value], WithJsonSchema(schema_of_settings())] = {}
 
 
 class ResumeWishes(Sent):
@@ -31,13 +32,13 @@ class ResumeWishes(Sent):
 
     profile: Annotated[str, Field(max_length=64)] = ""
     model: Annotated[str, Field(max_length=200)] = ""
-    settings: Annotated[dict[str, Value], Field(max_length=20)] = {}
+    settings: Annotated[dict[str, Value], WithJsonSchema(schema_of_settings())] = {}
 
 
 class TurnWanted(Sent):
     """What is asked. `attachments` are files of the session; `stream` answers with the events."""
 
-    prompt: Annotated[str, Field(max_length=500_000)]
+    prompt: Annotated[str, Field(max_length=200_000)]
     attachments: Annotated[list[Name], Field(max_length=50)] = []
     stream: bool = True
 
@@ -57,7 +58,7 @@ class Decision(Sent):
 
     digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     decision: Literal["run", "decline"]
-    code: Annotated[str, Field(max_length=500_000)] = ""
+    code: Annotated[str, Field(max_length=200_000)] = ""
     reason: Annotated[str, Field(max_length=20_000)] = ""
     stop: bool = False
 
@@ -65,7 +66,7 @@ class Decision(Sent):
 class AnswerGiven(Sent):
     """A line for input, true or false for a consent, the letter of a choice."""
 
-    answer: Annotated[str, Field(max_length=500_000)] | bool
+    answer: Annotated[str, Field(max_length=200_000)] | bool
 
 
 class OptionTold(BaseModel):

@@ -45,7 +45,7 @@ class Ground:
         except (OSError, ValueError, RuntimeError):
             inside = False
         if not inside or self._is_own(path):
-            raise Refused(422, f"cwd must be a directory below {self.root}.", code="wrong_cwd")
+            raise Refused(409, f"cwd must be a directory below {self.root}.", code="wrong_cwd")
         if path != root:
             parts_of(path.relative_to(root).as_posix())
         return path

@@ -23,9 +23,9 @@ class ServerLimits:
     memory: int = 2_000 * _MEGABYTE
     idle_s: float = 900.0
     patience_s: float = 120.0
-    body: int = 1 * _MEGABYTE
+    body: int = 4 * _MEGABYTE
     upload: int = 2_000 * _MEGABYTE
-    frame: int = 1 * _MEGABYTE
+    frame: int = 4 * _MEGABYTE
     connections: int = 2_000
     strangers: int = 128
     greeting_s: float = 5.0

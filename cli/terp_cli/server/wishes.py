@@ -1,12 +1,13 @@
 """What a client may ask of a session, and what of it may change the settings the server was started with."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from terp.errors import SettingsError
-from terp.setting import table
+from terp.setting import Setting, table
 from terp.settings import Settings
 
 # A path would name any file of this machine.
@@ -59,6 +60,29 @@ def settings_for(wishes: Wishes, started: Settings, of_profile: Callable[[str], 
     return _with(
         settings, {name: rows[name].checked(value) for name, value in wishes.settings.items()}, ORIGIN
     )
+
+
+def schema_of_settings() -> dict[str, Any]:
+    """The JSON Schema of the settings that a client may send, from the table of settings."""
+    rows = table(Settings)
+    return {
+        "type": "object",
+        "properties": {name: _schema(rows[name]) for name in OF_CLIENTS},
+        "additionalProperties": False,
+    }
+
+
+def _schema(row: Setting) -> dict[str, Any]:
+    if row.choices:
+        found: dict[str, Any] = {"enum": [*dict.fromkeys([row.default, *row.choices])]}
+    elif row.kind in ("whole", "number"):
+        low, high = row.limits
+        kind = "integer" if row.kind == "whole" else "number"
+        found = {"type": kind, "minimum": low, **({} if math.isinf(high) else {"maximum": high})}
+    else:
+        found = {"type": "boolean" if row.kind == "switch" else "string"}
+    found["description"] = row.about
+    return {"anyOf": [found, {"type": "null"}]} if row.default is None else found
 
 
 def _problems(wishes: Wishes) -> list[str]:
