@@ -159,12 +159,13 @@ def _tools(call: Call) -> int:
 
 
 def _serve(call: Call) -> int:
-    from importlib.util import find_spec  # noqa: PLC0415  (see above)
-
-    if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "websockets")):
-        raise TerpError("The server needs packages that are not installed: pip install 'terp[server]'")
-    from terp_cli.server.serving import serve  # noqa: PLC0415
-
+    try:
+        from terp_cli.server.serving import serve  # noqa: PLC0415  (see above)
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("fastapi", "uvicorn", "websockets"):
+            raise
+        told = "the server needs packages that are not installed: pip install 'terp[server]'"
+        raise TerpError(told) from missing
     return serve(call)
 
 

@@ -29,6 +29,7 @@ _CODES = {
     421: "not_this_host",
     422: "wrong_value",
     429: "too_many",
+    431: "long_header",
 }
 
 
@@ -67,7 +68,7 @@ def answer(refused: Refused, headers: Mapping[str, str] | None = None) -> JSONRe
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The failures of a route, for the OpenAPI document; those that every route has are among them."""
-    every = (400, 401, 403, 405, 408, 413, 415, 421, 422, 429)
+    every = (400, 401, 403, 405, 408, 413, 415, 421, 422, 429, 431)
     return {
         status: {"model": Failure, "description": _CODES[status]} for status in sorted({*every, *statuses})
     }

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from terp.store.catalogue import Entry
 from terp_cli.server.served import Served
-from terp_cli.server.wishes import schema_of_settings
+from terp_cli.server.wishes import OF_CLIENTS, schema_of_settings
 
 Value = str | bool | int | float | None
 Name = Annotated[str, Field(max_length=4_096)]
@@ -24,7 +24,9 @@ class SessionWishes(Sent):
     profile: Annotated[str, Field(max_length=64)] = ""
     model: Annotated[str, Field(max_length=200)] = ""
     cwd: Name = ""
-    settings: Annotated[dict[str, Value], WithJsonSchema(schema_of_settings())] = {}
+    settings: Annotated[
+        dict[str, Value], Field(max_length=len(OF_CLIENTS)), WithJsonSchema(schema_of_settings())
+    ] = {}
 
 
 class ResumeWishes(Sent):
@@ -32,7 +34,9 @@ class ResumeWishes(Sent):
 
     profile: Annotated[str, Field(max_length=64)] = ""
     model: Annotated[str, Field(max_length=200)] = ""
-    settings: Annotated[dict[str, Value], WithJsonSchema(schema_of_settings())] = {}
+    settings: Annotated[
+        dict[str, Value], Field(max_length=len(OF_CLIENTS)), WithJsonSchema(schema_of_settings())
+    ] = {}
 
 
 class TurnWanted(Sent):

@@ -24,6 +24,7 @@ class ServerLimits:
     idle_s: float = 900.0
     patience_s: float = 120.0
     body: int = 4 * _MEGABYTE
+    headers: int = 16_384
     upload: int = 2_000 * _MEGABYTE
     frame: int = 4 * _MEGABYTE
     connections: int = 2_000

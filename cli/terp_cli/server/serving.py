@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 _BACKLOG = 512
-_HEADERS = 16 * 1024
 
 
 def serve(call: Call) -> int:
@@ -99,7 +98,7 @@ class Server(uvicorn.Server):
             ws_per_message_deflate=False,
             limit_concurrency=limits.connections,
             backlog=_BACKLOG,
-            h11_max_incomplete_event_size=_HEADERS,
+            h11_max_incomplete_event_size=2 * limits.headers,
             timeout_graceful_shutdown=1,
         )
         super().__init__(config)
@@ -132,7 +131,7 @@ def _listening(call: Call) -> Iterator[socket.socket]:
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or error
         raise SettingsError(
-            [f"Cannot listen on {host} port {port}: {why}. --port 0 takes a free one."]
+            [f"cannot listen on {host} port {port}: {why}. --port 0 takes a free one."]
         ) from error
     with listening:
         yield listening
