@@ -12,6 +12,11 @@ Value = str | bool | int | float | None
 Name = Annotated[str, Field(max_length=4_096)]
 
 
+Sendable = Annotated[
+    dict[str, Value], Field(max_length=len(OF_CLIENTS)), WithJsonSchema(schema_of_settings())
+]
+
+
 class Sent(BaseModel):
     """What a client sends: nothing is guessed at, and a field that does not exist is a mistake."""
 

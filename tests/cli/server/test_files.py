@@ -120,17 +120,11 @@ async def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, method: str
     async with serving(tmp_path) as server:
         session = await server.created()
         (work(server, session).parent / "secret").write_text("secret")
-        answers = {
-            name: await server.client.request(
-                method,
-                f"{server.url}/v1/sessions/{session}/files/{name}",
-                **({"content": b"x", "headers": BYTES} if method == "PUT" else {}),
-            )
-            for name in NAMES
-        }
-        assert {
-            name: one.status_code for name, one in answers.items() if one.status_code not in (404, 405, 422)
-        } == {}
+        more: dict[str, Any] = {"content": b"x", "headers": BYTES} if method == "PUT" else {}
+        url = f"{server.url}/v1/sessions/{session}/files"
+        answers = {name: await server.client.request(method, f"{url}/{name}", **more) for name in NAMES}
+        statuses = {name: one.status_code for name, one in answers.items()}
+        assert {name: status for name, status in statuses.items() if status not in (404, 405, 422)} == {}
         assert (work(server, session).parent / "secret").read_text() == "secret"
         assert list(work(server, session).rglob("*")) == []
 
@@ -268,10 +262,8 @@ async def test_the_full_output_of_a_run_can_be_read_by_its_number(tmp_path: Path
             (await server.client.get(f"{path}/outputs/{name}")).status_code
             for name in ("2", "..%2fevents.jsonl", "%2e%2e")
         ]
-        pages = {
-            kind: await server.client.get(f"{path}/export?format={kind}")
-            for kind in ("ipynb", "py", "md", "html")
-        }
+        kinds = "ipynb", "py", "md", "html"
+        pages = [await server.client.get(f"{path}/export?format={kind}") for kind in kinds]
     assert (whole.text, part.status_code, part.text) == ("print(1)\n", 206, "print")
     assert wrong == [404, 404, 422]
     assert all("print(1)" in page.text for page in pages)

@@ -247,7 +247,7 @@ async def test_fifty_sessions_stream_their_own_answers(tmp_path: Path) -> None:
 
 
 async def test_the_server_tells_what_it_counts_and_the_schema_of_its_events(tmp_path: Path) -> None:
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
     async with serving(tmp_path, call("x = 1"), "done") as server:
         session = await server.created()

@@ -85,7 +85,7 @@ async def test_the_first_frame_may_show_the_token(tmp_path: Path) -> None:
 
 
 async def test_a_first_frame_without_the_token_ends_the_socket(tmp_path: Path) -> None:
-    frames = [
+    frames: list[str | bytes] = [
         json.dumps({"do": "ask", "prompt": "hi"}),
         json.dumps({"token": TOKEN[:-1]}),
         json.dumps({"token": ""}),
