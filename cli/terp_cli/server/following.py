@@ -28,9 +28,6 @@ async def batches(
     changed: asyncio.Future[None] | None = None
     try:
         while True:
-            # What was told before this is looked at cannot be missed by waiting.
-            changed = changed or asyncio.ensure_future(served.transcript.changed())
-            await asyncio.sleep(0)
             closed, end = served.closed, _end_of(turn)
             batch = await served.transcript.since(after)
             if batch.told or batch.after > after:
@@ -38,13 +35,15 @@ async def batches(
                 yield _until(batch, end)
             elif closed or (end is not None and after >= end):
                 return
+            elif changed is None:
+                # Once this waits, nothing can be missed: then there is another look.
+                changed = asyncio.ensure_future(served.transcript.changed())
+                await asyncio.sleep(0)
             else:
                 await asyncio.wait({changed}, timeout=keepalive_s)
                 if not changed.done():
                     yield Batch((), after)
-            if end is not None and after >= end:
-                return
-            if changed.done():
+            if changed is not None and changed.done():
                 changed = None
     finally:
         if changed is not None:

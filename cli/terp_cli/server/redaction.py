@@ -27,7 +27,7 @@ class Redaction:
 
     def passed(self, record: Record) -> Iterator[Record]:
         """The records to show in place of this one; all have its number."""
-        piece = _piece(record.event)
+        piece = piece_of(record.event)
         if piece is None:
             for text, held in self._held.values():
                 yield self._clean(replace(held, number=record.number), text)
@@ -44,10 +44,12 @@ class Redaction:
             yield self._clean(record, whole[:settled])
 
     def _clean(self, record: Record, text: str) -> Record:
-        return replace(record, event=_with(record.event, self._scrubber.redacted(text)))
+        clean, piece = self._scrubber.redacted(text), piece_of(record.event)
+        # Nearly always nothing is to be changed.
+        return record if piece and piece[1] == clean else replace(record, event=_with(record.event, clean))
 
 
-def _piece(event: Event) -> tuple[_Stream, str] | None:
+def piece_of(event: Event) -> tuple[_Stream, str] | None:
     """The text that an event is a piece of, and the piece; None for any other event."""
     match event:
         case TextDelta(text=text):
