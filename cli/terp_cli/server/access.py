@@ -141,8 +141,8 @@ async def answer(send: Send, refused: Refused) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     if refused.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    if refused.status in (408, 413, 415):
-        # What is left of the body is not read.
+    if refused.status in (408, 413):
+        # What is left of the body may never come, or be endless.
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -31,7 +31,7 @@ from terp_cli.server.own_names import OwnNames
 from terp_cli.server.serving import Server
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
-from terp_cli.server.wishes import Wishes
+from terp_cli.server.wishes import Wishes, settings_for
 
 TOKEN = "a-token-of-tests-0123456789"
 SECRET = "the-secret-of-the-environment"
@@ -50,6 +50,7 @@ class FakeOpener:
     secrets: Secrets = field(default_factory=lambda: Secrets({"A_TOKEN": SECRET}, Settings()))
 
     async def new(self, wishes: Wishes, person: Person) -> Opened:
+        settings_for(wishes, Settings(), lambda _: Settings())
         folder = new_folder(self.ground.places.sessions)
         cwd = self.ground.chosen(wishes.cwd, folder.name)
         return self._opened(new_place(folder, str(cwd), self.secrets), cwd, person)

@@ -12,7 +12,7 @@ def router(sessions: Sessions) -> APIRouter:
     """The routes."""
     routes = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 
-    @routes.post("", status_code=201, responses=documented())
+    @routes.post("", status_code=201, responses=documented(409))
     async def create(wishes: forms.SessionWishes) -> forms.SessionTold:
         """A new session. No kernel is started before code runs."""
         wanted = Wishes(wishes.profile, wishes.model, wishes.cwd, wishes.settings)
