@@ -18,6 +18,7 @@ BENCHES = (
     "sessions",
     "server",
     "kernel",
+    "shell",
     "namespace",
 )
 

@@ -14,10 +14,11 @@ _terp() {
     # Without words of ours, readline completes file names. The bash of macOS lacks compopt, and does always.
     case $before in
         --profile | -p)
-            words=(default demo fast local)
+            words=(careful data default demo explain fast local shell solve vision)
             for word in "$own"/*.yaml "$own"/*.yml; do
                 [[ -f $word ]] && word=${word##*/} && words+=("${word%.*}")
-            done ;;
+            done
+            ;;
         --resume | -r) compopt +o default 2>/dev/null
             for word in "$kept"/*/events.jsonl; do
                 [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
@@ -34,12 +35,13 @@ _terp() {
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --shell | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --tools | --search-url | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --tools | --search-url | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
                 words=(
                     --model -m
+                    --fallback-models
                     --adapter
                     --api-base -ab
                     --api-version -av
@@ -60,6 +62,8 @@ _terp() {
                     --max-budget --max-budget-usd -b
                     --max-output --max-output-chars -xo
                     --session-quota-mb
+                    --code
+                    --no-code
                     --auto-run -y
                     --no-auto-run
                     --python
@@ -118,18 +122,29 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run demo doctor languages tools profiles sessions export serve completions)
+                words=(run demo doctor languages tools profiles keys sessions export serve completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
-                words=(list show search rm prune)
+                words=(list show search rm prune import)
+            elif ((COMP_CWORD == 2)) && [[ $before == profiles ]]; then
+                words=(list show new edit validate diff path import)
+            elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
+                words=(list set delete)
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
                 words=(ipynb py md html)
-            elif [[ ${COMP_WORDS[1]} == sessions && ${COMP_WORDS[2]} == @(show|rm) ]] ||
+            elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(sessions' 'show|sessions' 'rm) ]] ||
                 { ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == export ]]; }; then
                 compopt +o default 2>/dev/null
                 for word in "$kept"/*/events.jsonl; do
                     [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
+                done
+            elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(keys' 'set|keys' 'delete) ]]; then
+                compopt +o default 2>/dev/null; words=(anthropic azure azure_ai cerebras cohere_chat dashscope deepseek fireworks_ai gemini groq huggingface jan mistral moonshot novita nvidia_nim openai openrouter perplexity together_ai vercel_ai_gateway xai zai)
+            elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(profiles' 'show|profiles' 'edit|profiles' 'validate|profiles' 'diff|profiles' 'path) ]]; then
+                words=(careful data default demo explain fast local shell solve vision)
+                for word in "$own"/*.yaml "$own"/*.yml; do
+                    [[ -f $word ]] && word=${word##*/} && words+=("${word%.*}")
                 done
             fi ;;
     esac

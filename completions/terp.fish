@@ -5,7 +5,7 @@ function __terp_profiles
     set -q XDG_CONFIG_HOME; and test -n "$XDG_CONFIG_HOME"; and set own $XDG_CONFIG_HOME
     set own $own/terp
     set -q TERP_HOME; and test -n "$TERP_HOME"; and set own $TERP_HOME
-    printf '%s\n' default demo fast local
+    printf '%s\n' careful data default demo explain fast local shell solve vision
     for file in $own/profiles/*.yaml $own/profiles/*.yml
         string replace -r '.*/(.*)\.ya?ml$' '$1' -- $file
     end
@@ -36,13 +36,16 @@ complete -c terp -n '__terp_after terp' -a demo -d 'a tour without key or networ
 complete -c terp -n '__terp_after terp' -a doctor -d 'what is here, what is wrong, and what to do about it'
 complete -c terp -n '__terp_after terp' -a languages -d 'which languages run here, and how to get the others'
 complete -c terp -n '__terp_after terp' -a tools -d 'which functions the model can call'
-complete -c terp -n '__terp_after terp' -a profiles -d 'the named sets of settings'
-complete -c terp -n '__terp_after terp' -a sessions -d 'earlier conversations: list, show, search, rm, prune'
+complete -c terp -n '__terp_after terp' -a profiles -d 'named sets of settings: list, show, new, edit, …'
+complete -c terp -n '__terp_after terp' -a keys -d 'the keys of providers: list, set, delete'
+complete -c terp -n '__terp_after terp' -a sessions -d 'earlier conversations: list, show, search, rm, …'
 complete -c terp -n '__terp_after terp' -a export -d 'write a session as ipynb, py, md, html'
 complete -c terp -n '__terp_after terp' -a serve -d 'sessions over HTTP and WebSocket'
 complete -c terp -n '__terp_after terp' -a completions -d 'what bash, zsh, fish need to complete flags'
 complete -c terp -n '__terp_after terp completions' -x -a 'bash zsh fish'
-complete -c terp -n '__terp_after terp sessions' -x -a 'list show search rm prune'
+complete -c terp -n '__terp_after terp sessions' -x -a 'list show search rm prune import'
+complete -c terp -n '__terp_after terp profiles' -x -a 'list show new edit validate diff path import'
+complete -c terp -n '__terp_after terp keys' -x -a 'list set delete'
 complete -c terp -n '__terp_after terp export' -x -a 'ipynb py md html'
 complete -c terp -n '__terp_after terp export ipynb' -x -a '(__terp_sessions)'
 complete -c terp -n '__terp_after terp export py' -x -a '(__terp_sessions)'
@@ -50,7 +53,15 @@ complete -c terp -n '__terp_after terp export md' -x -a '(__terp_sessions)'
 complete -c terp -n '__terp_after terp export html' -x -a '(__terp_sessions)'
 complete -c terp -n '__terp_after terp sessions show' -x -a '(__terp_sessions)'
 complete -c terp -n '__terp_after terp sessions rm' -x -a '(__terp_sessions)'
+complete -c terp -n '__terp_after terp profiles show' -a '(__terp_profiles)'
+complete -c terp -n '__terp_after terp profiles edit' -a '(__terp_profiles)'
+complete -c terp -n '__terp_after terp profiles validate' -a '(__terp_profiles)'
+complete -c terp -n '__terp_after terp profiles diff' -a '(__terp_profiles)'
+complete -c terp -n '__terp_after terp profiles path' -a '(__terp_profiles)'
+complete -c terp -n '__terp_after terp keys set' -x -a 'anthropic azure azure_ai cerebras cohere_chat dashscope deepseek fireworks_ai gemini groq huggingface jan mistral moonshot novita nvidia_nim openai openrouter perplexity together_ai vercel_ai_gateway xai zai'
+complete -c terp -n '__terp_after terp keys delete' -x -a 'anthropic azure azure_ai cerebras cohere_chat dashscope deepseek fireworks_ai gemini groq huggingface jan mistral moonshot novita nvidia_nim openai openrouter perplexity together_ai vercel_ai_gateway xai zai'
 complete -c terp -l model -s m -x -d 'the model, as PROVIDER/NAME'
+complete -c terp -l fallback-models -x -d 'models that are asked in turn when the one before cannot be reached'
 complete -c terp -l adapter -x -a 'auto direct litellm' -d 'how the model is reached'
 complete -c terp -l api-base -o ab -x -d 'address of an OpenAI-compatible server'
 complete -c terp -l api-version -o av -x -d 'version of the API, where a provider wants one'
@@ -71,6 +82,8 @@ complete -c terp -l max-steps -x -d 'model replies in one turn before it stops'
 complete -c terp -l max-budget -l max-budget-usd -s b -x -d 'what a session may cost'
 complete -c terp -l max-output -l max-output-chars -o xo -x -d 'output of a run that the model reads; head and tail are kept'
 complete -c terp -l session-quota-mb -x -d 'disk space for stored sessions; beyond it the oldest are removed'
+complete -c terp -l code -d 'the model may write code to run; without it, it can only talk'
+complete -c terp -l no-code -d 'the same as --code=off'
 complete -c terp -l auto-run -s y -d 'run code without asking'
 complete -c terp -l no-auto-run -d 'the same as --auto-run=off'
 complete -c terp -l python -r -F -d 'the Python that runs the code'

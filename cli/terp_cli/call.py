@@ -3,13 +3,15 @@
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, StopReason, TerpError
+from terp.loading import Loaded, load_settings, profile_in_effect
 from terp.places import find_places
-from terp.profiles import load_settings, profile_in_effect
-from terp.settings import Given, Settings
+from terp.project import Project, Trust, nothing_is_trusted, read_project
+from terp.settings import Given, Layer, Settings
 from terp_cli import streams, tty
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES
@@ -45,6 +47,7 @@ class Call:
         self.guard: Guard | Unguarded = Unguarded()
         self.above: Callable[[str], None] | None = None
         """What writes a line above a prompt, while there is one."""
+        self.trusted: Trust = nothing_is_trusted
         for notice in line.notices:
             self.tell(notice)
         if line.missed and self.source == "terminal":
@@ -101,9 +104,31 @@ class Call:
             write_end(self.out, self.options.output_format, TurnFinished(reason, "", error, remedy))
 
     def settings(self, **given: object) -> Settings:
-        """The settings of this call, with `given` before all others."""
+        """The settings of this call, with `given` before all others; what a project may not set is told."""
         flags = {**self.line.given, **{name: Given(value, "terp") for name, value in given.items()}}
-        return load_settings(flags, profile=self.options.profile, environ=self.environ, places=self.places)
+        loaded = self.loaded(flags, self.options.profile)
+        for notice in (*self.project.notices, *loaded.notices):
+            self.tell(notice)
+        return loaded.settings
+
+    def loaded(self, flags: Layer, profile: str) -> Loaded:
+        """The settings with these flags and this profile.
+
+        Raises:
+            SettingsError: with every problem of them.
+        """
+        return load_settings(
+            flags, profile=profile, environ=self.environ, places=self.places, project=self.project
+        )
+
+    @cached_property
+    def project(self) -> Project:
+        """The project that this call works in."""
+        return read_project(self.cwd, self.environ, self.trusted)
+
+    def project_around(self, cwd: Path) -> Project:
+        """The project of a session in `cwd`, which may have begun elsewhere."""
+        return self.project if cwd == self.cwd else read_project(cwd, self.environ, self.trusted)
 
     @property
     def profile(self) -> str:

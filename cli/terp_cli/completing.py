@@ -1,4 +1,4 @@
-"""Completion on the input line: /commands and their arguments, @files, @variables, and `>>> code`."""
+"""Completion on the input line: /commands with arguments, @files, @variables, `>>> code`, `!commands`."""
 
 import asyncio
 import os
@@ -47,9 +47,9 @@ class LineCompleter(Completer):
         if (at := re.search(r"(?:^|\s)@([^\s@]*)$", before)) is not None:
             words = await self._mentioned(at[1])
             typed = len(at[1]) + 1
-        elif before.startswith(">>>"):
-            code = before[3:].lstrip()
-            for match in (await self._patiently(self._sources.code(code)))[:_MOST]:
+        elif before.startswith((">>>", "!")):
+            language, code = ("shell", before[1:]) if before[0] == "!" else ("python", before[3:].lstrip())
+            for match in (await self._patiently(self._sources.code(language, code)))[:_MOST]:
                 yield Completion(match, -_overlap(code, match))
             return
         elif before[:1] in ("/", "%") and "\n" not in before:

@@ -98,7 +98,7 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
             settings,
             person,
             place=place,
-            cwd=str(given.cwd),
+            project=call.project_around(given.cwd),
             environ=call.environ,
             api_key=call.options.api_key,
             prelude=given.prelude,

@@ -21,9 +21,9 @@ terp: say what you want; a model writes code, you approve it, it runs here.
 _PROMPT = "  terp -- demo            a question that begins with the name of a command\n"
 _ENDING = """\
 Every setting can also be a line of a profile or of config.yaml (model: …) and a
-variable (TERP_MODEL=…). Strongest first: flag, variable, profile, config.yaml,
-built-in value. In long flags - and _ are alike; --no-… turns a switch off.
-Flags of Open Interpreter are understood.
+variable (TERP_MODEL=…). Strongest first: flag, variable, profile, a trusted
+project, config.yaml, built-in value. In long flags - and _ are alike; --no-…
+turns a switch off. Flags of Open Interpreter are understood.
 
 Exit codes: 0 done, 1 error, 2 usage, 3 approval needed or declined, 4 a limit,
 69 model unreachable, 75 rate-limited, 77 no key or no right, 124 --timeout,

@@ -15,6 +15,8 @@ def _row(language: KnownLanguage) -> tuple[str, str, str]:
     if not language.by:
         return names, "missing", language.remedy
     remarks = [] if language.keeps_state else ["every run begins anew"]
+    if language.keeps_state and not language.tells_variables:
+        remarks.append("variables are not listed")
     if not language.tested:
         remarks.append("not tested")
     return names, "here", "; ".join([language.by, *remarks])

@@ -60,14 +60,14 @@ def _once(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def described(variable: "Variable") -> "Attachment":
-    """A variable of the kernel, for the model."""
+def described(variable: "Variable", language: str) -> "Attachment":
+    """A variable of the kernel for `language`, for the model."""
     from terp.changes import shape_text  # noqa: PLC0415  (the line is there before any variable)
     from terp.messages import Attachment  # noqa: PLC0415
 
     shape = f", {shape_text(variable.shape)}" if variable.shape else ""
     value = f": {variable.head}" if variable.head else ""
-    note = f"[Variable {variable.name} in the Python kernel: {variable.type}{shape}{value}]"
+    note = f"[Variable {variable.name} in the {language.capitalize()} kernel: {variable.type}{shape}{value}]"
     return Attachment(variable.name, note, None)
 
 

@@ -168,7 +168,8 @@ class PlainFront:
                 wanted: Detail = "normal" if state in _DEATHS else "verbose"
                 self._note(f"[{one_line(language)} kernel {state}] {one_line(why)}".rstrip(), wanted)
             case on.Progress(what=what, done=done, total=total):
-                self._note(f"[{one_line(what)}: {done}{f' of {total}' if total else ''}]", "verbose")
+                count = f": {done}{f' of {total}' if total else ''}" if done or total else ""
+                self._note(f"[{one_line(what)}{count}]", "verbose")
             case on.UsageReported(input_tokens=read, output_tokens=written, cost_usd=cost):
                 price = "cost unknown" if cost is None else f"${cost:.4f}"
                 self._note(f"[{read:,} tokens read, {written:,} written, {price}]", "verbose")

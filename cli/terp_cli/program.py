@@ -2,18 +2,15 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable, Mapping
 
 from terp.errors import SettingsError, TerpError
-from terp.profile_file import short_path
-from terp.profiles import Profiles
 from terp.settings import Settings
 from terp_cli import streams
 from terp_cli.call import Call
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
-from terp_cli.sanitise import one_line, readable
+from terp_cli.sanitise import one_line
 from terp_cli.stopping import Stopped
 
 
@@ -51,33 +48,9 @@ def _converse(call: Call) -> int:
 
 
 def _run_code(call: Call) -> int:
-    from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
-    from terp.opening import kernel_options  # noqa: PLC0415
-    from terp_cli.keeping import folder_of  # noqa: PLC0415
-    from terp_cli.run_code import CodeRun, language_for, read_code  # noqa: PLC0415
+    from terp_cli.run_alone import run_alone  # noqa: PLC0415  (see above)
 
-    settings, cwd = call.settings(), call.cwd
-    code = read_code(call.line.argument)
-    kernels = LocalKernels(str(cwd), kernel_options(settings), environ=call.environ)
-    kernel = kernels.get(language_for(call.line.argument, call.options.language, kernels.languages))
-    folder = call.out_folder or folder_of(call)
-    runner = CodeRun(call.out, call.notes, folder, _line_from_stdin)
-
-    async def run() -> int:
-        with call.stopping.watching(kernel.interrupt, kernels.aclose):
-            try:
-                code_of_run = await runner.run(kernel, code, timeout_s=settings.run_timeout_s)
-                return call.stopping.code or code_of_run
-            finally:
-                await kernels.aclose()
-
-    return asyncio.run(run())
-
-
-def _line_from_stdin() -> str | None:
-    """The next line for code that asks; None at the end of stdin."""
-    line = sys.stdin.readline() if sys.stdin else ""
-    return line.rstrip("\n") if line else None
+    return run_alone(call, call.settings())
 
 
 def _doctor(call: Call) -> int:
@@ -125,7 +98,7 @@ def _export(call: Call) -> int:
 
 def _languages(call: Call) -> int:
     from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
-    from terp.opening import kernel_options  # noqa: PLC0415
+    from terp.workbench import kernel_options  # noqa: PLC0415
     from terp_cli.languages import listed  # noqa: PLC0415
 
     kernels = LocalKernels(str(call.cwd), kernel_options(call.settings()), environ=call.environ)
@@ -137,8 +110,8 @@ def _languages(call: Call) -> int:
 
 def _tools(call: Call) -> int:
     from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
-    from terp.opening import kernel_options  # noqa: PLC0415
     from terp.tools.reading import read_toolbox  # noqa: PLC0415
+    from terp.workbench import kernel_options  # noqa: PLC0415
     from terp_cli.tools import listed  # noqa: PLC0415
 
     settings = call.settings()
@@ -170,14 +143,9 @@ def _serve(call: Call) -> int:
 
 
 def _profiles(call: Call) -> int:
-    entries = list(Profiles(call.places.profiles).listed())
-    width = max(len(entry.name) for entry in entries)
-    for entry in entries:
-        where = f"[{'shipped' if entry.shipped else short_path(entry.path)}]"
-        about = f"{entry.description} {where}".lstrip()
-        call.out.write(f"{one_line(entry.name):{width}}  {one_line(about)}\n")
-        call.out.writelines(f"{'':{width}}  {readable(problem)}\n" for problem in entry.problems)
-    return 0
+    from terp_cli.profile_verbs import profiles  # noqa: PLC0415  (see above)
+
+    return profiles(call)
 
 
 _COMMANDS: Mapping[str, Callable[[Call], int]] = {

@@ -38,6 +38,7 @@ from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import UnknownCommand
 from terp_cli.mentions import described, mentions
 from terp_cli.missed_mentions import missed
+from terp_cli.namespaces import Namespaces
 from terp_cli.presses import Presses
 from terp_cli.sanitise import readable
 from terp_cli.talk import LineSettings, Sources, Word, typed_code
@@ -112,6 +113,7 @@ class Repl:
         self._settings = settings
         self._titles = settings.titles or Titles.none()
         self._commands = all_commands()
+        self._held = Namespaces(talk.session.kernels)
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
         self._in_turn = False
@@ -120,7 +122,7 @@ class Repl:
             model=lambda: talk.session.model.name,
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
             unasked=lambda: talk.auto_run,
-            profile=talk.profile,
+            profile=lambda: talk.profile,
             python=lambda: environment_name(talk.session.pythons.current if talk.session.pythons else None),
         )
         talk.replaced = self._watch_anew
@@ -255,12 +257,14 @@ class Repl:
         except TerpError:
             self._talk.prefill(line)
             raise
-        variables = await self._kernel.variables() if named.names else ()
-        known = [variable.name for variable in variables]
+        held = await self._namespaces.variables() if named.names else ()
+        # Of one name the first is meant: the default language comes first.
+        variables = {one.name: (one, language) for language, one in reversed(held)}
+        known = [one.name for _, one in held]
         for word in (word for word in (*named.others, *named.names) if word not in known):
             if told := missed(word, cwd, known, opens_line=word in named.openers):
                 self._talk.say(told)
-        return (*files, *(described(variable) for variable in variables if variable.name in named.names))
+        return (*files, *(described(*variables[name]) for name in named.names if name in variables))
 
     async def _drawn(self, turn: AsyncGenerator[Event, None]) -> None:
         async with aclosing(turn) as events:
@@ -293,11 +297,22 @@ class Repl:
         kernels = self._talk.session.kernels
         return kernels.get(kernels.languages[0])
 
-    async def _names(self) -> Sequence[Word]:
-        return list((await self._kernel.names()).items())
+    @property
+    def _namespaces(self) -> Namespaces:
+        kernels = self._talk.session.kernels
+        # A session that is resumed here brings kernels of its own.
+        if self._held.kernels is not kernels:
+            self._held = Namespaces(kernels)
+        return self._held
 
-    async def _completed(self, code: str) -> Sequence[str]:
-        return await self._kernel.complete(code, len(code))
+    async def _names(self) -> Sequence[Word]:
+        return await self._namespaces.names()
+
+    async def _completed(self, language: str, code: str) -> Sequence[str]:
+        kernels = self._talk.session.kernels
+        if language not in kernels.languages:
+            return ()
+        return await kernels.get(language).complete(code, len(code))
 
     @staticmethod
     async def _import_early() -> None:

@@ -1,16 +1,17 @@
 """`terp run`: code of the person's own in a kernel, without a model and without a question."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TextIO, assert_never
+from typing import Protocol, TextIO, assert_never
 
 from terp.artifacts import Artifacts
+from terp.beside import Beside
 from terp.changes import stopped_line
 from terp.errors import SettingsError
 from terp.kernels.protocol import Kernel
-from terp.languages import language_of
+from terp.languages import language_of, means_language
 from terp.outputs import (
     BackCall,
     Clear,
@@ -20,14 +21,16 @@ from terp.outputs import (
     InputRequest,
     Omitted,
     RunEnded,
-    RunItem,
     RunStarted,
     RunStatus,
     Text,
+    ToolWorking,
 )
 from terp.plain import without_escapes
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.sanitise import one_line, readable
+
+Shown = Text | Display | DisplayUpdate | Error | Omitted | RunStarted | Clear
 
 _CODES: dict[RunStatus, int] = {
     "ok": 0,
@@ -36,14 +39,8 @@ _CODES: dict[RunStatus, int] = {
     "interrupted": EXIT_CODES["interrupted"],
     "timeout": EXIT_CODES["timeout"],
 }
-_SUFFIXES = {
-    ".py": "python",
-    ".sh": "shell",
-    ".js": "javascript",
-    ".ts": "typescript",
-    ".r": "r",
-    ".jl": "julia",
-}
+# Other suffixes are names of their languages.
+_SUFFIXES = {"mjs": "javascript", "cjs": "javascript", "cc": "c++", "mmd": "mermaid"}
 
 
 def read_code(argument: str) -> str:
@@ -65,52 +62,79 @@ def language_for(argument: str, asked: str, languages: Sequence[str]) -> str:
     """The language of the code: as asked, by the file's name, or the first there is."""
     if asked:
         return language_of(asked, languages) or asked
-    return _SUFFIXES.get(Path(argument).suffix.lower(), languages[0])
+    suffix = Path(argument).suffix.lower().lstrip(".")
+    word = _SUFFIXES.get(suffix, suffix)
+    return language_of(word, languages) or (word if means_language(word) else languages[0])
+
+
+class Answers(Protocol):
+    """What running code can ask."""
+
+    async def type_in(self, request: InputRequest, kernel: Kernel) -> object:
+        """Give the kernel a line for code that waits for one."""
+
+    async def serve(self, call: BackCall, kernel: Kernel) -> None:
+        """Give the kernel the answer of the service that code calls."""
 
 
 class CodeRun:
     """Runs code and passes on what it puts out: its own streams to ours, results to `out`."""
 
-    def __init__(self, out: TextIO, notes: TextIO, folder: Path, read_line: Callable[[], str | None]) -> None:
+    def __init__(self, out: TextIO, notes: TextIO, folder: Path, answers: Answers) -> None:
         self._out = out
         self._notes = notes
         self._artifacts = Artifacts(folder)
-        self._read_line = read_line
+        self._answers = answers
         self._status: RunStatus = "died"
+        self.error: Error | None = None
+        """What the code ended with, if it was an error."""
 
     async def run(self, kernel: Kernel, code: str, *, timeout_s: float) -> int:
         """Run `code` to its end; the exit code."""
-        async with aclosing(kernel.execute(code, run_id="run", timeout_s=timeout_s)) as items:
-            async for item in items:
-                await self._take(item, kernel)
+        running = kernel.execute(code, run_id="run", timeout_s=timeout_s)
+        async with aclosing(running) as items, aclosing(Beside()) as beside:
+            while not isinstance(item := await beside.next(items), RunEnded):
+                match item:
+                    case InputRequest(prompt=prompt):
+                        self._write(self._notes, prompt)
+                        beside.begin(self._type_in(item, kernel))
+                    case BackCall():
+                        beside.begin(self._answers.serve(item, kernel))
+                    case ToolWorking():
+                        # What it puts out is what who called wants to see.
+                        continue
+                    case _:
+                        self._show(item)
+            self._end(item)
         return _CODES[self._status]
 
-    async def _take(self, item: RunItem, kernel: Kernel) -> None:
+    async def _type_in(self, request: InputRequest, kernel: Kernel) -> None:
+        await self._answers.type_in(request, kernel)
+
+    def _show(self, item: Shown) -> None:
         match item:
             case Text(stream=stream, text=text):
                 self._write(self._out if stream == "stdout" else self._notes, text)
             case Display() | DisplayUpdate():
-                self._show(item)
+                self._display(item)
             case Error(traceback=traceback, name=name, value=value):
+                self.error = item
                 told = "\n".join(traceback) or f"{name}: {value}"
                 self._write(self._notes, without_escapes(told) + "\n")
             case Omitted(characters=characters):
                 self._write(self._notes, f"[… {characters:,} characters left out …]\n")
-            case InputRequest(prompt=prompt):
-                self._write(self._notes, prompt)
-                await kernel.type_in(self._read_line())
-            case BackCall(service=service):
-                await kernel.answer(None, f"there is no service {service!r} without a session")
-            case RunEnded(status=status, note=note, stopped_at=stopped):
-                self._status = status
-                self._write(self._notes, f"terp: {note}\n" if note else "")
-                self._write(self._notes, f"terp: stopped at {stopped_line(stopped)}\n" if stopped else "")
             case RunStarted() | Clear():
                 return
             case _:
                 assert_never(item)
 
-    def _show(self, display: Display | DisplayUpdate) -> None:
+    def _end(self, ended: RunEnded) -> None:
+        self._status = ended.status
+        self._write(self._notes, f"terp: {ended.note}\n" if ended.note else "")
+        if stopped := ended.stopped_at:
+            self._write(self._notes, f"terp: stopped at {stopped_line(stopped)}\n")
+
+    def _display(self, display: Display | DisplayUpdate) -> None:
         saved = self._artifacts.save("run", display)
         if saved.path:
             self._write(self._notes, f"[picture] {one_line(saved.path)}\n")

@@ -1,6 +1,7 @@
-"""`terp sessions`: list, show, search, rm and prune what is kept of conversations."""
+"""`terp sessions`: list, show, search, rm, prune and import what is kept of conversations."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from terp.errors import SessionError, SettingsError, TerpError
@@ -16,7 +17,7 @@ from terp_cli.json_front import write_json
 from terp_cli.picking import row, title, when
 from terp_cli.plain import PlainFront, with_remedy
 from terp_cli.sanitise import one_line, readable
-from terp_cli.subcommands import SESSION_VERBS
+from terp_cli.subcommands import lacking
 
 _MEGABYTE = 1_000_000
 
@@ -24,8 +25,8 @@ _MEGABYTE = 1_000_000
 def sessions(call: Call) -> int:
     """Do what the words after `terp sessions` say; the exit code."""
     verb, more = call.line.argument, call.line.arguments
-    if SESSION_VERBS[verb] and not more:
-        raise SettingsError([f"terp sessions {verb} needs {SESSION_VERBS[verb]}."])
+    if problem := lacking("sessions", verb, more):
+        raise SettingsError([problem])
     return _VERBS[verb](call, Catalogue(call.places.sessions), more)
 
 
@@ -136,10 +137,21 @@ def _write(call: Call, facts: Mapping[str, Any]) -> int:
     return 0
 
 
+def _import(call: Call, _: Catalogue, more: Sequence[str]) -> int:
+    from terp_cli.session_import import imported  # noqa: PLC0415  (once in a life)
+
+    folder, messages = imported(call, Path(more[0]).expanduser())
+    if _as_json(call):
+        return _write(call, {"imported": folder.name, "messages": messages})
+    call.out.write(f"{counted(messages, 'message')} imported; terp -r {folder.name} goes on.\n")
+    return 0
+
+
 _VERBS: Mapping[str, Callable[[Call, Catalogue, Sequence[str]], int]] = {
     "list": _list,
     "show": _show,
     "search": _search,
     "rm": _remove,
     "prune": _prune,
+    "import": _import,
 }

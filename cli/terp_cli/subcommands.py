@@ -1,23 +1,65 @@
 """The first words that are commands, if what follows them fits; else they begin a prompt."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 SHELLS = ("bash", "zsh", "fish")
-SESSION_VERBS = {"list": "", "show": "ID", "search": "WORDS", "rm": "ID…", "prune": ""}
 EXPORTS = ("ipynb", "py", "md", "html")
-WITH_IDS = ("show", "rm")
+_ANY = 1_000
 _CODE_SUFFIXES = frozenset({".py", ".sh", ".js", ".ts", ".r", ".jl", ".rb"})
 
-_VERBS = ", ".join(f"{verb} {argument}".rstrip() for verb, argument in SESSION_VERBS.items())
+
+@dataclass(frozen=True)
+class Verb:
+    """What one of several things is that a subcommand does: what follows it, and of how many words."""
+
+    argument: str = ""
+    least: int = 0
+    most: int = 0
+    offers: Literal["", "session", "profile", "file", "provider"] = ""
+
+
+VERBS: Mapping[str, Mapping[str, Verb]] = {
+    "sessions": {
+        "list": Verb(),
+        "show": Verb("ID", 1, 1, "session"),
+        "search": Verb("WORDS", 1, _ANY),
+        "rm": Verb("ID…", 1, _ANY, "session"),
+        "prune": Verb(),
+        "import": Verb("FILE", 1, 1, "file"),
+    },
+    "profiles": {
+        "list": Verb(),
+        "show": Verb("NAME", 1, 1, "profile"),
+        "new": Verb("NAME", 1, 1),
+        "edit": Verb("[NAME]", 0, 1, "profile"),
+        "validate": Verb("[NAME|FILE…]", 0, _ANY, "profile"),
+        "diff": Verb("NAME [NAME]", 1, 2, "profile"),
+        "path": Verb("[NAME]", 0, 1, "profile"),
+        "import": Verb("FILE [NAME]", 1, 2, "file"),
+    },
+    "keys": {
+        "list": Verb(),
+        "set": Verb("PROVIDER", 1, 1, "provider"),
+        "delete": Verb("PROVIDER", 1, 1, "provider"),
+    },
+}
+"""The subcommands that do several things; each does the first one where nothing else is said."""
+
+
+def _takes(command: str) -> str:
+    told = (f"{verb} {row.argument}".rstrip() for verb, row in VERBS[command].items())
+    return f"it takes {', '.join(told)}"
+
+
 _WANTED = {
     "run": "it takes a file that is there, or - for stdin",
     "demo": "it takes nothing",
     "doctor": "it takes nothing",
-    "profiles": "it takes nothing",
     "serve": "it takes nothing but flags",
-    "sessions": f"it takes {_VERBS}",
+    **{command: _takes(command) for command in VERBS},
     "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
     "completions": f"it takes {', '.join(SHELLS)}",
     "version": "use terp --version",
@@ -41,8 +83,9 @@ SUBCOMMANDS = (
     Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
     Subcommand("languages", "", "which languages run here, and how to get the others"),
     Subcommand("tools", "", "which functions the model can call"),
-    Subcommand("profiles", "", "the named sets of settings"),
-    Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, prune"),
+    Subcommand("profiles", "…", "named sets of settings: list, show, new, edit, …"),
+    Subcommand("keys", "…", "the keys of providers: list, set, delete"),
+    Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
     Subcommand("serve", "", "sessions over HTTP and WebSocket"),
     Subcommand("completions", "SHELL", f"what {', '.join(SHELLS)} need to complete flags"),
@@ -55,10 +98,10 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language` is whether the language of code was given, so that any file may hold it.
     """
     match words:
-        case ["demo" | "doctor" | "languages" | "profiles" | "serve" | "tools" as command]:
+        case ["demo" | "doctor" | "languages" | "serve" | "tools" as command]:
             return command, ""
-        case ["sessions", *rest] if not rest or _fits(rest[0], rest[1:]):
-            return "sessions", rest[0] if rest else "list"
+        case [command, *rest] if command in VERBS and (not rest or _fits(command, rest[0], rest[1:])):
+            return command, rest[0] if rest else next(iter(VERBS[command]))
         case ["export", format_] | ["export", format_, _] if format_ in EXPORTS:
             return "export", format_
         case ["completions", shell] if shell in SHELLS:
@@ -107,10 +150,15 @@ def _equal(one: str, other: str) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _fits(verb: str, more: Sequence[str]) -> bool:
-    """Whether these words are a command about sessions; one that lacks its argument is, too."""
-    most = {"list": 0, "prune": 0, "show": 1}
-    return verb in SESSION_VERBS and len(more) <= most.get(verb, len(more))
+def lacking(command: str, verb: str, more: Sequence[str]) -> str:
+    """What to say about a verb that lacks what must follow it; else ""."""
+    row = VERBS[command][verb]
+    return f"terp {command} {verb} needs {row.argument}." if len(more) < row.least else ""
+
+
+def _fits(command: str, verb: str, more: Sequence[str]) -> bool:
+    """Whether these words are a command; one that lacks its argument is, too."""
+    return verb in VERBS[command] and len(more) <= VERBS[command][verb].most
 
 
 def _names_code(argument: str) -> bool:

@@ -28,13 +28,14 @@ class Sources:
     """Where completions come from.
 
     `commands` lists them by name; `arguments` those of a command line so far. `names` are the variables
-    of the kernel with their types, `code` completes Python at its end. `cwd` is where the kernel is now.
+    of the kernels with their types, `code` completes code of a language at its end. `cwd` is where the
+    kernel is now.
     """
 
     commands: Callable[[], Iterable[Word]]
     arguments: Callable[[str, str], Iterable[Word]]
     names: Callable[[], Awaitable[Sequence[Word]]]
-    code: Callable[[str], Awaitable[Sequence[str]]]
+    code: Callable[[str, str], Awaitable[Sequence[str]]]
     cwd: Callable[[], Path]
 
 

@@ -1,11 +1,11 @@
 """A person at a terminal: turns are drawn, questions asked there, and the talk goes on."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 
 from terp import __version__
-from terp.models.building import build_model
+from terp.changing import Change, change_settings, started_anew, use_model
+from terp.models.building import settings_for
 from terp.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
@@ -40,7 +40,8 @@ async def talk(
         call.places,
         call.environ,
         profile=call.profile,
-        model=partial(_use_model, call, settings),
+        model=partial(_use_model, call),
+        change=partial(_use_profile, call),
         saved=lambda: saved(call, at_terminal.session.folder.name),
         reopen=reopen,
     )
@@ -51,7 +52,7 @@ async def talk(
     given = ReplSettings(
         history=call.places.history,
         banner=_banner(call, settings, session),
-        background=(preload_adapters, partial(session.readiness.warm, kernel)),
+        background=(preload_adapters, *([partial(session.readiness.warm, kernel)] if settings.code else ())),
         first=partial(one_turn, session, question, seat.front, call.stopping) if question else None,
         hand_over=call.typed_ahead.hand_over,
         titles=seat.titles,
@@ -67,31 +68,23 @@ async def talk(
         await at_terminal.session.aclose()
 
 
-async def _use_model(call: Call, settings: Settings, session: Session, name: str) -> None:
-    before = session.model
-    wanted, api_key = settings_for(name, before.name, settings, call.options.api_key)
-    session.model = await build_model(
-        wanted,
-        session.kernels.languages,
-        cwd=str(call.cwd),
-        environ=call.environ,
-        api_key=api_key,
-        functions=session.toolbox.names,
-    )
-    await before.aclose()
+async def _use_model(call: Call, session: Session, settings: Settings, name: str) -> None:
+    wanted, api_key = settings_for(name, session.model.name, settings, call.options.api_key)
+    await use_model(session, wanted, call.environ, api_key=api_key)
     await preload_adapters()
 
 
-def settings_for(name: str, present: str, settings: Settings, api_key: str) -> tuple[Settings, str]:
-    """The settings and the key for another model; those of one provider never go to the next.
-
-    A name without a provider is one of the server at `api_base`, if there is one.
-    """
-    if settings.api_base and "/" not in name:
-        return replace(settings, model=name), api_key
-    if name.partition("/")[0] == present.partition("/")[0]:
-        return replace(settings, model=name), api_key
-    return replace(settings, model=name, api_base="", api_key_env="", api_version=""), ""
+async def _use_profile(
+    call: Call, session: Session, before: Settings, name: str, allow: Callable[[str], Awaitable[bool]]
+) -> Change | None:
+    loaded = call.loaded(call.line.given, name)
+    change = Change(before, loaded.settings)
+    if kernels := started_anew(session, change):
+        which = ", ".join(kernel.language for kernel in kernels)
+        if not await allow(f"Start the kernel anew ({which})? Its variables will be gone."):
+            return None
+    await change_settings(session, change, call.environ, api_key=call.options.api_key)
+    return change
 
 
 def _banner(call: Call, settings: Settings, session: Session) -> tuple[str, ...]:

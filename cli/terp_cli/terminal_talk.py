@@ -8,7 +8,7 @@ import tempfile
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,6 +27,8 @@ from terp_cli.sanitise import readable
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from terp.changing import Change
+
 _PAGER = "less -R"
 
 
@@ -34,6 +36,9 @@ class Sitter(Person, Protocol):
     """The person at the terminal, who can be spared questions about code."""
 
     always: bool
+
+
+Asks = Callable[[str], Awaitable[bool]]
 
 
 def _none() -> Sequence[SavedSession]:
@@ -44,15 +49,18 @@ def _none() -> Sequence[SavedSession]:
 class Around:
     """What is known around a talk.
 
-    `model` changes a session's model by name, `saved` lists earlier sessions and `reopen` opens one of
-    them by its id; each raises `TerpError` when it cannot.
+    `model` changes a session's model by name, for settings; `change` lets a session go from settings to those
+    with another profile, and gives the change, or None where the person did not agree to lose variables.
+    `saved` lists earlier sessions and `reopen` opens one of them by its id; each raises `TerpError` when it
+    cannot.
     """
 
     settings: Settings
     places: Places
     environ: Mapping[str, str]
     profile: str = "default"
-    model: Callable[[Session, str], Awaitable[None]] | None = None
+    model: Callable[[Session, Settings, str], Awaitable[None]] | None = None
+    change: Callable[[Session, Settings, str, Asks], Awaitable["Change | None"]] | None = None
     saved: Callable[[], Sequence[SavedSession]] = _none
     reopen: Callable[[str], Awaitable[Session]] | None = None
 
@@ -93,7 +101,7 @@ class TerminalTalk:
 
     @property
     def settings(self) -> Settings:
-        """The settings of this call."""
+        """The settings in effect."""
         return self._around.settings
 
     @property
@@ -175,8 +183,24 @@ class TerminalTalk:
             TerpError: it cannot.
         """
         if self._around.model is not None:
-            await self._around.model(self.session, name)
+            await self._around.model(self.session, self.settings, name)
             self.desk.refresh()
+
+    async def use_profile(self, name: str) -> "Change | None":
+        """Go on with the settings of another profile; what that changed, or None if the person said no.
+
+        Raises:
+            TerpError: it cannot be.
+        """
+        if self._around.change is None:
+            raise SessionError("The profile cannot be changed here.")
+        change = await self._around.change(self.session, self.settings, name, self.ask)
+        if change is not None:
+            self._around = replace(self._around, settings=change.after, profile=name)
+            if change.touches({"auto_run"}):
+                self.auto_run = change.after.auto_run
+            self.desk.refresh()
+        return change
 
     def saved(self) -> Sequence[SavedSession]:
         """The earlier sessions of this directory, the newest first."""

@@ -16,7 +16,7 @@ class Toolbar:
         model: Callable[[], str],
         tier: Callable[[], str],
         unasked: Callable[[], bool],
-        profile: str = "default",
+        profile: Callable[[], str] = lambda: "default",
         python: Callable[[], str] = lambda: "",
     ) -> None:
         """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs.
@@ -25,7 +25,7 @@ class Toolbar:
         that is not terp's own.
         """
         self._python = python
-        self._profile = "" if profile == "default" else profile
+        self._profile = profile
         self._model = model
         self._tier = tier
         self._unasked = unasked
@@ -48,7 +48,7 @@ class Toolbar:
 
     def text(self) -> str:
         """The line."""
-        parts = [one_line(part) for part in (self._model(), self._profile) if part]
+        parts = [one_line(part) for part in (self._model(), self._profile()) if part and part != "default"]
         if self._tokens:
             parts.append(f"{self._tokens:,} tokens".replace(",", " "))
         if self._cost_usd:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -22,7 +22,7 @@ from terp.fencing import fenced
 from terp.history import History
 from terp.links import LiveLinks, delivered
 from terp.log import EventLog
-from terp.messages import Assistant, Message, Result, System, ToolCall, User
+from terp.messages import Assistant, Message, Result, System, ToolCall, User, without_extras
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
 
@@ -75,6 +75,8 @@ class Conversation:
         self.spent_usd = 0.0
         self.unpriced = False
         self._log = log
+        self.offers_code = True
+        """Whether the model is offered to run code; without it, none of its code runs."""
         self._system = System(system)
         self._languages = languages
         self._tools = [tool.schema(languages)]
@@ -84,7 +86,12 @@ class Conversation:
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """What the next request sends: the messages, the system prompt first, and the tools."""
-        return [self._system, *self.history], self._tools
+        return [self._system, *self.history], self._tools if self.offers_code else []
+
+    def brief(self, system: str, *, code: bool) -> None:
+        """From now on the model is told `system`, and offered to run code or not."""
+        self._system = System(system)
+        self.offers_code = code
 
     async def reply(self, step: int) -> Reply:
         """The model's next reply, which is added to the messages.
@@ -129,7 +136,7 @@ class Conversation:
 
     def drop_extras(self) -> None:
         """Forget what earlier replies hold for the provider alone that gave them."""
-        messages = [_without_extras(message) for message in self.history]
+        messages = [without_extras(message) for message in self.history]
         if messages != self.history.messages:
             self.history.replace(messages)
 
@@ -201,7 +208,8 @@ class Conversation:
             return
         if call_id not in incoming.begun:
             incoming.begun.add(call_id)
-            self._wants_kernel(piece.language)
+            if self.offers_code:
+                self._wants_kernel(piece.language)
         self._log.append(CodeDelta(call_id, piece.language, piece.text))
 
     def _take_usage(self, usage: Usage) -> None:
@@ -232,9 +240,3 @@ class Conversation:
                 if isinstance(chunk, Usage | Retrying | Replied):
                     self._take(chunk, incoming)
         return incoming.message.text if incoming.message else ""
-
-
-def _without_extras(message: Message) -> Message:
-    if not isinstance(message, Assistant):
-        return message
-    return replace(message, calls=tuple(replace(call, extras={}) for call in message.calls), extras={})

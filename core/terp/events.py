@@ -198,7 +198,7 @@ class KernelChanged:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Something other than a run takes its time; `total` is 0 when unknown."""
+    """Something takes its time; `total` is 0 when unknown, and with as much `done` it is over."""
 
     what: str
     done: int

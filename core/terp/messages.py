@@ -1,7 +1,7 @@
 """The conversation as the model sees it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -77,3 +77,10 @@ class Result:
 
 
 Message = System | User | Assistant | Result
+
+
+def without_extras(message: Message) -> Message:
+    """The message without what only the provider understands that gave it."""
+    if not isinstance(message, Assistant):
+        return message
+    return replace(message, calls=tuple(replace(call, extras={}) for call in message.calls), extras={})

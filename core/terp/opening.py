@@ -1,31 +1,25 @@
 """The short way to a session, and the one place where its parts are put together from settings."""
 
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from terp.briefing import Briefing
 from terp.errors import SettingsError
-from terp.kernels.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.limits import Limits
+from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
-from terp.packages.missing import MissingPackages, Policy
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
-from terp.profiles import load_settings
-from terp.prompt import Facts, system_prompt
-from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
-from terp.pythons.interpreter import version_of
+from terp.project import Project, Trust, bare_project, read_project
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Given, Settings
 from terp.store.folders import new_folder
 from terp.store.places import Place, Secrets, is_session, new_place, stored_place
-from terp.tools.offering import offer_tools
-from terp.tools.reading import read_toolbox
+from terp.workbench import workbench
 
 if TYPE_CHECKING:
     from terp.chat import Chat
@@ -39,6 +33,7 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     cwd: str | Path = "",
     environ: Mapping[str, str] | None = None,
     keep: "bool | str | Path | Keeping" = False,
+    trusted: Trust | None = None,
     **settings: Any,
 ) -> "Opening":
     """A conversation, for a `with` block (`Chat`) or an `async with` block (`Session`).
@@ -55,14 +50,20 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     implements `terp.store.protocol.Keeping` keeps it in a store of its own, such as a database; pictures and
     full outputs are then still files of a new folder. `terp.store.lines.keep_lines` makes one of little.
 
+    The project around `cwd` is left alone unless there is somebody to ask: `trusted` says about each of its
+    files of settings and instructions, by path and content, whether it counts.
+
     Raises:
         SettingsError: a setting is unknown or wrong.
         SessionError: on entering the block: the folder holds a session that cannot be gone on with.
     """
     surroundings = os.environ if environ is None else environ
     places = find_places(surroundings)
-    chosen = load_settings(_given(settings), profile=profile, environ=surroundings, places=places)
-    return Opening(chosen, person, places, str(cwd), surroundings, keep)
+    project = read_project(cwd, surroundings, trusted) if trusted else bare_project(cwd)
+    loaded = load_settings(
+        _given(settings), profile=profile, environ=surroundings, places=places, project=project
+    )
+    return Opening(loaded, person, places, project, surroundings, keep)
 
 
 class Opening:
@@ -70,18 +71,18 @@ class Opening:
 
     def __init__(
         self,
-        settings: Settings,
+        loaded: Loaded,
         person: Person | None,
         places: Places,
-        cwd: str,
+        project: Project,
         environ: Mapping[str, str],
         keep: "bool | str | Path | Keeping" = False,
     ) -> None:
         self._keep = keep
-        self._settings = settings
+        self._settings, self._notices = loaded.settings, loaded.notices
         self._person = person
         self._places = places
-        self._cwd = cwd
+        self._project = project
         self._environ = environ
         self._chat: Chat | None = None
         self._session: Session | None = None
@@ -112,9 +113,9 @@ class Opening:
         person, place = self._person or Nobody(), self._place()
         decides = AutoRun(person) if self._settings.auto_run else person
         session = await build_session(
-            self._settings, decides, place=place, cwd=self._cwd, environ=self._environ
+            self._settings, decides, place=place, project=self._project, environ=self._environ
         )
-        for problem in session.toolbox.problems:
+        for problem in (*self._project.notices, *self._notices, *session.toolbox.problems):
             session.voice.tell(problem)
         return session
 
@@ -127,7 +128,7 @@ class Opening:
         secrets = Secrets(self._environ, self._settings)
         if own is not None and is_session(own):
             return stored_place(own, secrets)
-        return new_place(own or new_folder(self._places.sessions), self._cwd, secrets)
+        return new_place(own or new_folder(self._places.sessions), str(self._project.cwd), secrets)
 
 
 async def build_session(
@@ -135,7 +136,7 @@ async def build_session(
     person: Person,
     *,
     place: Place,
-    cwd: str,
+    project: Project,
     environ: Mapping[str, str],
     api_key: str = "",
     prelude: str = "",
@@ -144,17 +145,16 @@ async def build_session(
 
     No kernel is started. Without a model in the settings one is looked for: by the keys in `environ`,
     then among the servers of this machine, with consent. `prelude` is code that the Python kernel runs
-    at every start; `place` is where the session's files go, and with its `keeper` what keeps the session: any
-    implementation of `terp.store.protocol.Keeping`, whose `stored` is what it goes on with.
+    at every start, in the directory of `project`, whose instructions the model is told. `place` is where
+    the session's files go, and with its `keeper` what keeps the session: any implementation of
+    `terp.store.protocol.Keeping`, whose `stored` is what it goes on with.
 
     Raises:
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
     """
-    places = find_places(environ)
-    kernels = _kernels(settings, cwd, environ, places, place)
-    toolbox = read_toolbox(settings, environ, places, kernels)
-    kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
+    bench = workbench(settings, cwd=str(project.cwd), environ=environ, folder=place.folder, prelude=prelude)
+    kernels, toolbox = bench.kernels, bench.toolbox
     model = await build_model(
         settings,
         kernels.languages,
@@ -163,83 +163,32 @@ async def build_session(
         api_key=api_key,
         functions=toolbox.names,
     )
-    wanted = wanted_python(settings.python, environ, kernels.cwd)
     session = Session(
         model,
         kernels,
         person,
         folder=place.folder,
         keeper=place.keeper,
-        system=system_prompt(
-            _facts(settings, kernels, wanted),
-            instructions=settings.instructions,
-            replacement=settings.system_message,
-            functions=toolbox.told(shipped=not settings.system_message),
-        ),
-        limits=_limits(settings),
+        limits=limits_of(settings),
     )
-    session.pythons = PythonChoice(wanted, kernels, session.voice, places.state, environ)
-    session.packages = MissingPackages(
-        _install_policy(settings), settings.packages, lambda: kernels.python, session.voice, environ
-    )
+    session.briefing = Briefing(kernels, toolbox, environ, project)
+    session.brief(session.briefing.text(settings), code=settings.code)
+    session.pythons, session.packages = bench.pythons(session.voice), bench.packages(session.voice)
     for preparation in session.pythons, session.packages:
         session.readiness.add(preparation)
     session.toolbox = toolbox
-    offer_tools(session, session.voice, settings, environ)
+    bench.offer(session, session.voice)
     return session
 
 
-def _kernels(
-    settings: Settings, cwd: str, environ: Mapping[str, str], places: Places, place: Place
-) -> LocalKernels:
-    kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
-    own = (settings.record, settings.replay, str(places.history))
-    kernels.own_files = tuple(path for path in own if path)
-    kernels.own_folders = _own_folders(places, Path(kernels.cwd), place.folder)
-    return kernels
-
-
-def _facts(settings: Settings, kernels: LocalKernels, wanted: Wanted | None) -> Facts:
-    return Facts(
-        system="{0.sysname} {0.machine}".format(os.uname()),
-        cwd=kernels.cwd,
-        languages=kernels.languages,
-        python=version_of(wanted.path if wanted else sys.executable),
-        max_output_chars=settings.max_output_chars,
-        stateless=kernels.stateless,
-        packages=settings.packages,
-    )
-
-
-def _install_policy(settings: Settings) -> "Policy":
-    return cast("Policy", settings.auto_install or ("known" if settings.auto_run else "ask"))
-
-
-def _limits(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> Limits:
+    """What `settings` say about turns."""
     return Limits(
         max_steps=settings.max_steps,
         max_budget_usd=settings.max_budget_usd,
         run_timeout_s=settings.run_timeout_s,
         max_output_chars=settings.max_output_chars,
     )
-
-
-def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
-    """What `settings` say about kernels."""
-    return KernelOptions(
-        python=settings.python,
-        shell=settings.shell,
-        env_pass=settings.env_pass,
-        languages=settings.languages,
-        prelude=prelude,
-    )
-
-
-def _own_folders(places: Places, cwd: Path, session: Path) -> tuple[str, ...]:
-    """Where terp alone writes; a folder of terp's that code works in is left to the code."""
-    folders = (places.state, places.config)
-    around = any(cwd.resolve().is_relative_to(folder.resolve()) for folder in folders)
-    return tuple(map(str, (session, *((places.sessions,) if around else folders))))
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

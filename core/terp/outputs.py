@@ -95,6 +95,14 @@ class BackCall:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolWorking:
+    """A tool that the code has called takes its time, or is `over`. Not told of calls that are quick."""
+
+    name: str
+    over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class FileChange:
     """A file that a run created, modified or deleted, by its absolute path."""
 
@@ -173,4 +181,4 @@ class RunEnded:
     recall: str = ""
 
 
-RunItem = RunStarted | Output | BackCall | RunEnded
+RunItem = RunStarted | Output | BackCall | ToolWorking | RunEnded

@@ -27,6 +27,11 @@ class Places:
         return self.config / "profiles"
 
     @property
+    def instructions(self) -> Path:
+        """What the person wants every model to know."""
+        return self.config / "AGENTS.md"
+
+    @property
     def sessions(self) -> Path:
         """One directory for each session."""
         return self.state / "sessions"

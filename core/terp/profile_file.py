@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from terp.setting import Setting, table
+from terp.setting import Setting, Source, table
 from terp.settings import Given, Settings
 
+MODELINE = "# yaml-language-server: $schema="
+"""What a line begins with that tells an editor where the schema is."""
 LARGEST_BYTES = 64 * 1024
 _OTHER_ENCODINGS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -37,7 +39,7 @@ class ProfileFile:
 
     `description` is its first comment line. `base` is the profile that it names: what a profile
     `extends`, or the `profile` that a person's configuration uses unless another is asked for;
-    `base_at` is the place where it does.
+    `base_at` is the place where it does. `refused` are lines about what its author may not set.
     """
 
     path: Path
@@ -46,15 +48,21 @@ class ProfileFile:
     base: str = ""
     base_at: str = ""
     problems: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
 
-def read_profile(path: Path, *, base_key: str = "extends") -> ProfileFile:
-    """Read the file at `path`; problems are collected, not raised. `base_key` is the key for `base`."""
+def read_profile(
+    path: Path, *, base_key: str = "extends", content: bytes | None = None, source: Source = "user"
+) -> ProfileFile:
+    """Read the file at `path`; problems are collected, not raised. `base_key` is the key for `base`.
+
+    Where its `content` was read already, that is taken. `source` is who wrote it.
+    """
     profile = ProfileFile(path)
     place = short_path(path)
     try:
-        text = _text(path)
+        text = _text(_bytes(path) if content is None else content)
         profile.description = _first_comment(text)
         for line, name, node in _entries(text):
             _take(profile, f"{place}:{line}", name, node, base_key)
@@ -62,6 +70,8 @@ def read_profile(path: Path, *, base_key: str = "extends") -> ProfileFile:
         profile.problems.append(
             f"{place}:{refused.line}: {refused.why}" if refused.line else f"{place}: {refused.why}"
         )
+    if source == "project":
+        _refuse(profile)
     return profile
 
 
@@ -74,12 +84,15 @@ def short_path(path: Path) -> str:
     return str(path)
 
 
-def _text(path: Path) -> str:
+def _bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            raw = file.read(LARGEST_BYTES + 1)
+            return file.read(LARGEST_BYTES + 1)
     except OSError as error:
         raise Unreadable(0, f"cannot be read: {error.strerror}.") from error
+
+
+def _text(raw: bytes) -> str:
     if len(raw) > LARGEST_BYTES:
         raise Unreadable(0, "is larger than 64 KB; a profile holds settings only.")
     for mark, encoding in _OTHER_ENCODINGS.items():
@@ -93,8 +106,13 @@ def _text(path: Path) -> str:
 
 
 def _first_comment(text: str) -> str:
-    first = text.lstrip().partition("\n")[0]
-    return first.lstrip("# ").rstrip() if first.startswith("#") else ""
+    for line in text.lstrip().splitlines():
+        if not line.startswith("#"):
+            return ""
+        # What is for an editor says nothing to a person.
+        if not line.startswith(MODELINE):
+            return line.lstrip("# ").rstrip()
+    return ""
 
 
 def _entries(text: str) -> Iterable[tuple[int, str, Any]]:
@@ -118,7 +136,7 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
     else:
         profile.seen.add(name)
         try:
-            value = _value(row, node)
+            value = setting_value(row, node)
             if row.are_paths:
                 # Nobody knows in which directory, with whose files in it, the settings will be read.
                 value = tuple(str(profile.path.absolute().parent / Path(one).expanduser()) for one in value)
@@ -133,15 +151,31 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
             profile.given[name] = Given(value, where)
 
 
+def _refuse(profile: ProfileFile) -> None:
+    """Take out what a project may not set; it is told, and the rest still counts."""
+    rows = table(Settings)
+    for name, one in list(profile.given.items()):
+        if "project" not in rows[name].sources:
+            del profile.given[name]
+            profile.refused.append(
+                f"{one.origin}: '{name}' is not taken from a project; only you can set it, "
+                f"with {_long_flag(name)} or in a file of your own."
+            )
+
+
 def _unknown(name: str, settable: list[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
 
     if name in table(Settings):
-        return f"'{name}' belongs to one call and cannot be set in a file; use --{name.replace('_', '-')}."
+        return f"'{name}' belongs to one call and cannot be set in a file; use {_long_flag(name)}."
     near = get_close_matches(name.replace("-", "_").lower(), settable, n=1)
     return f"unknown setting '{name}'." + (
         f" Did you mean '{near[0]}'?" if near else " terp --help lists them."
     )
+
+
+def _long_flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 _TAGS = {
@@ -152,7 +186,7 @@ _TAGS = {
 }
 
 
-def _value(row: Setting, node: Any) -> Any:
+def setting_value(row: Setting, node: Any) -> Any:
     """The value that a node gives a setting.
 
     Raises:

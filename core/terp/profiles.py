@@ -1,20 +1,12 @@
-"""Profiles: named files of settings, and how they combine with everything else that sets something.
+"""Profiles: files of settings that have a name, each of which may extend another."""
 
-Strongest first: a flag, a `TERP_…` variable, the profile named for the call (and what it extends), the
-person's `config.yaml`, the shipped profile `default`, the built-in value.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from terp.errors import SettingsError
-from terp.places import Places
 from terp.profile_file import ProfileFile, read_profile
-from terp.setting_variables import from_environment
-from terp.settings import Layer, Settings, combine
 
-PROFILE_VARIABLE = "TERP_PROFILE"
 _SUFFIXES = (".yaml", ".yml")
 
 
@@ -90,7 +82,7 @@ class Profiles:
         raise SettingsError([self._missing(name, candidates)])
 
     def _candidates(self, name: str, folder: Path) -> list[Path]:
-        if "/" in name or name.endswith(_SUFFIXES):
+        if is_path(name):
             return [(folder / Path(name).expanduser()).absolute()]
         return [place / (name + suffix) for place in (self.own, self.shipped) for suffix in _SUFFIXES]
 
@@ -105,48 +97,9 @@ class Profiles:
         return f"there is no profile '{name}'. {hint}"
 
 
-def load_settings(
-    flags: Layer, *, profile: str, environ: Mapping[str, str], places: Places, shipped: Path | None = None
-) -> Settings:
-    """The settings of one call; `profile` is what the call named, or "".
-
-    Raises:
-        SettingsError: with every problem of the variables and files at once.
-    """
-    profiles = Profiles(places.profiles, shipped)
-    problems: list[str] = []
-    variables: Layer = {}
-    try:
-        variables = from_environment(environ)
-    except SettingsError as error:
-        problems += error.problems
-    files = _config(places)
-    asked, asked_at = _asked(profile, environ, files)
-    try:
-        chosen = profiles.chain(asked, asked_at) if asked else []
-        files = [*chosen, *files, *Profiles(profiles.shipped, profiles.shipped).chain("default")]
-    except SettingsError as error:
-        problems += error.problems
-    problems += [problem for file in files for problem in file.problems]
-    if problems:
-        raise SettingsError(list(dict.fromkeys(problems)))
-    return combine([flags, variables, *(file.given for file in files)])
-
-
-def profile_in_effect(profile: str, environ: Mapping[str, str], places: Places) -> str:
-    """The name, or the path, of the profile that `load_settings` takes; "default" without any other."""
-    return _asked(profile, environ, _config(places))[0] or "default"
-
-
-def _asked(profile: str, environ: Mapping[str, str], config: Sequence[ProfileFile]) -> tuple[str, str]:
-    """The profile that is asked for, and the line of the configuration if that does."""
-    asked = profile or environ.get(PROFILE_VARIABLE, "")
-    return (config[0].base, config[0].base_at) if config and not asked else (asked, "")
-
-
-def _config(places: Places) -> list[ProfileFile]:
-    path = places.config_file
-    return [read_profile(path, base_key="profile")] if path.is_file() else []
+def is_path(name: str) -> bool:
+    """Whether a profile is named by its file."""
+    return "/" in name or name.endswith(_SUFFIXES)
 
 
 def shipped_profiles() -> Path:

@@ -7,13 +7,16 @@ beginning.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from terp.instructions import Instructions
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What the prompt tells about the machine.
 
     `python` is the version of the kernel's Python, or ""; `packages` are those that were asked for. In
-    `stateless` languages a run leaves nothing for the next.
+    `stateless` languages a run leaves nothing for the next. Without `code` none of it is run. `tier` is
+    what confines it, or "none"; "" when that is not known.
     """
 
     system: str
@@ -23,32 +26,60 @@ class Facts:
     max_output_chars: int = 20_000
     stateless: Sequence[str] = ()
     packages: Sequence[str] = ()
+    code: bool = True
+    tier: str = ""
 
 
 _SHELL = """
 - Shell code runs in one bash: what it sets and its directory stay; `exit` ends it. A command that needs a \
 terminal gets one as `pty COMMAND`."""
 
+_CONFINED = {"": "", "none": " Nothing confines the code: it can do what the user can."}
+
 _STATELESS = """
 - In {} each run is a whole program or file: nothing stays there."""
 
 
-def system_prompt(facts: Facts, *, instructions: str = "", replacement: str = "", functions: str = "") -> str:
-    """The prompt of terp, or `replacement`; what `functions` there are, and the person's `instructions`."""
-    asked = f"Instructions of the user:\n{instructions.strip()}" if instructions.strip() else ""
-    return "\n\n".join(part for part in (replacement or _own(facts), functions, asked) if part)
+def system_prompt(
+    facts: Facts,
+    *,
+    instructions: str = "",
+    replacement: str = "",
+    functions: str = "",
+    written: Sequence[Instructions] = (),
+) -> str:
+    """The prompt of terp, or `replacement`; what `functions` there are, and whose instructions to follow.
+
+    Those in files are `written`; `instructions` are the person's for this work, and come last.
+    """
+    asked = [Instructions("the user", instructions.strip())] if instructions.strip() else []
+    told = [f"Instructions of {one.whose}:\n{one.text}" for one in (*written, *asked)]
+    own = _own(facts) if facts.code else _words_only(facts)
+    return "\n\n".join(part for part in (replacement or own, functions, *told) if part)
+
+
+def _words_only(facts: Facts) -> str:
+    return f"""\
+You are terp: you help a user at their computer with explanations and advice.
+
+System: {facts.system}. Working directory: {facts.cwd}.
+
+- In this conversation no code is run, and you have no tools: you see only what the user tells you.
+- Show code where it helps, in fenced blocks, and say what it would do. Never claim that it was run, and do \
+not guess what it would put out where that cannot be known."""
 
 
 def _own(facts: Facts) -> str:
     python = f"python (version {facts.python})" if facts.python else "python"
     packages = f" Python packages that are there: {', '.join(facts.packages)}." if facts.packages else ""
     languages = ", ".join(python if language == "python" else language for language in facts.languages)
+    confined = _CONFINED.get(facts.tier, f" The code is confined by {facts.tier}.")
     shell = _SHELL if "shell" in facts.languages else ""
     more = shell + (_STATELESS.format(", ".join(facts.stateless)) if facts.stateless else "")
     return f"""\
 You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.
 
-System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}.{packages}
+System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}.{packages}{confined}
 
 - Your only tool is execute(language, code). It runs code in a kernel that lives as long as the \
 conversation: variables, imports and files stay. Compute and look up with it instead of guessing.{more}

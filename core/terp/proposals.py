@@ -1,7 +1,7 @@
 """From a call of the model to the person's decision about exactly these bytes."""
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING
 
 from terp.events import CodeProposed
@@ -19,12 +19,18 @@ class Proposals:
     """Shows calls and gets them decided.
 
     `drawn` returns when the front end that drives the turn has drawn everything logged so far, so
-    that nobody is asked about code that is not on the screen yet.
+    that nobody is asked about code that is not on the screen yet. `tools` names those of the session.
     """
 
     def __init__(
-        self, log: EventLog, questions: Questions, person: Person, drawn: Callable[[], Awaitable[None]]
+        self,
+        log: EventLog,
+        questions: Questions,
+        person: Person,
+        drawn: Callable[[], Awaitable[None]],
+        tools: Callable[[], Collection[str]] = tuple,
     ) -> None:
+        self._tools = tools
         self._log = log
         self._questions = questions
         self._person = person
@@ -58,11 +64,14 @@ class Proposals:
     def _proposed(self, call: Call, code: str, kernel: Kernel) -> CodeProposed:
         # The tables of what is known are not needed before there is code.
         from terp.effects.analysis import effects_of  # noqa: PLC0415
+        from terp.effects.python import TOOL  # noqa: PLC0415
         from terp.effects.session_names import SessionNames  # noqa: PLC0415
 
         if call.language not in self._names:
             self._names[call.language] = SessionNames(self._log, call.language)
-        effects = effects_of(call.language, code, self._names[call.language].known(), kernel.cwd)
+        # A variable of the same name hides a tool.
+        known = {**dict.fromkeys(self._tools(), TOOL), **self._names[call.language].known()}
+        effects = effects_of(call.language, code, known, kernel.cwd)
         return CodeProposed(
             call.id, call.language, code, digest_of(code), kernel.cwd, kernel.generation, kernel.tier, effects
         )

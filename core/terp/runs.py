@@ -9,7 +9,7 @@ from typing import Any
 
 from terp.artifacts import Artifacts, Shown, Spool
 from terp.beside import Beside
-from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printed
+from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printed, Progress
 from terp.flood import Flood
 from terp.kernels.protocol import Kernel
 from terp.log import EventLog
@@ -25,6 +25,7 @@ from terp.outputs import (
     RunStarted,
     RunStatus,
     Text,
+    ToolWorking,
 )
 from terp.plain import without_escapes
 from terp.tool import Call
@@ -82,6 +83,8 @@ class Runner:
                             self._log.append(CodeStarted(call.id, number))
                         case BackCall():
                             watched.beside.begin(self._serve(item, kernel))
+                        case ToolWorking(name=name, over=over):
+                            self._log.append(Progress(f"calling tool {name}", int(over), int(over), 0.0))
                         case _:
                             self._output(watched, item)
                 ended = self._without_own_files(item)

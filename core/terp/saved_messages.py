@@ -51,17 +51,33 @@ def from_json(text: str) -> list[Message]:
         entries = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise MessagesUnreadable(f"This is not JSON: {error}.") from error
+    if isinstance(entries, dict):
+        entries = entries.get("messages")
     if not isinstance(entries, list):
         raise MessagesUnreadable("This is no list of messages.")
     reader = _Reader()
     for number, entry in enumerate(entries, 1):
-        # Which line ran when is a number, and no part of the conversation.
+        # Which line ran when, and that it was asked about, is no part of the conversation.
+        if isinstance(entry, dict) and "confirmation" in (entry.get("type"), entry.get("format")):
+            continue
         if isinstance(entry, dict) and entry.get("format") == "active_line":
             continue
         if not isinstance(entry, dict) or not isinstance(entry.get("content", ""), str):
             raise MessagesUnreadable(f"Message {number} is not one with a role, a type and text.")
-        reader.take(entry, number)
+        for one in _first_form(entry) if "content" not in entry else (entry,):
+            reader.take(one, number)
     return reader.messages()
+
+
+def _first_form(entry: Entry) -> Iterator[Entry]:
+    """The messages in one of before version 0.2, which held text, code and output together."""
+    role = entry.get("role")
+    if text := entry.get("message"):
+        yield {"role": role, "type": "message", "content": str(text)}
+    if code := entry.get("code"):
+        yield {"role": "assistant", "type": "code", "format": entry.get("language"), "content": str(code)}
+    if output := entry.get("output"):
+        yield {"role": "computer", "type": "console", "format": "output", "content": str(output)}
 
 
 def _entries(message: Message, number: int) -> Iterator[Entry]:
@@ -88,7 +104,7 @@ def _reply(message: Assistant, number: int) -> Iterator[Entry]:
     if message.text or not message.calls:
         entries.append({"role": "assistant", "type": "message", "content": message.text})
     for call in message.calls:
-        language, code = _code(call)
+        language, code = code_of(call)
         entry = {"role": "assistant", "type": "code", "format": language, "content": code}
         entries.append({**entry, "call": _facts(call)})
     for name, value in (("reasoning", message.reasoning), ("extras", dict(message.extras))):
@@ -97,7 +113,8 @@ def _reply(message: Assistant, number: int) -> Iterator[Entry]:
     yield from ({**entry, "reply": number} for entry in entries)
 
 
-def _code(call: ToolCall) -> tuple[str, str]:
+def code_of(call: ToolCall) -> tuple[str, str]:
+    """The language and the code of a call; language "" and all that was written where it cannot be read."""
     try:
         language, code = ArgumentsReader(_LANGUAGES, None).read(call.raw or call.arguments)
     except Unreadable:
@@ -207,7 +224,7 @@ def _call_of(entry: Mapping[str, Any], code: str, ids: Iterator[int]) -> ToolCal
         str(facts.get("raw") or ""),
         _mapping(facts.get("extras")),
     )
-    if written.arguments and _code(written) in ((entry.get("format"), code), ("", code)):
+    if written.arguments and code_of(written) in ((entry.get("format"), code), ("", code)):
         return written
     # Written by Open Interpreter, or changed by hand since.
     arguments = json.dumps({"language": language, "code": code}, ensure_ascii=False)

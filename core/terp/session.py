@@ -35,6 +35,7 @@ from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
+    from terp.briefing import Briefing
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
@@ -50,8 +51,8 @@ class Session:
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
     which decides about the Python that runs the code, and `packages`, which installs into it; both stay None
-    where kernels run elsewhere. The functions of `toolbox` are in the Python kernel, and run when the model
-    calls them as tools.
+    where kernels run elsewhere. `briefing` makes the system prompt of settings. The functions of `toolbox`
+    are in the Python kernel, and run when the model calls them as tools.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Session:
         self.pythons: PythonChoice | None = None
         self.toolbox = Toolbox()
         self.packages: MissingPackages | None = None
+        self.briefing: Briefing | None = None
         self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
             model,
@@ -91,7 +93,7 @@ class Session:
             calls=stored.calls if stored else 0,
         )
         drawn, guarded = self._playing.drawn, self._playing.guarded
-        self._proposals = Proposals(self.log, self._questions, person, drawn)
+        self._proposals = Proposals(self.log, self._questions, person, drawn, lambda: self.toolbox.names)
         self.voice = Voice(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
@@ -129,6 +131,11 @@ class Session:
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """What the next request sends: the messages, the system prompt first, and the tools."""
         return self._conversation.request
+
+    def brief(self, system: str, *, code: bool = True) -> None:
+        """Tell the model `system` from now on; without `code` it has no tool, and no code of it runs."""
+        self._playing.check_free()
+        self._conversation.brief(system, code=code)
 
     @property
     def spent_usd(self) -> float | None:

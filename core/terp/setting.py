@@ -11,7 +11,14 @@ from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar
 
 Kind = Literal["text", "switch", "whole", "number", "names"]
+Source = Literal["flag", "variable", "user", "project", "wire"]
+"""Who sets a value: a call, its environment, the person's files, those of a project, a client of a server."""
 T = TypeVar("T")
+
+BY_CALL: tuple[Source, ...] = ("flag", "variable")
+BY_PERSON: tuple[Source, ...] = (*BY_CALL, "user")
+BY_PROJECT: tuple[Source, ...] = (*BY_PERSON, "project")
+BY_ANYBODY: tuple[Source, ...] = (*BY_PROJECT, "wire")
 
 VARIABLE_PREFIX = "TERP_"
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -24,7 +31,9 @@ class Setting:
 
     `unset` says what the default (0, empty, none) means when it is not a value of its own. Where `optional`
     is given, a flag may stand without a value: the word behind it is one only if it has this form. Names that
-    `are_paths` are relative to the file of settings that they stand in.
+    `are_paths` are relative to the file of settings that they stand in. `sources` says who may set it: what
+    could let code, keys or words out of the person's hands is for that person alone, and so is every row
+    that does not say otherwise.
     """
 
     about: str
@@ -36,7 +45,7 @@ class Setting:
     unset: str = ""
     choices: tuple[str, ...] = ()
     limits: tuple[float, float] = (0, math.inf)
-    in_files: bool = True
+    sources: tuple[Source, ...] = BY_PERSON
     are_paths: bool = False
     optional: str = ""
     name: str = ""
@@ -48,12 +57,17 @@ class Setting:
         return VARIABLE_PREFIX + self.name.upper()
 
     @property
+    def in_files(self) -> bool:
+        """Whether a file of settings may have it, and not one call alone."""
+        return "user" in self.sources
+
+    @property
     def rule(self) -> str:
         """What a value must be, to follow "must be"."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
         low, high = self.limits
-        span = f"{low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
+        span = f"{low:g} or more" if high == math.inf else f"from {low:g} to {high:.12g}"
         return {
             "text": "text",
             "switch": "true or false",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from terp.setting import setting
+from terp.setting import BY_ANYBODY, BY_CALL, BY_PROJECT, setting
 
 BUILT_IN = "built-in"
 
@@ -24,6 +24,12 @@ class Settings:
         flags=("-m",),
         metavar="NAME",
         unset="found by the keys in the environment, else a local server",
+    )
+    fallback_models: tuple[str, ...] = setting(
+        (),
+        "models that are asked in turn when the one before cannot be reached",
+        group="model",
+        metavar="NAME,…",
     )
     adapter: str = setting(
         "auto", "how the model is reached", group="model", choices=("auto", "direct", "litellm")
@@ -45,9 +51,16 @@ class Settings:
         flags=("-t",),
         limits=(0, 2),
         unset="the provider's choice",
+        sources=BY_ANYBODY,
     )
     max_tokens: int = setting(
-        0, "length of one reply", group="model", flags=("-x",), unit="tokens", unset="the provider's choice"
+        0,
+        "length of one reply",
+        group="model",
+        flags=("-x",),
+        unit="tokens",
+        unset="the provider's choice",
+        sources=BY_ANYBODY,
     )
     context_window: int = setting(
         0,
@@ -56,6 +69,7 @@ class Settings:
         flags=("-cw",),
         unit="tokens",
         unset="looked up by the model's name",
+        sources=BY_ANYBODY,
     )
     supports_tools: bool | None = setting(
         None,
@@ -63,6 +77,7 @@ class Settings:
         group="model",
         kind="switch",
         unset="tried out",
+        sources=BY_ANYBODY,
     )
     supports_vision: bool | None = setting(
         None,
@@ -70,6 +85,7 @@ class Settings:
         group="model",
         kind="switch",
         unset="looked up by the model's name",
+        sources=BY_ANYBODY,
     )
     reasoning_effort: str = setting(
         "",
@@ -77,11 +93,19 @@ class Settings:
         group="model",
         choices=("none", "minimal", "low", "medium", "high"),
         unset="the provider's choice",
+        sources=BY_ANYBODY,
     )
     timeout_s: float = setting(
-        180.0, "silence of the model after which a request fails", group="model", unit="s", unset="never"
+        180.0,
+        "silence of the model after which a request fails",
+        group="model",
+        unit="s",
+        unset="never",
+        sources=BY_PROJECT,
     )
-    retries: int = setting(3, "how often a failed request is sent again", group="model", limits=(0, 20))
+    retries: int = setting(
+        3, "how often a failed request is sent again", group="model", limits=(0, 20), sources=BY_PROJECT
+    )
 
     system_message: str = setting(
         "",
@@ -89,6 +113,7 @@ class Settings:
         group="conversation",
         flags=("-sm",),
         metavar="TEXT",
+        sources=BY_ANYBODY,
     )
     instructions: str = setting(
         "",
@@ -96,9 +121,14 @@ class Settings:
         group="conversation",
         flags=("-ci", "--custom-instructions"),
         metavar="TEXT",
+        sources=BY_ANYBODY,
     )
     max_steps: int = setting(
-        50, "model replies in one turn before it stops", group="conversation", unset="no limit"
+        50,
+        "model replies in one turn before it stops",
+        group="conversation",
+        unset="no limit",
+        sources=BY_PROJECT,
     )
     max_budget_usd: float = setting(
         0.0,
@@ -115,6 +145,7 @@ class Settings:
         flags=("-xo", "--max-output"),
         unit="characters",
         limits=(500, 10_000_000),
+        sources=BY_ANYBODY,
     )
     session_quota_mb: int = setting(
         1_000,
@@ -124,6 +155,7 @@ class Settings:
         unset="no limit",
     )
 
+    code: bool = setting(True, "the model may write code to run; without it, it can only talk", group="code")
     auto_run: bool = setting(False, "run code without asking", group="code", flags=("-y",))
     python: str = setting(
         "",
@@ -145,9 +177,13 @@ class Settings:
         group="code",
         metavar="NAME,…",
         unset="all that this machine runs",
+        sources=BY_PROJECT,
     )
     packages: tuple[str, ...] = setting(
-        (), "packages that must be there before the first Python code runs", group="code", metavar="NAME,…"
+        (),
+        "packages that must be there before the first Python code runs",
+        group="code",
+        metavar="NAME,…",
     )
     auto_install: str = setting(
         "",
@@ -164,6 +200,7 @@ class Settings:
         flags=("--run-timeout",),
         unit="s",
         unset="never",
+        sources=BY_PROJECT,
     )
     env_pass: tuple[str, ...] = setting(
         (), "variables that the code may see, besides the harmless ones", group="code", metavar="NAME,…"
@@ -208,17 +245,17 @@ class Settings:
     )
 
     record: str = setting(
-        "", "write the model's replies to a file", group="recording", metavar="FILE", in_files=False
+        "", "write the model's replies to a file", group="recording", metavar="FILE", sources=BY_CALL
     )
     replay: str = setting(
-        "", "answer from such a file instead of a model", group="recording", metavar="FILE", in_files=False
+        "", "answer from such a file instead of a model", group="recording", metavar="FILE", sources=BY_CALL
     )
     replay_mode: str = setting(
         "strict",
         "a request that is not in the file: fails, is sent and added, or gets the next reply",
         group="recording",
         choices=("strict", "new", "sequence"),
-        in_files=False,
+        sources=BY_CALL,
     )
 
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)

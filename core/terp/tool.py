@@ -67,6 +67,10 @@ class Misunderstood:
     reason: str
 
 
+NOT_OFFERED = Misunderstood("No code is run in this session, and there is no tool. Answer in words.")
+"""What becomes of a call that the model makes although it was offered no tool."""
+
+
 def schema(languages: Sequence[str]) -> dict[str, Any]:
     """The tool in OpenAI's form. Equal languages give equal bytes: providers cache by prefix."""
     return {

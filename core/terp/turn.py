@@ -125,7 +125,9 @@ class Turn:
 
         Whether its code ran and failed.
         """
-        call = tool.understand(asked, self.kernels.languages, functions=self.functions, call_id=call_id)
+        call: tool.Call | tool.Misunderstood = tool.NOT_OFFERED
+        if self.conversation.offers_code:
+            call = tool.understand(asked, self.kernels.languages, functions=self.functions, call_id=call_id)
         if isinstance(call, tool.Misunderstood):
             self.log.append(CodeRejected(call_id, call.reason))
             self._result(asked, call.reason)

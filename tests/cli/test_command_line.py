@@ -123,7 +123,7 @@ def test_run_is_a_command_when_a_file_follows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ("sessions frob", "it takes list, show ID, search WORDS, rm ID…, prune"),
+        ("sessions frob", "it takes list, show ID, search WORDS, rm ID…, prune, import FILE"),
         ("run nofile", "it takes a file that is there, or - for stdin"),
         ("run", "it takes a file that is there, or - for stdin"),
         ("export", "it takes ipynb, py, md, html, and then the ID of a session"),
@@ -257,7 +257,7 @@ def test_export_is_a_command_before_a_format(
         ("Sesions", "terp sessions …"),
         ("dmeo", "terp demo"),
         ("doctr", "terp doctor"),
-        ("profils", "terp profiles"),
+        ("profils", "terp profiles …"),
         ("completion", "terp completions SHELL"),
         ("fun", ""),
         ("explore", ""),

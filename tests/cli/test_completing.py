@@ -15,7 +15,9 @@ async def names() -> Sequence[Word]:
     return [("df", "DataFrame"), ("model", "Model")]
 
 
-async def code(text: str) -> Sequence[str]:
+async def code(language: str, text: str) -> Sequence[str]:
+    if language == "shell":
+        return ["cargo", "cat"]
     return [name for name in ("df.head", "df.hist") if name.startswith(text)]
 
 
@@ -51,6 +53,7 @@ async def completed(line: str, given: Sources) -> list[str]:
         ("plot @mo", ["plot @model"]),
         ("@irs", ["@iris.csv"]),
         (">>> df.h", [">>> df.head", ">>> df.hist"]),
+        ("!ls; ca", ["!ls; cargo", "!ls; cat"]),
         ("plain words", []),
         ("ada@mo", []),
     ],

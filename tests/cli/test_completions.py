@@ -10,12 +10,14 @@ from terp_cli.command_line import read_command_line
 from terp_cli.flags import all_flags
 from terp_cli.shells import FILES, folder, shipped
 from terp_cli.shells.generated import generated
-from terp_cli.subcommands import EXPORTS, SESSION_VERBS, SHELLS, SUBCOMMANDS
+from terp_cli.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 from tests.cli.running import Terp
 from tests.cli.shells import Shell, start
 
 SESSIONS = {"2025-11-21-0a1b2c3d", "2025-11-22-4e5f6071"}
-PROFILES = {"default", "demo", "fast", "local"}
+PROFILES = {
+    "careful", "data", "default", "demo", "explain", "fast", "local", "shell", "solve", "vision"
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=SHELLS)
@@ -105,8 +107,18 @@ def test_the_ids_of_sessions_are_offered_where_one_can_stand(shell: Shell, line:
     assert offers(shell, line) == SESSIONS
 
 
-def test_what_can_be_done_with_sessions_is_offered(shell: Shell) -> None:
-    assert offers(shell, "terp sessions ") == set(SESSION_VERBS)
+@pytest.mark.parametrize("command", list(VERBS))
+def test_what_can_be_done_is_offered(shell: Shell, command: str) -> None:
+    assert offers(shell, f"terp {command} ") == set(VERBS[command])
+
+
+@pytest.mark.parametrize("line", ["terp profiles show ", "terp profiles edit "])
+def test_profiles_are_offered_where_one_can_stand(shell: Shell, line: str) -> None:
+    assert offers(shell, line) >= PROFILES | {"work", "at home"}
+
+
+def test_providers_are_offered_where_one_must_stand(shell: Shell) -> None:
+    assert offers(shell, "terp keys set o") == {"openai", "openrouter"}
 
 
 def test_formats_and_then_sessions_are_offered_for_an_export(shell: Shell) -> None:

@@ -10,12 +10,12 @@ def test_what_is_missing_comes_last_and_tells_how_to_get_it() -> None:
         KnownLanguage(("python",), "/usr/bin/python3"),
         KnownLanguage(("c",), "/usr/bin/gcc", keeps_state=False),
         KnownLanguage(("powershell",), "/usr/bin/pwsh", tested=False),
-        KnownLanguage(("javascript", "typescript"), "/usr/bin/deno"),
+        KnownLanguage(("javascript", "typescript"), "/usr/bin/deno", tells_variables=False),
     ]
     assert listed(known) == [
         ("python", "here", "/usr/bin/python3"),
         ("c", "here", "/usr/bin/gcc; every run begins anew"),
         ("powershell", "here", "/usr/bin/pwsh; not tested"),
-        ("javascript, typescript", "here", "/usr/bin/deno"),
+        ("javascript, typescript", "here", "/usr/bin/deno; variables are not listed"),
         ("ruby", "missing", "apt install ruby"),
     ]

@@ -41,7 +41,7 @@ class Seat:
     def completing(self, *commands: str) -> LineSettings:
         """The talk where these are the commands."""
 
-        async def none(_: str = "") -> list[Any]:
+        async def none(*_: str) -> list[Any]:
             return []
 
         sources = Sources(lambda: [(name, "") for name in commands], lambda *_: [], none, none, Path)

@@ -378,7 +378,7 @@ def test_profiles_are_listed(terp: Terp) -> None:
     (terp.home / "profiles/mine.yaml").write_text("# My own.\nmodel: x\n")
     result = terp("profiles")
     assert [line.split()[0] for line in result.out.splitlines()] == [
-        "default", "demo", "fast", "local", "mine",
+        "careful", "data", "default", "demo", "explain", "fast", "local", "mine", "shell", "solve", "vision",
     ]  # fmt: skip
     assert "mine     My own. [~/home/profiles/mine.yaml]\n" in result.out
 

@@ -179,7 +179,7 @@ async def test_an_error_of_a_turn_is_said_and_the_talk_goes_on(seat: Callable[..
 async def test_debug_shows_what_failed_behind_an_error_and_nothing_for_a_mistake(
     seat: Callable[..., Seat],
 ) -> None:
-    async def use(_: Session, name: str) -> None:
+    async def use(_: Session, __: Settings, name: str) -> None:
         raise Unavailable("Nobody answers.") from ConnectionError(name)
 
     here = seat(model=use)
@@ -230,7 +230,7 @@ async def test_retry_asks_the_same_again_without_a_trace_of_the_first_answer(
 async def test_model_changes_the_model_by_name(seat: Callable[..., Seat]) -> None:
     asked: list[str] = []
 
-    async def use(_: Session, name: str) -> None:
+    async def use(_: Session, __: Settings, name: str) -> None:
         asked.append(name)
 
     here = seat(model=use)

@@ -15,7 +15,7 @@ from tests.cli.teletype import Teletype
     [("default", "m · not confined · /help"), ("wo\x1brk", "m · wo^[rk · not confined · /help")],
 )
 def test_a_profile_other_than_the_default_one_is_named(profile: str, shown: str) -> None:
-    assert Toolbar(lambda: "m", lambda: "none", lambda: False, profile).text() == shown
+    assert Toolbar(lambda: "m", lambda: "none", lambda: False, lambda: profile).text() == shown
 
 
 def test_the_profile_of_the_configuration_is_named(tmp_path: Path) -> None:

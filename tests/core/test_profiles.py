@@ -5,10 +5,15 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
+from terp.loading import load_settings
 from terp.places import Places
 from terp.profile_file import read_profile
-from terp.profiles import ProfileEntry, Profiles, load_settings, profile_in_effect
+from terp.profiles import ProfileEntry, Profiles
 from terp.settings import Given, Settings
+
+SHIPPED = [
+    "careful", "data", "default", "demo", "explain", "fast", "local", "shell", "solve", "vision",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -33,7 +38,7 @@ def problems(home: Path, content: str | bytes) -> list[str]:
 
 def load(home: Path, shipped: Path, profile: str = "", **environ: str) -> Settings:
     places = Places(home, home)
-    return load_settings({}, profile=profile, environ=environ, places=places, shipped=shipped)
+    return load_settings({}, profile=profile, environ=environ, places=places, shipped=shipped).settings
 
 
 def test_a_profile_sets_values_and_keeps_their_lines(home: Path) -> None:
@@ -152,12 +157,6 @@ def test_an_unknown_base_is_named_with_its_line_and_hides_no_other_mistake(home:
     ]
 
 
-def test_an_unknown_profile_of_the_configuration_is_named_with_its_line(home: Path, shipped: Path) -> None:
-    (home / "config.yaml").write_text("# Mine.\nprofile: nobody\n")
-    with pytest.raises(SettingsError, match=r"config.yaml:2: there is no profile 'nobody'\."):
-        load(home, shipped)
-
-
 def test_a_profile_can_be_a_path_and_extends_is_relative_to_it(home: Path, shipped: Path) -> None:
     (home / "base.yaml").write_text("max_steps: 5\n")
     (home / "mine.yaml").write_text("extends: ./base.yaml\n")
@@ -169,49 +168,6 @@ def test_a_profile_path_that_does_not_exist_is_an_error(home: Path, shipped: Pat
         load(home, shipped, "no/such.yaml")
 
 
-def test_flag_beats_variable_beats_profile_beats_config_beats_default(home: Path, shipped: Path) -> None:
-    (shipped / "default.yaml").write_text(
-        "model: e\nadapter: direct\nretries: 1\nmax_steps: 1\nmax_tokens: 1\n"
-    )
-    (home / "config.yaml").write_text("model: d\nadapter: litellm\nretries: 2\nmax_steps: 2\n")
-    (home / "profiles/work.yaml").write_text("model: c\nadapter: auto\nretries: 3\n")
-    settings = load_settings(
-        {"model": Given("a", "--model")},
-        profile="work",
-        environ={"TERP_MODEL": "b", "TERP_ADAPTER": "direct"},
-        places=Places(home, home),
-        shipped=shipped,
-    )
-    assert settings == Settings(model="a", adapter="direct", retries=3, max_steps=2, max_tokens=1)
-    assert settings.origins == {
-        "model": "--model",
-        "adapter": "TERP_ADAPTER",
-        "retries": f"{home}/profiles/work.yaml:3",
-        "max_steps": f"{home}/config.yaml:4",
-        "max_tokens": f"{shipped}/default.yaml:5",
-    }
-
-
-def test_the_configuration_may_name_a_profile_unless_another_is_asked_for(home: Path, shipped: Path) -> None:
-    (home / "config.yaml").write_text("profile: a\n")
-    (home / "profiles/a.yaml").write_text("model: a\n")
-    (home / "profiles/b.yaml").write_text("model: b\n")
-    assert load(home, shipped).model == "a"
-    assert load(home, shipped, "b").model == "b"
-    assert load(home, shipped, TERP_PROFILE="b").model == "b"
-
-
-def test_problems_of_variables_and_files_are_told_together(home: Path, shipped: Path) -> None:
-    (home / "config.yaml").write_text("modle: a\n")
-    with pytest.raises(SettingsError) as caught:
-        load(home, shipped, "none", TERP_RETRIES="x")
-    assert caught.value.problems == (
-        'TERP_RETRIES is "x", must be a whole number, from 0 to 20.',
-        "there is no profile 'none'. There are: default.",
-        f"{home}/config.yaml:1: unknown setting 'modle'. Did you mean 'model'?",
-    )
-
-
 def test_profiles_are_listed_with_their_descriptions(home: Path, shipped: Path) -> None:
     (home / "profiles/work.yaml").write_text("# For work.\nmodle: x\n")
     [default, work] = Profiles(home / "profiles", shipped).listed()
@@ -219,17 +175,18 @@ def test_profiles_are_listed_with_their_descriptions(home: Path, shipped: Path) 
     assert (work.name, work.shipped, work.description, len(work.problems)) == ("work", False, "For work.", 1)
 
 
-@pytest.mark.parametrize("name", ["default", "fast", "local", "demo"])
+@pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_profiles_are_without_a_mistake(name: str, tmp_path: Path) -> None:
     [entry] = [entry for entry in Profiles(tmp_path).listed() if entry.name == name]
     assert entry.problems == ()
-    assert entry.description.endswith((".", "kernel."))
+    assert entry.description.endswith(".")
 
 
-def test_the_profile_in_effect_is_named_wherever_it_was_asked_for(home: Path) -> None:
-    places = Places(home, home)
-    assert profile_in_effect("", {}, places) == "default"
-    (home / "config.yaml").write_text("profile: work\n")
-    assert profile_in_effect("", {}, places) == "work"
-    assert profile_in_effect("", {"TERP_PROFILE": "fast"}, places) == "fast"
-    assert profile_in_effect("mine.yaml", {"TERP_PROFILE": "fast"}, places) == "mine.yaml"
+def test_these_profiles_are_shipped(tmp_path: Path) -> None:
+    assert Profiles(tmp_path).names() == SHIPPED
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_no_shipped_profile_runs_code_unasked(name: str, tmp_path: Path) -> None:
+    [file] = Profiles(tmp_path).chain(name)
+    assert file.given.get("auto_run", Given(False, "")).value is False

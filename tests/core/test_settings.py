@@ -60,6 +60,29 @@ def test_a_rule_says_what_a_value_must_be() -> None:
     assert Setting("anything").rule == "text"
 
 
+def test_a_row_that_does_not_say_otherwise_is_the_persons_alone() -> None:
+    assert Setting("anything").sources == ("flag", "variable", "user")
+
+
+def test_what_a_project_may_set_cannot_move_code_keys_or_words_elsewhere() -> None:
+    assert {name for name, row in table(Settings).items() if "project" in row.sources} == {
+        "temperature",
+        "max_tokens",
+        "context_window",
+        "supports_tools",
+        "supports_vision",
+        "reasoning_effort",
+        "timeout_s",
+        "retries",
+        "system_message",
+        "instructions",
+        "max_steps",
+        "max_output_chars",
+        "languages",
+        "run_timeout_s",
+    }
+
+
 def test_the_stronger_layer_wins_and_says_where_it_came_from() -> None:
     settings = combine([{"model": Given("a", "--model")}, {"model": Given("b", "x.yaml:1")}])
     assert settings == Settings(model="a")

@@ -1,7 +1,8 @@
 """Commands on code that ran: variables, outputs, copies, the kernel itself."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from terp.export.story import Answer, Run, Story
 from terp.export.telling import story_of
@@ -12,24 +13,50 @@ from terp_cli.commands.rows import columns, counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 from terp_cli.languages import listed
+from terp_cli.namespaces import Namespaces
 from terp_cli.tools import listed as listed_tools
+
+if TYPE_CHECKING:
+    from terp.kernels.protocol import Variable
 
 _MARKS = {"python": ">>> ", "shell": "!"}
 
 
 async def variables(talk: Talk, name: str) -> None:
-    """The variables of the kernel; with a name, those whose names hold it."""
-    kernel = talk.session.kernels.get(talk.session.kernels.languages[0])
-    if not kernel.generation:
+    """The variables of the kernels; of one language, or those whose names hold `name`."""
+    namespaces = Namespaces(talk.session.kernels)
+    started = namespaces.started
+    if not started:
         talk.say("The kernel has not started, so there are no variables.")
         return
-    found = [one for one in await kernel.variables() if name in one.name]
-    if not found:
+    # A language that runs comes before a variable that is called like it.
+    if only := [kernel for kernel in started if kernel.language == name]:
+        started, name = only, ""
+    silent = [kernel.language for kernel in started if not namespaces.tells(kernel)]
+    if silent:
+        talk.say(f"The variables of {' and '.join(silent)} cannot be listed.")
+    tables: dict[str, list[Variable]] = {}
+    for language, one in await namespaces.variables():
+        if name in one.name and language in [kernel.language for kernel in started]:
+            tables.setdefault(language, []).append(one)
+    if not tables and not silent:
         talk.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
-        return
+    _show_tables(talk, tables, titled=len(started) > 1)
+
+
+def _show_tables(talk: Talk, tables: "Mapping[str, Sequence[Variable]]", *, titled: bool) -> None:
     from terp_cli.render.variables import variables_table  # noqa: PLC0415  (rich is not needed before)
 
-    talk.show(variables_table(found, talk.width))
+    for language, found in tables.items():
+        if titled:
+            talk.say(f"{language}:")
+        talk.show(variables_table(found, talk.width))
+
+
+def started_languages(talk: Talk, begun: str) -> list[str]:
+    """The languages whose kernels hold variables, of those that begin like this."""
+    started = Namespaces(talk.session.kernels).started
+    return [kernel.language for kernel in started if kernel.language.startswith(begun)]
 
 
 async def which_languages(talk: Talk, _: str) -> None:

@@ -64,9 +64,10 @@ TABLE = (
         completes="switches.words",
     ),
     Command(
-        "vars", "[NAME]", "list the variables of the kernel", "Code", "code.variables",
-        "Name, type, shape, size and the beginning of the value; with NAME those whose names hold it.",
-        shows=True,
+        "vars", "[LANGUAGE|NAME]", "list the variables of the kernels", "Code", "code.variables",
+        "Name, type, shape, size and the beginning of the value; with LANGUAGE those of its kernel, with "
+        "NAME those whose names hold it.",
+        completes="code.started_languages", shows=True,
     ),
     Command(
         "languages", "", "tell which languages run here", "Code", "code.which_languages",
@@ -142,10 +143,11 @@ TABLE = (
         completes="telling.setting_names", shows=True,
     ),
     Command(
-        "profile", "[NAME]", "tell which profile is in use, and which there are", "terp",
-        "telling.profile",
-        "With NAME it tells what that profile sets.",
-        completes="telling.profile_names", shows=True,
+        "profile", "[NAME]", "tell which profile is in use, or take another one", "terp",
+        "profile.use",
+        "With NAME its settings count from now on, below flags and variables, and what that changes is told. "
+        "The conversation stays; a kernel starts anew only where it has to, after a question.",
+        completes="profile.names",
     ),
     Command(
         "clear", "", "clear the screen", "terp", "switches.clear",

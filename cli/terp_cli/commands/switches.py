@@ -17,7 +17,12 @@ async def auto_run(talk: Talk, word: str) -> None:
         talk.auto_run = True
     else:
         talk.auto_run = _on("auto_run", word)
-    talk.say(f"{_state(talk)} {_means(talk)}" if talk.auto_run else _state(talk))
+    talk.say(asking(talk))
+
+
+def asking(talk: Talk) -> str:
+    """Whether code runs without being asked about now, and if so what that means."""
+    return f"{_state(talk)} {_means(talk)}" if talk.auto_run else _state(talk)
 
 
 async def verbose(talk: Talk, word: str) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     # There is a prompt before there is rich.
     from rich.text import Text
 
+    from terp.changing import Change
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
 
@@ -143,7 +144,7 @@ class Talk(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """The settings of this call."""
+        """The settings in effect."""
 
     @property
     def places(self) -> Places:
@@ -193,6 +194,13 @@ class Talk(Protocol):
 
         Raises:
             TerpError: it cannot.
+        """
+
+    async def use_profile(self, name: str) -> "Change | None":
+        """Go on with the settings of another profile; what that changed, or None if the person said no.
+
+        Raises:
+            TerpError: it cannot be.
         """
 
     def saved(self) -> Sequence[SavedSession]:

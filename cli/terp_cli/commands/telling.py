@@ -1,4 +1,4 @@
-"""Commands that tell: help, settings, profile, tokens, cost, where things are."""
+"""Commands that tell: settings, model, tokens, cost, where things are."""
 
 import asyncio
 import platform
@@ -19,17 +19,18 @@ async def settings(talk: Talk, wanted: str) -> None:
     if not rows:
         raise misused("settings", f"there is no setting like '{wanted}'.")
     given = talk.settings
-    lines = [(row.name, _value(getattr(given, row.name)), given.origin(row.name)) for row in rows]
+    lines = [(row.name, shown(getattr(given, row.name)), given.origin(row.name)) for row in rows]
     if len(rows) == 1:
         talk.say(rows[0].about)
     talk.show(columns(lines, talk.width, ("", "bold", "dim")))
 
 
-def _value(value: object) -> str:
+def shown(value: object) -> str:
+    """A value as people read it."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return shown if value not in (None, "", ()) else "–"
+    text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return text if value not in (None, "", ()) else "–"
 
 
 def setting_names(_: Talk, begun: str) -> Iterable[str]:
@@ -62,38 +63,6 @@ def known_models(talk: Talk, begun: str) -> Iterable[str]:
         *(found.model for found in keyed_models(talk.environ)),
     )
     return (name for name in dict.fromkeys(known) if begun.lower() in name.lower())
-
-
-async def profile(talk: Talk, name: str) -> None:
-    """Which profile is in use, and which there are; with a name, what that one sets."""
-    from terp.profiles import Profiles  # noqa: PLC0415  (reads YAML)
-
-    if name:
-        _show_profile(talk, name)
-        return
-    talk.say(f"The profile is {talk.profile}. Another one is taken with terp -p NAME:")
-    entries = Profiles(talk.places.profiles).listed()
-    lines = [(f"  {entry.name}", entry.description) for entry in entries]
-    talk.show(columns(lines, talk.width, ("bold", "")))
-
-
-def _show_profile(talk: Talk, name: str) -> None:
-    from terp.profiles import Profiles  # noqa: PLC0415  (see `profile`)
-
-    files = Profiles(talk.places.profiles).chain(name)
-    talk.say(files[0].description or f"The profile {name}.", f"It is taken with terp -p {name}, and sets:")
-    problems = [problem for file in files for problem in file.problems]
-    given = {key: one for file in reversed(files) for key, one in file.given.items()}
-    lines = [(f"  {key}", _value(one.value), one.origin) for key, one in given.items()]
-    talk.show(columns(lines or [("  nothing", "", "")], talk.width, ("", "bold", "dim")))
-    talk.say(*problems)
-
-
-def profile_names(talk: Talk, begun: str) -> Iterable[str]:
-    """The profiles whose names begin like this."""
-    from terp.profiles import Profiles  # noqa: PLC0415  (see `profile`)
-
-    return (name for name in Profiles(talk.places.profiles).names() if name.startswith(begun))
 
 
 async def doctor(talk: Talk, _: str) -> None:

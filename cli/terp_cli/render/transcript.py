@@ -105,6 +105,7 @@ class Transcript:
         # The files that this turn has told of.
         self._named: set[str] = set()
         self._status = Status()
+        self._running = self._asked = False
         self._usage = words.Usage()
         self._part: Stream | None = None
         self._name = ""
@@ -160,6 +161,7 @@ class Transcript:
             case (
                 TurnStarted() | Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted() | Noticed()
             ):
+                self._asked = self._asked and not isinstance(event, Answered)
                 self._line(words.told(event))
             case HistoryRewound() | SessionForked() | SessionResumed() | CodeCompared():
                 self._line(words.of_past(event))
@@ -197,7 +199,8 @@ class Transcript:
         match event:
             case CodeStarted(call_id=call_id, execution_count=number):
                 self._numbers[call_id] = number
-                self._status.wait("running", self._clock(), after_s=0.5)
+                self._running = True
+                self._run_on()
                 self._begin("output " + call_id, self._output())
             case Printed(call_id=call_id, output=output):
                 if not self.verbose and self._interruption.keeps(call_id, output):
@@ -211,10 +214,17 @@ class Transcript:
                 self._keep([] if begun else [words.late_header()])
                 self._keep(late.add(output))
             case CodeFinished():
+                self._running = False
                 self._status.clear()
                 self._finish_run(event)
             case _:
                 assert_never(event)
+
+    def _run_on(self) -> None:
+        """Wait for the code that runs, if any does."""
+        self._status.clear()
+        if self._running:
+            self._status.wait("running", self._clock(), after_s=0.5)
 
     def _wait(self, event: ModelCalled | ModelRetrying | Progress | Asked | KernelChanged) -> None:
         now = self._clock()
@@ -225,11 +235,13 @@ class Transcript:
                 self._line(words.retrying(event))
                 self._status.count_down("trying again", now, delay_s)
             case Progress(done=done, total=total, seconds=seconds):
-                self._status.wait(words.progress(event), now - seconds)
                 if 0 < total <= done:
-                    self._status.clear()
+                    self._run_on()
+                elif not self._asked:
+                    self._status.wait(words.progress(event), now - seconds)
             case Asked():
                 # Whoever asks draws the question; the person may be elsewhere.
+                self._asked = True
                 self._status.clear()
             case KernelChanged():
                 self._kernel_changed(event)

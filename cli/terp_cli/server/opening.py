@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from terp.opening import build_session
 from terp.person import AutoRun, Person
+from terp.project import bare_project
 from terp.session import Session
 from terp.settings import Settings
 from terp.store.folders import new_folder
@@ -103,7 +104,8 @@ class SettingsOpener:
                 settings,
                 AutoRun(person) if settings.auto_run else person,
                 place=place,
-                cwd=str(cwd),
+                # Nobody was asked about the files of a project in it.
+                project=bare_project(cwd),
                 environ=self._environ,
                 api_key=self._api_key,
             )

@@ -13,10 +13,9 @@ import uvicorn
 
 from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
-from terp.opening import kernel_options
-from terp.profiles import load_settings
 from terp.settings import Settings
 from terp.store.places import Secrets
+from terp.workbench import kernel_options
 from terp_cli.call import Call
 from terp_cli.server.application import application
 from terp_cli.server.ground import Ground
@@ -54,9 +53,7 @@ async def _served(
     ground = Ground(call.cwd, call.places)
     opener = SettingsOpener(
         settings,
-        lambda profile: load_settings(
-            call.line.given, profile=profile, environ=call.environ, places=call.places
-        ),
+        lambda profile: call.loaded(call.line.given, profile).settings,
         ground,
         call.environ,
         token,

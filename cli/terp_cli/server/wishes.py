@@ -13,17 +13,7 @@ from terp.settings import Settings
 # A path would name any file of this machine.
 _PROFILE = re.compile(r"\w[\w-]{0,63}")
 ORIGIN = "client"
-OF_CLIENTS = (
-    "temperature",
-    "max_tokens",
-    "context_window",
-    "supports_tools",
-    "supports_vision",
-    "reasoning_effort",
-    "system_message",
-    "instructions",
-    "max_output_chars",
-)
+OF_CLIENTS = tuple(name for name, row in table(Settings).items() if "wire" in row.sources)
 """The settings that a client may send: none of them lets code, keys or files out of the person's hands."""
 _KEPT = ("max_budget_usd", "session_quota_mb")
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from terp_cli.shells.entries import Entry, Value
-from terp_cli.subcommands import EXPORTS, SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
+from terp_cli.shells.entries import Entry, Value, providers, verbs_with
+from terp_cli.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 
 _HEAD = """\
 # Completion of terp in bash. Written by python -m terp_cli.shells; edit the tables it is made from.
@@ -32,6 +32,7 @@ _TAIL = """\
 
 complete -o default -F _terp terp
 """
+_AFTER = '"${COMP_WORDS[1]} ${COMP_WORDS[2]}"'
 _NO_FILES = "compopt +o default 2>/dev/null"
 
 
@@ -42,10 +43,8 @@ def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
 
 def _arms(entries: Sequence[Entry], profiles: Sequence[str]) -> Iterator[str]:
     yield f"{_flags(entries, 'profile')})"
-    yield f"    words=({' '.join(profiles)})"
-    yield '    for word in "$own"/*.yaml "$own"/*.yml; do'
-    yield '        [[ -f $word ]] && word=${word##*/} && words+=("${word%.*}")'
-    yield "    done ;;"
+    yield from _profiles(profiles, "    ")
+    yield "    ;;"
     yield f"{_flags(entries, 'session')}) {_NO_FILES}"
     yield from _sessions("    ")
     yield "    ;;"
@@ -65,16 +64,32 @@ def _arms(entries: Sequence[Entry], profiles: Sequence[str]) -> Iterator[str]:
     yield f"        words=({' '.join(command.name for command in SUBCOMMANDS)})"
     yield "    elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then"
     yield f"        words=({' '.join(SHELLS)})"
-    yield "    elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then"
-    yield f"        words=({' '.join(SESSION_VERBS)})"
+    for command, verbs in VERBS.items():
+        yield f"    elif ((COMP_CWORD == 2)) && [[ $before == {command} ]]; then"
+        yield f"        words=({' '.join(verbs)})"
     yield "    elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then"
     yield f"        words=({' '.join(EXPORTS)})"
-    verbs = "|".join(WITH_IDS)
-    yield f"    elif [[ ${{COMP_WORDS[1]}} == sessions && ${{COMP_WORDS[2]}} == @({verbs}) ]] ||"
+    yield f"    elif [[ {_AFTER} == @({_after('session')}) ]] ||"
     yield "        { ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == export ]]; }; then"
     yield f"        {_NO_FILES}"
     yield from _sessions("        ")
+    yield f"    elif [[ {_AFTER} == @({_after('provider')}) ]]; then"
+    yield f"        {_NO_FILES}; words=({' '.join(providers())})"
+    yield f"    elif [[ {_AFTER} == @({_after('profile')}) ]]; then"
+    yield from _profiles(profiles, "        ")
     yield "    fi ;;"
+
+
+def _after(offered: str) -> str:
+    """The commands behind which something is offered, as a pattern."""
+    return "|".join(f"{command}' '{verb}" for command, verb in verbs_with(offered))
+
+
+def _profiles(profiles: Sequence[str], indent: str) -> Iterator[str]:
+    yield f"{indent}words=({' '.join(profiles)})"
+    yield f'{indent}for word in "$own"/*.yaml "$own"/*.yml; do'
+    yield f'{indent}    [[ -f $word ]] && word=${{word##*/}} && words+=("${{word%.*}}")'
+    yield f"{indent}done"
 
 
 def _sessions(indent: str) -> Iterator[str]:

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
+from terp.models.providers import PROVIDERS
 from terp.setting import Setting
 from terp_cli.flags import Flag, all_flags, long_names
+from terp_cli.subcommands import VERBS
 
 Value = Literal["none", "text", "choice", "file", "directory", "profile", "session"]
 _BY_METAVAR: dict[str, Value] = {
@@ -32,6 +34,21 @@ class Entry:
 def entries() -> list[Entry]:
     """Every flag that is understood, in the order of `--help`."""
     return [_entry(list(same)) for _, same in groupby(all_flags().values(), _meaning)]
+
+
+def verbs_with(offered: str) -> list[tuple[str, str]]:
+    """The subcommands and verbs behind which this kind of thing can stand."""
+    return [
+        (command, verb)
+        for command, rows in VERBS.items()
+        for verb, row in rows.items()
+        if row.offers == offered
+    ]
+
+
+def providers() -> list[str]:
+    """The providers that take a key."""
+    return sorted(name for name, provider in PROVIDERS.items() if provider.key_envs)
 
 
 def _meaning(flag: Flag) -> tuple[str, object]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from terp_cli.shells.entries import Entry
-from terp_cli.subcommands import EXPORTS, SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
+from terp_cli.shells.entries import Entry, providers, verbs_with
+from terp_cli.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 
 _HEAD = """\
 # Completion of terp in fish. Written by python -m terp_cli.shells; edit the tables it is made from.
@@ -60,12 +60,17 @@ def _subcommands() -> Iterator[str]:
     for command in SUBCOMMANDS:
         yield f"complete -c terp -n '__terp_after terp' -a {command.name} -d {_quoted(command.about)}"
     yield f"complete -c terp -n '__terp_after terp completions' -x -a '{' '.join(SHELLS)}'"
-    yield f"complete -c terp -n '__terp_after terp sessions' -x -a '{' '.join(SESSION_VERBS)}'"
+    for name, verbs in VERBS.items():
+        yield f"complete -c terp -n '__terp_after terp {name}' -x -a '{' '.join(verbs)}'"
     yield f"complete -c terp -n '__terp_after terp export' -x -a '{' '.join(EXPORTS)}'"
     for format_ in EXPORTS:
         yield f"complete -c terp -n '__terp_after terp export {format_}' -x -a '(__terp_sessions)'"
-    for verb in WITH_IDS:
-        yield f"complete -c terp -n '__terp_after terp sessions {verb}' -x -a '(__terp_sessions)'"
+    for name, verb in verbs_with("session"):
+        yield f"complete -c terp -n '__terp_after terp {name} {verb}' -x -a '(__terp_sessions)'"
+    for name, verb in verbs_with("profile"):
+        yield f"complete -c terp -n '__terp_after terp {name} {verb}' -a '(__terp_profiles)'"
+    for name, verb in verbs_with("provider"):
+        yield f"complete -c terp -n '__terp_after terp {name} {verb}' -x -a '{' '.join(providers())}'"
 
 
 def _flag(entry: Entry) -> str:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from terp_cli.shells.entries import Entry
-from terp_cli.subcommands import EXPORTS, SESSION_VERBS, SHELLS, SUBCOMMANDS, WITH_IDS
+from terp_cli.shells.entries import Entry, providers, verbs_with
+from terp_cli.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 
 _HEAD = """\
 #compdef terp
@@ -32,12 +32,15 @@ _terp_first() {
 _terp_rest() {
     if ((CURRENT == 3)) && [[ $words[2] == completions ]]; then
         compadd @SHELLS@
-    elif ((CURRENT == 3)) && [[ $words[2] == sessions ]]; then
-        compadd @VERBS@
+@VERBS@
     elif ((CURRENT == 3)) && [[ $words[2] == export ]]; then
         compadd @EXPORTS@
-    elif [[ $words[2] == sessions && $words[3] == (@WITH_IDS@) ]] || [[ $words[2] == export ]]; then
+    elif [[ "$words[2] $words[3]" == (@WITH_SESSIONS@) || $words[2] == export ]]; then
         _terp_sessions
+    elif [[ "$words[2] $words[3]" == (@WITH_PROVIDERS@) ]]; then
+        compadd @PROVIDERS@
+    elif [[ "$words[2] $words[3]" == (@WITH_PROFILES@) ]]; then
+        _terp_profiles
     else
         _files
     fi
@@ -72,15 +75,29 @@ def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
         "@PROFILES@": " ".join(profiles),
         "@COMMANDS@": "\n".join(commands),
         "@SHELLS@": " ".join(SHELLS),
-        "@VERBS@": " ".join(SESSION_VERBS),
+        "@VERBS@": "\n".join(_verbs()),
         "@EXPORTS@": " ".join(EXPORTS),
-        "@WITH_IDS@": "|".join(WITH_IDS),
+        "@WITH_SESSIONS@": _after("session"),
+        "@WITH_PROVIDERS@": _after("provider"),
+        "@WITH_PROFILES@": _after("profile"),
+        "@PROVIDERS@": " ".join(providers()),
         "@FLAGS@": "\n".join(f"        {spec} \\" for entry in entries for spec in _specs(entry)),
     }
     text = _HEAD
     for mark, part in parts.items():
         text = text.replace(mark, part)
     return text
+
+
+def _verbs() -> Iterator[str]:
+    for command, verbs in VERBS.items():
+        yield f"    elif ((CURRENT == 3)) && [[ $words[2] == {command} ]]; then"
+        yield f"        compadd {' '.join(verbs)}"
+
+
+def _after(offered: str) -> str:
+    """The commands behind which something is offered, as a pattern."""
+    return "|".join(f"{command}\\ {verb}" for command, verb in verbs_with(offered))
 
 
 def _specs(entry: Entry) -> Iterator[str]:

@@ -15,7 +15,8 @@ def effects_of(language: str, code: str, known: Mapping[str, str] | None = None,
     """What `code` would do, as far as every name in it is known; raises nothing, whatever the code.
 
     `known` are names that the kernel has already, each with the full name of the module, function or
-    class it is or is an instance of (`{"pd": "pandas", "df": "pandas.DataFrame"}`); all others are unknown.
+    class it is or is an instance of (`{"pd": "pandas", "df": "pandas.DataFrame"}`), or `TOOL` for a tool of
+    the session; all others are unknown.
     A module in the directory `cwd` takes the place of one of the same name that would be known.
     """
     if len(code) > MOST_CHARACTERS:

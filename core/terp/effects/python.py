@@ -32,6 +32,8 @@ from terp.effects.values import (
     joined,
 )
 
+TOOL = "terp.tools"
+"""The full name of whatever is a tool of the session: nobody has read what it does."""
 _MOST_READINGS = 6
 _ENTERED = {"file", "database", "archive", "instance", "content"}
 
@@ -138,6 +140,8 @@ class Reader:
             given = names[key] if key in names else _of_parts(bindings)
             self._read.append((key, given))
             return self.mentioned(node, given)
+        if self._known.get(node.id) == TOOL:
+            return self.doubt(node, f"{'calls' if node in self.walk.called else 'passes on'} tool {node.id}")
         if node.id in self._known:
             return self.mentioned(node, _from_kernel(self._known[node.id]))
         if is_known(f"builtins.{node.id}"):

@@ -1,16 +1,14 @@
 """Questions to a kernel beside its runs: completions, help, variables. They run no code of a cell."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from terp.errors import KernelBusy
 from terp.kernels.channels import Message
 from terp.kernels.protocol import Variable
 from terp.kernels.reports import shape_in
+from terp.kernels.running import RunningKernel
 from terp.plain import without_escapes
-
-if TYPE_CHECKING:
-    from terp.kernels.process import KernelProcess
 
 # Whoever types a line waits for completions.
 _TYPING_S = 0.15
@@ -22,8 +20,8 @@ _VARIABLES_BUSY_S, _VARIABLES_S = 0.3, 1.0
 class Asides:
     """Asks the kernel that runs now, if one does; while code runs, in a subshell of it (ipykernel 7)."""
 
-    def __init__(self, process: Callable[[], "KernelProcess | None"], busy: Callable[[], bool]) -> None:
-        self._process = process
+    def __init__(self, running: Callable[[], RunningKernel | None], busy: Callable[[], bool]) -> None:
+        self._running = running
         self._busy = busy
 
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
@@ -49,7 +47,7 @@ class Asides:
         Raises:
             KernelBusy: the code that runs lets nothing else run.
         """
-        if self._process() is None:
+        if self._running() is None:
             return ()
         answer = await self._ask_bootstrap("variables", _VARIABLES_BUSY_S if self._busy() else _VARIABLES_S)
         if answer is None:
@@ -62,16 +60,16 @@ class Asides:
         return tuple(name for name in (answer or {}).get("missing") or () if name in modules)
 
     async def _ask(self, kind: str, content: Message, timeout_s: float) -> Message:
-        process = self._process()
-        if process is None:
+        running = self._running()
+        if running is None:
             return {}
-        return await process.ask(kind, content, timeout_s, busy=self._busy()) or {}
+        return await running.ask(kind, content, timeout_s, busy=self._busy()) or {}
 
     async def _ask_bootstrap(self, what: str, timeout_s: float, about: Sequence[str] = ()) -> Message | None:
-        process = self._process()
-        if process is None:
+        running = self._running()
+        if running is None:
             return None
-        return await process.ask_bootstrap(what, timeout_s, busy=self._busy(), about=about)
+        return await running.ask_bootstrap(what, timeout_s, busy=self._busy(), about=about)
 
 
 def _variable(row: Any) -> Variable:

@@ -2,12 +2,15 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import terp
+from terp.importing import import_slow
+from terp.kernels.connection import Connection
 from terp.pythons.interpreter import Interpreter
 
 # `-E` and `-P` keep the person's PYTHONPATH and directory away from the host; what it starts has them.
@@ -22,7 +25,9 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A command line with `{connection_file}` in it, a directory, an environment, and why this one.
+    """Implements `Way` with a process of our own.
+
+    It is a command line with `{connection_file}` in it, a directory, an environment, and why this one.
 
     `bootstrap` is code that the kernel runs silently before the first cell. `transport` is how messages
     travel: sockets in a private directory, or ports of 127.0.0.1 for kernels that know nothing else.
@@ -40,6 +45,11 @@ class Launch:
     transport: Literal["ipc", "tcp"] = "ipc"
     interrupt_by: Literal["signal", "message"] = "signal"
     results_lag: bool = False
+
+    def load(self) -> Callable[[], Connection]:
+        """What makes the process."""
+        # Importing jupyter_client takes 100 ms, in which a front end wants to draw.
+        return partial(import_slow("terp.kernels.process").KernelProcess, self)
 
 
 # These folders come last on the path, so that nothing in them shadows what the environment has itself, and

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from terp.errors import SettingsError, UnknownLanguage
 from terp.events import KernelState
+from terp.kernels.connection import Way
 from terp.kernels.environment import find_python
 from terp.kernels.jupyter import JupyterKernel
-from terp.kernels.launch import Launch
 from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
 from terp.kernels.runtimes import python as python_runtime
@@ -70,7 +70,7 @@ class LocalKernels:
         for name, row in best_runtimes(self._machine()).items():
             names.setdefault(row, []).append(name)
         return [
-            KnownLanguage(tuple(theirs), found, row.remedy, row.keeps_state, row.tested)
+            KnownLanguage(tuple(theirs), found, row.remedy, row.keeps_state, row.tested, row.tells_variables)
             for (row, found), theirs in names.items()
         ]
 
@@ -87,12 +87,12 @@ class LocalKernels:
             raise UnknownLanguage(f"No kernel here runs {language!r}. There is: {known}.")
         return self._kernel(self._here[name])
 
-    def jupyter(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
-        """A kernel process with what these kernels have in common."""
+    def jupyter(self, language: str, way: Callable[[str], Way]) -> JupyterKernel:
+        """A kernel with what these kernels have in common."""
         return JupyterKernel(
             language,
             self.cwd,
-            launch,
+            way,
             self._listeners,
             max_output_chars=self.options.max_output_chars,
             own_files=self.own_files,

@@ -28,7 +28,8 @@ class KnownLanguage:
     """A language that could run here. `names` all mean one kernel, the main name first.
 
     `by` is what runs it, in a few words; without it nothing does, and `remedy` is how to get it. Without
-    `keeps_state` every run begins anew; what is not `tested` was written from documentation.
+    `keeps_state` every run begins anew; what is not `tested` was written from documentation. Where
+    not `tells_variables`, `Kernel.variables` has no answer.
     """
 
     names: tuple[str, ...]
@@ -36,6 +37,7 @@ class KnownLanguage:
     remedy: str = ""
     keeps_state: bool = True
     tested: bool = True
+    tells_variables: bool = True
 
 
 class KernelListener(Protocol):

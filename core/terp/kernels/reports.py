@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from terp.outputs import BackCall, Held, StoppedAt, VariableAction, VariableChange
+from terp.outputs import BackCall, Held, StoppedAt, ToolWorking, VariableAction, VariableChange
 
 _ACTIONS: Mapping[str, VariableAction] = {"new": "new", "changed": "changed", "removed": "removed"}
 _MOST, _LONGEST = 100, 300
@@ -23,6 +23,12 @@ def back_call_in(text: str) -> BackCall:
     if not (isinstance(service, str) and isinstance(arguments, dict)):
         return BackCall("", {})
     return BackCall(service, arguments)
+
+
+def tool_in(report: Mapping[str, Any]) -> ToolWorking | None:
+    """The tool that a report tells of, or None."""
+    name = _text(report.get("tool"))
+    return ToolWorking(name, over=report.get("over") is True) if name.isidentifier() else None
 
 
 def changes_in(report: Mapping[str, Any]) -> tuple[VariableChange, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
-from terp.kernels.reports import back_call_in
+from terp.kernels.reports import back_call_in, tool_in
 from terp.kernels.translation import Translator, error_of, omitted, pages, report_of
 from terp.outputs import BackCall, Error, InputRequest, Output, RunStarted, RunStatus
 
@@ -139,6 +139,10 @@ class Run:
         if report.get("asks"):
             self._markers += 1
             self._release()
+        if tool := tool_in(report):
+            self._started_with(0)
+            self.backlog.put(tool)
+            return
         dropped = omitted(report)
         if dropped:
             self._put(dropped)

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ from terp.models.adapters import open_model
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.options import AdapterName, ModelOptions
 from terp.models.protocol import Model
+from terp.models.routing import route
 from terp.person import Consent, Nobody, Person
 from terp.settings import Settings
 
@@ -72,6 +74,23 @@ async def _with_found_model(settings: Settings, environ: Mapping[str, str], pers
     return replace(settings, model=found.model, api_base=found.api_base)
 
 
+def settings_for(name: str, present: str, settings: Settings, api_key: str) -> tuple[Settings, str]:
+    """The settings and the key for another model; those of one provider never go to the next.
+
+    A name without a provider is one of the server at `api_base`, if there is one.
+    """
+    if settings.api_base and "/" not in name:
+        return replace(settings, model=name), api_key
+    if provider_of(name) == provider_of(present):
+        return replace(settings, model=name), api_key
+    return replace(settings, model=name, api_base="", api_key_env="", api_version=""), ""
+
+
+def provider_of(model: str) -> str:
+    """The part of a model's name that says who runs it."""
+    return model.partition("/")[0]
+
+
 def _live(
     settings: Settings,
     languages: Sequence[str],
@@ -79,7 +98,36 @@ def _live(
     api_key: str,
     functions: Collection[str],
 ) -> Model:
-    options = ModelOptions(
+    """The model of `settings`, with those behind it that stand in for it."""
+    first = _alone(settings, languages, environ, api_key, functions)
+    if not settings.fallback_models:
+        return first
+    from terp.models.falling_back import FallingBackModel  # noqa: PLC0415  (for who names a second one)
+
+    others = []
+    for name in settings.fallback_models:
+        wanted, key = settings_for(name, settings.model, settings, api_key)
+        # A name that says no provider is a mistake now, and not when the first model fails.
+        route(_options(wanted, key), environ)
+        others.append((name, partial(_alone, wanted, languages, environ, key, functions)))
+    return FallingBackModel(first, others)
+
+
+def _alone(
+    settings: Settings,
+    languages: Sequence[str],
+    environ: Mapping[str, str],
+    api_key: str,
+    functions: Collection[str],
+) -> Model:
+    model = open_model(_options(settings, api_key), environ=environ)
+    if settings.supports_tools is False:
+        return FencedModel(model, languages, functions=functions)
+    return with_text_fallback(model, languages, functions=functions)
+
+
+def _options(settings: Settings, api_key: str) -> ModelOptions:
+    return ModelOptions(
         model=settings.model,
         adapter=cast("AdapterName", settings.adapter),
         api_base=settings.api_base,
@@ -94,10 +142,6 @@ def _live(
         timeout_s=settings.timeout_s,
         retries=settings.retries,
     )
-    model = open_model(options, environ=environ)
-    if settings.supports_tools is False:
-        return FencedModel(model, languages, functions=functions)
-    return with_text_fallback(model, languages, functions=functions)
 
 
 def _sampling(settings: Settings) -> dict[str, Any]:

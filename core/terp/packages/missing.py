@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from terp.installing import Installer, InstallFailed
@@ -11,6 +12,7 @@ from terp.outputs import Error
 from terp.packages.distributions import known_distribution, normal
 from terp.packages.wheels import wheel_modules
 from terp.person import Choice, Option
+from terp.profile_file import short_path
 from terp.pythons.interpreter import Interpreter, has_distribution, has_module
 from terp.tool import Call
 from terp.voice import Voice
@@ -52,6 +54,11 @@ class MissingPackages:
         self._voice = voice
         self._environ = environ
         self._tried: set[str] = set()
+
+    def want(self, policy: Policy, configured: Sequence[str]) -> None:
+        """Go by another policy, and have other packages there before the next code."""
+        self.policy = policy
+        self._configured = list(configured)
 
     def waits(self, language: str) -> bool:
         """Whether configured packages have to be there before the kernel of `language` starts."""
@@ -136,7 +143,7 @@ class MissingPackages:
             else ""
         )
         interpreter = self._interpreter()
-        why = f"The code imports it; it goes into {interpreter.packages or interpreter.path}.{doubt}"
+        why = f"The code imports it; it goes into {short_path(_folder(interpreter))}.{doubt}"
         answer = await self._voice.choose(Choice(f"Install {', '.join(map(_named, wanted))}?", _ANSWERS, why))
         if answer == "a":
             self.policy = "always"
@@ -164,6 +171,11 @@ class MissingPackages:
     def _installer(self) -> Installer:
         interpreter = self._interpreter()
         return Installer(interpreter.path, self._environ, interpreter.packages)
+
+
+def _folder(interpreter: Interpreter) -> Path:
+    """Where packages go: the environment's own folder, or the one beside it."""
+    return Path(interpreter.packages or Path(interpreter.path).parent.parent)
 
 
 def _named(wanted: Wanted) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from terp.project import upwards
+
 _IN_PROJECT = (".venv", "venv", ".pixi/envs/default")
 
 
@@ -35,22 +37,11 @@ def active_python(environ: Mapping[str, str]) -> tuple[str, str]:
 
 def project_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None:
     """The Python of the project that `cwd` is in: of its folders, or of Poetry's or Pipenv's own."""
-    for folder in _upwards(Path(cwd), environ):
+    for folder in upwards(Path(cwd), environ):
         for prefix in _environments(folder, environ):
             if path := _python_in(prefix):
                 return ProjectPython(path, str(folder))
     return None
-
-
-def _upwards(cwd: Path, environ: Mapping[str, str]) -> Iterator[Path]:
-    """The folders of a project from within: up to its repository's, and never the home directory."""
-    home = Path(environ.get("HOME") or "~").expanduser()
-    for folder in (cwd, *cwd.parents):
-        if folder in (home, Path(folder.anchor)):
-            return
-        yield folder
-        if (folder / ".git").exists():
-            return
 
 
 def _environments(folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +70,12 @@ def has_module(python: str, name: str) -> bool:
         for folder in site_packages(python)
         for end in ("", ".py")
     )
+
+
+def present_packages(python: str, names: Iterable[str]) -> list[str]:
+    """Those of the packages, named as they are imported, that lie in the folders of a Python."""
+    there = {found.name for folder in site_packages(python) for found in folder.iterdir()}
+    return [name for name in names if name in there]
 
 
 def version_of(python: str) -> str:

@@ -17,10 +17,11 @@ class _Refused(Exception):
         self.line, self.why = line, why
 
 
-def read_python(source: str, place: str, path: str) -> Declared:
+def read_python(source: str, place: str, path: str, *, alone: bool = True) -> Declared:
     """The tools in the source of the file at `path`; `place` is how people know it.
 
-    Every problem is one line with place, line, function and parameter. The other tools are there.
+    It is `alone` unless it is part of a package, from which it can import. Every problem is one line with
+    place, line, function and parameter. The other tools are there.
     """
     try:
         tree = ast.parse(source)
@@ -28,6 +29,8 @@ def read_python(source: str, place: str, path: str) -> Declared:
         line = getattr(error, "lineno", 0) or 0
         why = getattr(error, "msg", "") or str(error)
         return Declared((), (f"{place}:{line}: {why}; none of its tools is there.",))
+    if alone and (wrong := _relative_import(tree, place)):
+        return Declared((), (wrong,))
     tools: dict[str, Tool] = {}
     problems: list[str] = []
     for function, registration in _registered(tree):
@@ -37,6 +40,17 @@ def read_python(source: str, place: str, path: str) -> Declared:
         except _Refused as refused:
             problems.append(f"{place}:{refused.line}: {function.name}: {refused.why}.")
     return Declared(tuple(tools.values()), tuple(problems))
+
+
+def _relative_import(tree: ast.Module, place: str) -> str:
+    """What is wrong with an import from a package that a tool file is no part of; "" without one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            names = ", ".join(alias.name for alias in node.names)
+            written = f"from {node.module} import {names}" if node.module else f"import {names}"
+            why = f"a tool file is in no package. Write `{written}`: it finds what lies beside the file"
+            return f"{place}:{node.lineno}: {why}. None of its tools is there."
+    return ""
 
 
 def _registered(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.expr]]:

@@ -23,7 +23,7 @@ def _declared() -> tuple[Tool, ...]:
     from terp.tools.python_files import read_python  # noqa: PLC0415
 
     path = Path(__file__).parent.parent / "kernels" / "inside" / "shipped.py"
-    read = read_python(path.read_text(encoding="utf-8"), SHIPPED, str(path))
+    read = read_python(path.read_text(encoding="utf-8"), SHIPPED, str(path), alone=False)
     return tuple(
         replace(tool, source=SHIPPED, how="import", target=f"{_MODULE}:{tool.name}") for tool in read.tools
     )

@@ -22,6 +22,7 @@ from terp_cli.commands.saved import SavedSession
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from terp.changing import Change
     from terp_cli.commands.talk import Talk
 
 
@@ -106,6 +107,7 @@ class Noted:
         self.environ: Mapping[str, str] = {"PATH": ""}
         self.did: list[Any] = []
         self.yes = False
+        self.changes: list[Change] = []
         self.earlier: Sequence[SavedSession] = ()
 
     async def does(self, line: str) -> list[Any]:
@@ -142,6 +144,12 @@ class Noted:
 
     async def use_model(self, name: str) -> None:
         self.session.model = Model(name)
+
+    async def use_profile(self, name: str) -> "Change | None":
+        change = self.changes.pop() if self.changes else None
+        if change is not None:
+            self.auto_run = change.after.auto_run
+        return change
 
     def saved(self) -> Sequence[SavedSession]:
         return self.earlier

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from terp.errors import SettingsError
 from terp.events import ModelCalled, UsageReported
 from terp.setting import table
 from terp.settings import Given, Settings, combine
@@ -72,38 +71,8 @@ async def test_tokens_of_another_model_are_an_estimate(tmp_path: Path) -> None:
     assert how == "This is an estimate, by o200k_base."
 
 
-async def test_the_profiles_are_told(tmp_path: Path) -> None:
-    first, *rest = await Noted(tmp_path).does("/profile")
-    assert first == "The profile is default. Another one is taken with terp -p NAME:"
-    assert [line.split()[0] for line in rest] == ["default", "demo", "fast", "local"]
-
-
-async def test_a_profile_is_told_with_what_it_sets(tmp_path: Path) -> None:
-    told, how, *sets = await Noted(tmp_path).does("/profile local")
-    assert (told, how) == (
-        "A model on this machine: patient with slow replies, careful with small windows.",
-        "It is taken with terp -p local, and sets:",
-    )
-    assert [line.split()[:2] for line in sets] == [
-        ["timeout_s", "600.0"], ["max_output_chars", "6000"], ["temperature", "0.2"]
-    ]  # fmt: skip
-
-
-async def test_a_profile_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="there is no profile 'locla'"):
-        await Noted(tmp_path).does("/profile locla")
-
-
 def offered(talk: Noted, command: str, begun: str) -> list[str]:
     return [word for word, _ in all_commands().arguments(talk, command, begun)]
-
-
-def test_the_names_of_profiles_are_offered(tmp_path: Path) -> None:
-    talk = Noted(tmp_path)
-    talk.places.profiles.mkdir(parents=True)
-    (talk.places.profiles / "work.yaml").write_text("model: openai/o3\n")
-    assert offered(talk, "profile", "") == ["default", "demo", "fast", "local", "work"]
-    assert offered(talk, "profile", "w") == ["work"]
 
 
 async def test_the_models_that_are_known_here_are_offered(tmp_path: Path) -> None:

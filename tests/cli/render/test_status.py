@@ -2,7 +2,16 @@
 
 import pytest
 
-from terp.events import CodeStarted, Event, KernelChanged, ModelCalled, ModelRetrying, Progress
+from terp.events import (
+    Answered,
+    Asked,
+    CodeStarted,
+    Event,
+    KernelChanged,
+    ModelCalled,
+    ModelRetrying,
+    Progress,
+)
 from terp_cli.render.transcript import Transcript
 from tests.cli.drawing import Clock
 
@@ -41,3 +50,18 @@ def test_what_is_waited_for_is_told_with_its_time(event: Event, seconds: float, 
 def test_a_kernel_that_is_ready_is_not_waited_for() -> None:
     events = (KernelChanged("python", "starting"), KernelChanged("python", "ready"))
     assert waiting(*events, seconds=5.0) == []
+
+
+def test_a_tool_that_takes_its_time_is_named_until_it_is_over() -> None:
+    running, calling = CodeStarted("c1", 1), Progress("calling tool search_web", 0, 0, 0.0)
+    assert waiting(running, calling, seconds=2.0) == ["calling tool search_web · 2.0 s"]
+    over = Progress("calling tool search_web", 1, 1, 0.0)
+    assert waiting(running, calling, over, seconds=2.0) == ["running · 2.0 s"]
+
+
+def test_nothing_is_waited_for_while_the_person_is_asked() -> None:
+    calling = Progress("calling tool edit_file", 0, 0, 0.0)
+    asked = Asked("q1", "consent", "Change a.py?")
+    assert waiting(CodeStarted("c1", 1), asked, calling, seconds=2.0) == []
+    again = (asked, Answered("q1", "yes", "person"), calling)
+    assert waiting(CodeStarted("c1", 1), *again, seconds=2.0) == ["calling tool edit_file · 2.0 s"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -247,8 +248,7 @@ async def test_fifty_sessions_stream_their_own_answers(tmp_path: Path) -> None:
 
 
 async def test_the_server_tells_what_it_counts_and_the_schema_of_its_events(tmp_path: Path) -> None:
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-
+    jsonschema = import_module("jsonschema")
     async with serving(tmp_path, call("x = 1"), "done") as server:
         session = await server.created()
         schema = (await server.client.get("/v1/schema/events")).json()
@@ -257,6 +257,6 @@ async def test_the_server_tells_what_it_counts_and_the_schema_of_its_events(tmp_
         await server.client.post(f"/v1/sessions/{session}/interrupt")
         await server.opener.made[0].idle()
         told = (await server.sessions.open[0].transcript.since(0)).told
-    validator = Draft202012Validator(schema)
+    validator = jsonschema.Draft202012Validator(schema)
     assert [error.message for one in told for error in validator.iter_errors(json.loads(one.json))] == []
     assert "terp_sessions_open 1\n" in metrics

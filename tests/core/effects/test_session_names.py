@@ -1,4 +1,6 @@
 from terp.effects.analysis import effects_of
+from terp.effects.found import cannot_tell
+from terp.effects.python import TOOL
 from terp.effects.session_names import SessionNames
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
 from terp.log import EventLog
@@ -45,6 +47,16 @@ def test_a_cell_that_makes_types_of_its_own_teaches_nothing() -> None:
     kernel = Kernel()
     kernel.ran("class DataFrame:\n    pass\ndf = DataFrame()", new("df", "DataFrame"))
     assert kernel.known == {}
+
+
+def test_a_tool_of_the_session_is_named_and_doubted() -> None:
+    known = {"get_weather": TOOL}
+    called = effects_of("python", "print(get_weather('Paris'))", known)
+    assert called == cannot_tell("calls tool get_weather (line 1)")
+    assert effects_of("python", "list(map(get_weather, []))", known).targets("cannot tell")[0] == (
+        "passes on tool get_weather (line 1)"
+    )
+    assert effects_of("python", "def get_weather(city): return city\nget_weather('Paris')", known).found == ()
 
 
 def test_the_persons_own_code_and_a_new_kernel_make_all_names_unknown() -> None:

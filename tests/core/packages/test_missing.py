@@ -46,10 +46,12 @@ class Place:
     folder: Path
     environ: Mapping[str, str]
 
-    async def events(self, *code: str, letter: str = "y", **settings: Any) -> "Heard":
+    async def events(
+        self, *code: str, letter: str = "y", person: Agreeable | None = None, **settings: Any
+    ) -> "Heard":
         model = ScriptedModel(*([call(one)] for one in code))
         opening = terp.open(
-            person=Agreeable(letter),
+            person=person or Agreeable(letter),
             cwd=self.folder,
             environ=self.environ,
             model="openai/scripted",
@@ -97,6 +99,18 @@ async def test_a_cell_that_imports_a_missing_package_runs_once_after_consent(pla
     assert heard.asked == ["Install demo-pkg (for demo_mod)?"]
     assert (heard.printed, (place.folder / "log").read_text()) == ("42\n", "x")
     assert heard.results[0].startswith("[demo-pkg (for demo_mod) was missing and is installed now.]\n42\n")
+
+
+async def test_the_question_names_the_folder_of_the_environment(place: Place) -> None:
+    asked: list[Choice] = []
+
+    class Asked(Agreeable):
+        async def choose(self, choice: Choice) -> str:
+            asked.append(choice)
+            return "n"
+
+    await place.events("import demo_mod", person=Asked())
+    assert [choice.why for choice in asked] == [f"The code imports it; it goes into {place.folder / 'env'}."]
 
 
 async def test_without_consent_nothing_is_installed_and_the_model_is_told(place: Place) -> None:

@@ -8,7 +8,7 @@ import pytest
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel
-from terp.outputs import BackCall, Error, RunEnded
+from terp.outputs import BackCall, Error, RunEnded, ToolWorking
 from terp.places import Places
 from terp.settings import Settings
 from terp.tools.reading import read_toolbox
@@ -63,6 +63,18 @@ def plain(value: "pandas.DataFrame") -> str:
     return type(value).__name__
 
 @register_tool
+def slow(seconds: float) -> None:
+    """Takes its time."""
+    import time
+    time.sleep(seconds)
+
+@register_tool
+def beside() -> str:
+    """Uses what lies beside its file."""
+    import helper_of_mine, statistics
+    return f"{helper_of_mine.VALUE} {statistics.mean([1, 3])}"
+
+@register_tool
 def names() -> list:
     """Names all tools, and breaks its copy."""
     mine = get_tools()
@@ -87,6 +99,8 @@ def anyio_backend() -> str:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tools")
     (folder / "mine.py").write_text(TOOLS)
+    (folder / "helper_of_mine.py").write_text("VALUE = 42")
+    (folder / "statistics.py").write_text("raise ImportError('hides a module of Python')")
     (folder / "broken.py").write_text(
         "import nowhere_to_be_found\n@register_tool\ndef broken():\n    'Does nothing.'\n"
     )
@@ -96,8 +110,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 async def kernel(folder: Path) -> AsyncGenerator[Kernel, None]:
-    kernels = LocalKernels(str(folder))
-    settings = Settings(tools=("mine.py", "broken.py", "declared.yaml"))
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    kernels = LocalKernels(str(elsewhere))
+    settings = Settings(tools=("../mine.py", "../broken.py", "../declared.yaml"))
     toolbox = read_toolbox(settings, {}, Places(folder / "config", folder / "state"), kernels)
     assert toolbox.problems == ()
     kernels.options = KernelOptions(prelude=toolbox.prelude())
@@ -156,6 +172,24 @@ async def test_what_is_not_required_may_be_left_out(kernel: Kernel) -> None:
 )
 async def test_wrong_arguments_are_explained(kernel: Kernel, code: str, told: str) -> None:
     assert error(await ran(kernel, code)) == f"TypeError: {told}"
+
+
+async def test_a_tool_file_imports_what_lies_beside_it_and_hides_nothing(kernel: Kernel) -> None:
+    assert (await ran(kernel, "beside()")).results == ["42 2"]
+
+
+async def test_a_tool_that_takes_its_time_is_told_and_a_quick_one_is_not(kernel: Kernel) -> None:
+    run = await ran(kernel, "two_lines(); slow(0.8); two_lines()")
+    told = [item for item in run.items if isinstance(item, ToolWorking)]
+    assert told == [ToolWorking("slow"), ToolWorking("slow", over=True)]
+
+
+async def test_a_tool_that_fails_or_is_interrupted_is_told_to_be_over(kernel: Kernel) -> None:
+    run = await ran(
+        kernel, "import threading, _thread\nthreading.Timer(0.8, _thread.interrupt_main).start()\nslow(9)"
+    )
+    told = [item for item in run.items if isinstance(item, ToolWorking)]
+    assert told == [ToolWorking("slow"), ToolWorking("slow", over=True)]
 
 
 async def test_an_exit_ends_the_tool_alone(kernel: Kernel) -> None:

@@ -111,3 +111,11 @@ def test_a_decorator_takes_a_limit_and_nothing_else(decorator: str) -> None:
 
 def test_a_file_that_is_no_python_has_no_tools() -> None:
     assert read("def f(:\n") == Declared((), ("tools.py:1: invalid syntax; none of its tools is there.",))
+
+
+def test_a_relative_import_is_refused_with_what_to_write() -> None:
+    source = "from . import a, b\n@register_tool\ndef f():\n    'Does it.'\n"
+    why = "tools.py:1: a tool file is in no package. Write `import a, b`: it finds what lies beside the file."
+    assert read(source) == Declared((), (f"{why} None of its tools is there.",))
+    within = "@register_tool\ndef f():\n    'Does it.'\n    from .a import b\n"
+    assert "tools.py:4: a tool file is in no package. Write `from a import b`" in read(within).problems[0]

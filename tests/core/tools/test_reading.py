@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
+from terp.loading import load_settings
 from terp.places import Places
-from terp.profiles import load_settings
 from terp.settings import Settings
 from terp.tools.reading import read_toolbox
 from terp.tools.toolbox import Toolbox, is_shipped
@@ -95,7 +95,7 @@ def test_a_path_in_a_profile_is_relative_to_the_profile(tmp_path: Path) -> None:
     declare(profile.with_name("work.py"), "teamwork")
     profile.write_text("tools: [work.py]")
     places = Places(tmp_path / "config", tmp_path / "state")
-    settings = load_settings({}, profile=str(profile), environ={}, places=places)
+    settings = load_settings({}, profile=str(profile), environ={}, places=places).settings
     assert settings.tools == (str(profile.with_name("work.py")),)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import terp
+from terp.effects.found import cannot_tell
 from terp.events import CodeProposed, Noticed, TurnFinished
 from terp.person import AutoRun
 from terp.testing import ScriptedPerson, collect
@@ -87,6 +88,13 @@ async def test_a_call_of_its_name_is_served_by_the_same_function(tmp_path: Path)
     turns = Turns(tmp_path, [weather("beijing")], "ok")
     assert await turns.play() == ["beijing: sunny, None"]
     assert turns.proposed == ["get_weather(city_name='beijing')"]
+
+
+async def test_what_it_would_do_names_the_tool(tmp_path: Path) -> None:
+    turns = Turns(tmp_path, [weather("beijing")], "ok")
+    await turns.play()
+    [proposed] = [event for event in turns.events if isinstance(event, CodeProposed)]
+    assert proposed.effects == cannot_tell("calls tool get_weather (line 1)")
 
 
 async def test_parallel_calls_are_each_answered(tmp_path: Path) -> None:

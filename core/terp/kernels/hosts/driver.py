@@ -3,11 +3,17 @@
 Code goes to the script through one pipe, each cell ended by a NUL. Through another it answers in JSON, each
 answer ended by a NUL: `{}` once it is ready, then for each cell `{"value": TEXT or null}` or
 `{"name": …, "message": …, "trace": […]}`. Streams are pipes of their own.
+
+What begins with U+0001 is no cell but a question between cells: after it come a number and `names`, or
+`complete WORD`. It is answered with `{"answer": NUMBER, "rows": […]}`: for names a row of name, type and a
+short look at the value, for a word all words that begin so. No answer runs code of the person's.
 """
 
 import json
 import os
-from collections.abc import Mapping
+import re
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +26,11 @@ from terp.kernels.hosts.program import STATUS_UNKNOWN, Program
 from terp.kernels.hosts.program_kernel import ProgramKernel
 from terp.kernels.hosts.starting import serve
 from terp.kernels.hosts.streams import Printer
+
+# The adapter waits for variables a second, and for completions less.
+_ANSWER_S = 0.5
+_QUESTION = "\x01"
+_MOST_MATCHES = 200
 
 
 class DriverKernel(ProgramKernel):
@@ -38,6 +49,8 @@ class DriverKernel(ProgramKernel):
         }
         self._heard = b""
         self._verdict: Mapping[str, Any] | None = None
+        self._asked = 0
+        self._answer: Mapping[str, Any] = {}
         self._verdicts = self._code = -1
         self._cwd = str(Path.cwd())
         self._program: Program | None = None
@@ -49,10 +62,26 @@ class DriverKernel(ProgramKernel):
         """Run a cell; the language's own error is the failure."""
         if "\0" in cell.code:
             return Failure("ValueError", "The code holds a NUL character.")
+        if cell.code.startswith(_QUESTION):
+            return Failure("ValueError", "The code begins with a control character.")
         try:
             return self._failed_start(cell) or self._run(cell)
         except OSError as error:
             return Failure("ProgramNotStarted", f"{self.program}: {error.strerror}")
+
+    def names(self) -> Sequence[tuple[str, str, str]]:
+        """What the code has defined."""
+        rows = self._answered("names") if self._driver.word else ()
+        return sorted((str(name), str(kind), str(head)) for name, kind, head in rows)
+
+    async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
+        """What the program knows that begins like the word before the cursor."""
+        found = re.search(self._driver.word, code[:cursor_pos]) if self._driver.word else None
+        word = found[0] if found else ""
+        rows = self._answered(f"complete {word}") if word and self.is_free() else ()
+        matches = sorted({str(row) for row in rows})[:_MOST_MATCHES]
+        ends = {"cursor_start": cursor_pos - len(word), "cursor_end": cursor_pos}
+        return {"status": "ok", "matches": matches, **ends, "metadata": {}}
 
     def stop(self) -> None:
         """End the program and what it started."""
@@ -71,6 +100,24 @@ class DriverKernel(ProgramKernel):
         self._cwd = self._moved(cell, program)
         assert self._verdict is not None
         return self._judged(cell, self._verdict)
+
+    def _answered(self, question: str) -> Sequence[Any]:
+        """The rows of an answer; none when the program does not run, or has no time."""
+        program = self._program
+        if program is None or program.code is not None or self._verdict is None:
+            return ()
+        self._asked, self._answer = self._asked + 1, {}
+        try:
+            _write(self._code, f"{_QUESTION}{self._asked} {question}\0".encode(errors="replace"))
+        except BrokenPipeError:
+            return ()
+        deadline = time.monotonic() + _ANSWER_S
+        # An answer that comes too late is that to another question.
+        while self._answer.get("answer") != self._asked and (left := deadline - time.monotonic()) > 0:
+            self.wires.wait(left)
+            if program.code is not None:
+                return ()
+        return list(self._answer.get("rows") or ()) if self._answer.get("answer") == self._asked else ()
 
     def _judged(self, cell: Cell, verdict: Mapping[str, Any]) -> Failure | None:
         if "name" not in verdict:
@@ -145,8 +192,13 @@ class DriverKernel(ProgramKernel):
             self.wires.remove(self._verdicts)
             return
         *whole, self._heard = (self._heard + data).split(b"\0")
-        for verdict in whole:
-            self._verdict = json.loads(verdict)
+        for told in whole:
+            # What a program tells of its bytes may be no text.
+            frame = json.loads(told.decode(errors="replace"))
+            if "answer" in frame:
+                self._answer = frame
+            else:
+                self._verdict = frame
 
     def _has_verdict(self) -> bool:
         return self._verdict is not None

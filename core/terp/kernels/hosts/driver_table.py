@@ -14,6 +14,7 @@ class Driver:
 
     In `command` stand `{program}`, the `{folder}` in which it is, `{script}`, and `{code}` and `{verdict}`
     for the descriptors. With `alone` an interrupt goes to the program and to nothing that it has started.
+    `word` finds the word before the cursor that can be completed; without it the script answers no questions.
     """
 
     title: str
@@ -21,6 +22,7 @@ class Driver:
     command: tuple[str, ...]
     extension: str
     mimetype: str
+    word: str = ""
     alone: bool = False
 
     def argv(self, program: str, code: int, verdict: int) -> list[str]:
@@ -34,7 +36,9 @@ class Driver:
 _PLAIN = ("{program}", "{script}", "{code}", "{verdict}")
 
 DRIVERS: Mapping[str, Driver] = {
-    "ruby": Driver("Ruby", "ruby.rb", _PLAIN, ".rb", "text/x-ruby"),
+    "ruby": Driver(
+        "Ruby", "ruby.rb", _PLAIN, ".rb", "text/x-ruby", r"[@$]{0,2}[\w:.]*\w[?!]?\Z|[\w)]\.\Z|\w::\Z"
+    ),
     "php": Driver(
         "PHP",
         "php.php",
@@ -50,8 +54,9 @@ DRIVERS: Mapping[str, Driver] = {
         ),
         ".php",
         "text/x-php",
+        word=r"\$?\w+(?:(?:->|::)\w*)*\Z|\$\Z",
     ),
-    "perl": Driver("Perl", "perl.pl", _PLAIN, ".pl", "text/x-perl"),
+    "perl": Driver("Perl", "perl.pl", _PLAIN, ".pl", "text/x-perl", word=r"[$@%&]?\w[\w:]*\Z|[$@%&]\Z"),
     "lua": Driver(
         "Lua",
         "lua.lua",
@@ -63,6 +68,7 @@ DRIVERS: Mapping[str, Driver] = {
         ),
         ".lua",
         "text/x-lua",
+        word=r"[A-Za-z_]\w*(?:[.:]\w*)*\Z",
     ),
     "r": Driver(
         "R",
@@ -70,6 +76,7 @@ DRIVERS: Mapping[str, Driver] = {
         ("{program}", "--no-restore", "--no-save", "{script}", "{code}", "{verdict}"),
         ".r",
         "text/x-r-source",
+        word=r"[A-Za-z.][\w.]*(?:(?:\$|@|:::?)[\w.]*)*\Z",
     ),
     "java": Driver(
         "Java",
@@ -78,6 +85,7 @@ DRIVERS: Mapping[str, Driver] = {
         ("{folder}/java", "-XX:TieredStopAtLevel=1", *_PLAIN[1:]),
         ".java",
         "text/x-java",
+        word=r"[A-Za-z_]\w*(?:\.\w*)*\Z",
         # The code runs in a second machine below, which SIGINT would end.
         alone=True,
     ),
@@ -88,5 +96,7 @@ DRIVERS: Mapping[str, Driver] = {
         ".ps1",
         "text/x-powershell",
     ),
-    "javascript": Driver("Node", "node.cjs", _PLAIN, ".js", "text/javascript"),
+    "javascript": Driver(
+        "Node", "node.cjs", _PLAIN, ".js", "text/javascript", r"[A-Za-z_$][\w$]*(?:\??\.[\w$]*)*\Z"
+    ),
 }

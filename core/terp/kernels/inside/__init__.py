@@ -45,6 +45,12 @@ def call(service: str, **arguments: Any) -> Any:
     return answer["value"]
 
 
+def report(**facts: Any) -> None:
+    """Tell the adapter something about the cell that runs; a process that was forked has nothing to tell."""
+    if os.getpid() == _home.pid:
+        _home.report(**facts)
+
+
 def answer_questions(home: Home, namespace: Namespace) -> None:
     """Answer what the adapter asks beside the cells, through a comm: that runs no code of a cell."""
     listings: list[Any] = []

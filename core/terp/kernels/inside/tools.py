@@ -11,6 +11,7 @@ import builtins
 import copy
 import functools
 import linecache
+import os
 import sys
 import types
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from inspect import Parameter, Signature, signature
 from typing import Any
+
+from .working import Working
 
 TRUNCATED = " [TRUNCATED]"
 
@@ -49,7 +52,10 @@ class Written(str):
 class Tools:
     """The tools of this kernel, and the modules of their files."""
 
-    def __init__(self, declared: list[dict[str, Any]], sources: dict[str, str]) -> None:
+    def __init__(
+        self, declared: list[dict[str, Any]], sources: dict[str, str], tell: Callable[..., None]
+    ) -> None:
+        self.working = Working(tell)
         self.declared = {tool["name"]: tool for tool in declared}
         self.sources = sources
         self.modules: dict[str, Any] = {}
@@ -60,7 +66,8 @@ class Tools:
         def call(*args: Any, **kwargs: Any) -> Any:
             given = bound(tool, args, kwargs)
             try:
-                result = self.answer(tool, given)
+                with self.working.on(tool["name"]):
+                    result = self.answer(tool, given)
             except SystemExit as end:
                 raise RuntimeError(f"Tool `{tool['name']}` called sys.exit({end.code!r}).") from end
             return finished(result, tool["max_chars"])
@@ -95,6 +102,9 @@ class Tools:
             # The file may be changed, or out of reach from here.
             linecache.cache[path] = (len(source), None, source.splitlines(True), path)
             sys.modules[module.__name__] = module
+            # Last, so that what lies beside a tool file hides no other module.
+            if os.path.dirname(path) not in sys.path:  # noqa: PTH120
+                sys.path.append(os.path.dirname(path))  # noqa: PTH120
             try:
                 exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
             except BaseException:
@@ -202,7 +212,9 @@ provided: list[Tools] = []
 
 def provide(declared: list[dict[str, Any]], sources: dict[str, str]) -> None:
     """Put the tools beside Python's own names."""
-    tools = Tools(declared, sources)
+    from . import report  # noqa: PLC0415 - the package imports this module last
+
+    tools = Tools(declared, sources, report)
     provided[:] = [tools]
     sys.meta_path.append(Importable())
     for tool in declared:

@@ -33,7 +33,7 @@ _SET = {
 def runtime() -> Runtime:
     """The row of deno."""
     remedy = "pip install deno, in the environment of terp."
-    return Runtime(("javascript", "typescript"), find_deno, remedy, _make)
+    return Runtime(("javascript", "typescript"), find_deno, remedy, _make, tells_variables=False)
 
 
 def find_deno(machine: Machine) -> str:

@@ -23,6 +23,7 @@ class Driven:
     programs: tuple[str, ...]
     remedy: str
     tested: bool = True
+    tells_variables: bool = True
 
 
 DRIVEN = (
@@ -53,6 +54,7 @@ DRIVEN = (
         ("pwsh",),
         "Debian: the package powershell of Microsoft. macOS: brew install powershell.",
         tested=False,
+        tells_variables=False,
     ),
 )
 
@@ -60,7 +62,14 @@ DRIVEN = (
 def runtimes() -> Sequence[Runtime]:
     """One row for each of them."""
     return [
-        Runtime(row.names, _finder(row.programs), row.remedy, _maker(row), tested=row.tested)
+        Runtime(
+            row.names,
+            _finder(row.programs),
+            row.remedy,
+            _maker(row),
+            tested=row.tested,
+            tells_variables=row.tells_variables,
+        )
         for row in DRIVEN
     ]
 

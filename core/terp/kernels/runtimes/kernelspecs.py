@@ -47,7 +47,7 @@ def runtimes(machine: Machine, taken: Sequence[str]) -> Sequence[Runtime]:
         name = next((name for name in (spec.language, spec.name) if not language_of(name, names)), "")
         if name:
             names.append(name)
-            rows.append(Runtime((name,), _finder(spec), "", _maker(name, spec)))
+            rows.append(Runtime((name,), _finder(spec), "", _maker(name, spec), tells_variables=False))
     return rows
 
 

@@ -28,10 +28,9 @@ def _find(machine: Machine) -> str:
 
 
 def _make(kernels: "LocalKernels") -> "JupyterKernel":
-    options = kernels.options
-
     def launch(token: str) -> Launch:
-        interpreter = kernels.python
+        # As they are by then: they may change between two starts.
+        options, interpreter = kernels.options, kernels.python
         return Launch(
             argv=python_argv(interpreter),
             cwd=kernels.cwd,

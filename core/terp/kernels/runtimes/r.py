@@ -32,7 +32,7 @@ _IRKERNEL = ("--no-echo", "--no-restore", "-e", "IRkernel::main()", "--args", "{
 def runtimes() -> Sequence[Runtime]:
     """The row of IRkernel, and that of R without it."""
     return (
-        Runtime(("r",), _find_irkernel, _REMEDY, _make_irkernel),
+        Runtime(("r",), _find_irkernel, _REMEDY, _make_irkernel, tells_variables=False),
         Runtime(("r",), _find_r, _REMEDY, _make),
     )
 

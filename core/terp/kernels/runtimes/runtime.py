@@ -31,7 +31,7 @@ class Runtime:
     `names` are what models are offered, the main name first; all of them mean the same kernel. `find` says
     what would run it here ("/usr/bin/ruby"), or "" when nothing does, without starting a process; `remedy`
     is how to get it. A runtime without `keeps_state` forgets everything between two runs; one that is not
-    `tested` was written from documentation.
+    `tested` was written from documentation; one without `tells_variables` does not list them.
     """
 
     names: tuple[str, ...]
@@ -40,6 +40,7 @@ class Runtime:
     make: "Callable[[LocalKernels], Kernel]"
     keeps_state: bool = True
     tested: bool = True
+    tells_variables: bool = True
 
     @property
     def language(self) -> str:

@@ -9,8 +9,10 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 import jdk.jshell.DeclarationSnippet;
 import jdk.jshell.EvalException;
@@ -21,6 +23,7 @@ import jdk.jshell.SnippetEvent;
 import jdk.jshell.SourceCodeAnalysis.CompletionInfo;
 import jdk.jshell.TypeDeclSnippet;
 import jdk.jshell.UnresolvedReferenceException;
+import jdk.jshell.VarSnippet;
 
 class JShellDriver {
     /** Says that the code ended its machine, with a status that only that machine knew. */
@@ -28,6 +31,7 @@ class JShellDriver {
     private static final String IMPORTS = "io math net nio.file time util util.concurrent util.function util.regex util.stream";
 
     private final JShell shell = JShell.builder().in(System.in).out(System.out).err(System.err).build();
+    private final Map<String, String> looks = new HashMap<>();
     private volatile boolean stopped;
 
     /** The verdict on one cell. */
@@ -36,6 +40,7 @@ class JShellDriver {
         TypeDeclSnippet program = null;
         boolean onlyTypes = true;
         stopped = false;
+        looks.clear();
         for (String rest = code; !rest.isBlank(); ) {
             CompletionInfo part = shell.sourceCodeAnalysis().analyzeCompletion(rest);
             String source = part.source() == null ? rest : part.source();
@@ -108,6 +113,41 @@ class JShellDriver {
         return made.append('"').toString();
     }
 
+    /** The answer to what is asked between cells: see driver.py. */
+    private String answered(String question) {
+        String[] parts = question.substring(1).split(" ", 3);
+        List<String> rows = parts[1].equals("names") ? names() : words(parts[2]);
+        return "{\"answer\":" + parts[0] + ",\"rows\":[" + String.join(",", rows) + "]}";
+    }
+
+    private List<String> names() {
+        List<String> rows = new ArrayList<>();
+        shell.variables().filter(one -> shell.status(one).isActive()).forEach(one -> rows.add(row(one.name(), one.typeName(), looked(one))));
+        shell.methods().filter(one -> shell.status(one).isActive()).forEach(one -> rows.add(row(one.name(), "method", one.signature())));
+        shell.types().filter(one -> shell.status(one).isActive()).forEach(one -> rows.add(row(one.name(), "type", "")));
+        return rows;
+    }
+
+    /** A value is shown by its own `toString`, so only that of a type of Java's is looked at. */
+    private String looked(VarSnippet variable) {
+        if (!variable.typeName().matches("(?:byte|short|int|long|float|double|boolean|char|String|(?:Byte|Short|Integer|Long|Float|Double|Boolean|Character))")) {
+            return "";
+        }
+        // Each look compiles and runs a line.
+        String value = looks.computeIfAbsent(variable.name(), name -> shell.varValue(variable));
+        return value.length() > 100 ? value.substring(0, 100) + "…" : value;
+    }
+
+    private static String row(String name, String type, String head) {
+        return "[" + quoted(name) + "," + quoted(type) + "," + quoted(head) + "]";
+    }
+
+    private List<String> words(String word) {
+        int[] anchor = new int[1];
+        return shell.sourceCodeAnalysis().completionSuggestions(word, word.length(), anchor).stream()
+            .map(one -> quoted(word.substring(0, anchor[0]) + one.continuation())).distinct().limit(500).collect(Collectors.toList());
+    }
+
     private static String next(InputStream in) throws IOException {
         ByteArrayOutputStream read = new ByteArrayOutputStream();
         for (int one = in.read(); one != 0; one = in.read()) {
@@ -136,7 +176,8 @@ class JShellDriver {
         driver.shell.onShutdown(shell -> Runtime.getRuntime().halt(STATUS_UNKNOWN));
         tell(out, "{}");
         while (true) {
-            tell(out, driver.evaluate(next(in)));
+            String code = next(in);
+            tell(out, code.startsWith("\u0001") ? driver.answered(code) : driver.evaluate(code));
         }
     }
 }

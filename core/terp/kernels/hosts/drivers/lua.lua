@@ -90,6 +90,62 @@ local function loaded(code)
   return found or whole, message
 end
 
+-- What is asked between cells. No metamethod is called: it is the person's code.
+local known, rawget, ipairs = {TERP = true}, rawget, ipairs
+for name in next, _G do known[name] = true end
+local keywords = {}
+for word in ("and break do else elseif end false for function goto if in local nil not or repeat return then true until while"):gmatch("%a+") do
+  keywords[word] = true
+end
+
+local function head(value, depth)
+  local kind = type(value)
+  if kind == "string" then return format("%q", value:sub(1, 80)):gsub("\\\n", "\\n") .. (#value > 80 and "…" or "") end
+  if kind == "number" or kind == "boolean" or kind == "nil" then return tostring(value) end
+  if kind ~= "table" or depth > 1 then return depth == 0 and "" or kind end
+  local parts = {}
+  for key, one in next, value do
+    if #parts == 20 then parts[21] = "…" break end
+    local listed = math.type(key) == "integer" and key == #parts + 1
+    parts[#parts + 1] = (listed and "" or (type(key) == "string" and key or head(key, 2)) .. " = ") .. head(one, depth + 1)
+  end
+  return "{" .. concat(parts, ", ") .. "}"
+end
+
+local function names()
+  local rows = {}
+  for name, value in next, _G do
+    if not known[name] and type(name) == "string" and #rows < 5000 then
+      rows[#rows + 1] = "[" .. quoted(name) .. "," .. quoted(type(value)) .. "," .. quoted(head(value, 0)) .. "]"
+    end
+  end
+  return rows
+end
+
+local function words(word)
+  local path, begun = word:match("^(.*[.:])([%w_]*)$")
+  local within = _G
+  for name in (path or ""):gmatch("[%w_]+") do
+    within = type(within) == "table" and rawget(within, name) or type(within) == "string" and string[name] or nil
+  end
+  if type(within) == "string" then within = string end
+  local rows, start = {}, begun or word
+  for _, space in ipairs(path and {within} or {within, keywords}) do
+    if type(space) == "table" then
+      for name in next, space do
+        if type(name) == "string" and name:sub(1, #start) == start then rows[#rows + 1] = quoted((path or "") .. name) end
+      end
+    end
+  end
+  return rows
+end
+
+local function answer(question)
+  local number, what, word = question:match("^\1(%d+) (%a+) ?(.*)$")
+  local done, rows = pcall(what == "names" and names or words, word)
+  tell(format('"answer":%s,"rows":[%s]', number, done and concat(rows, ",") or ""))
+end
+
 local function failed(message)
   local frames = {}
   for line in traceback("", 2):gmatch("\t([^\n]+)") do
@@ -123,6 +179,9 @@ local function serve()
     if not char then os.exit(0) end
     if char ~= "\0" then
       code[#code + 1] = char
+    elseif code[1] == "\1" then
+      answer(concat(code))
+      code = {}
     else
       busy = true
       local run, message = loaded(kept(concat(code)))

@@ -32,7 +32,7 @@ process.emitWarning = (...all) => String(all[0]).includes("DEFAULT_LOADER") || w
 hidden("require", require_);
 hidden("module", { exports: {} });
 hidden("exports", module.exports);
-hidden(Symbol.for("terp"), { load, show, post: () => post() });
+hidden(Symbol.for("terp"), { load, show, head: (value) => head(value), members: (value) => members(value), post: () => post() });
 const HERE = 'globalThis[Symbol.for("terp")]';
 const go = new vm.Script(`${HERE}.post()`);
 
@@ -130,6 +130,75 @@ function evaluate(text) {
   });
 }
 
+// What is asked between cells. The inspector refuses what would change anything, a getter for instance.
+const QUESTION = /^\x01(\d+) (\w+) ?([^]*)$/;
+const known = new Set(Object.getOwnPropertyNames(globalThis));
+const KEYWORDS = `async await break case catch class const continue debugger default delete do else export extends
+  false finally for function if import in instanceof let new null return static super switch this throw true try typeof
+  undefined var void while yield`.split(/\s+/);
+
+function asked(method, parameters) {
+  let told;
+  session.post(method, parameters, (_, result) => { told = result; });
+  return told;
+}
+
+const declared = () => asked("Runtime.globalLexicalScopeNames", {})?.names ?? [];
+
+function looked(expression) {
+  const told = asked("Runtime.evaluate", { expression, silent: true, throwOnSideEffect: true, objectGroup: "cell" });
+  return told && !told.exceptionDetails ? told.result : undefined;
+}
+
+function called(objectId, functionDeclaration) {
+  return asked("Runtime.callFunctionOn", { objectId, functionDeclaration, returnByValue: true, silent: true })?.result?.value;
+}
+
+const LOOK = { depth: 1, maxArrayLength: 20, maxStringLength: 80, customInspect: false, breakLength: Infinity, compact: 3 };
+const head = (value) => util.inspect(value, LOOK).slice(0, 300);
+
+function row(name) {
+  const found = looked(name);
+  if (!found) return [name, "?", ""];
+  if (found.objectId === undefined) {
+    const text = found.type === "string" ? head(found.value) : (found.description ?? String(found.value));
+    return [name, found.type, found.type === "undefined" ? "" : text];
+  }
+  const text = ["function", "symbol"].includes(found.type) ? "" : called(found.objectId, `function () { return ${HERE}.head(this) }`);
+  return [name, found.className ?? found.type, text ?? ""];
+}
+
+function names() {
+  const globals = Object.getOwnPropertyNames(globalThis).filter((name) => !known.has(name) && /^[\w$]+$/.test(name));
+  return [...declared(), ...globals].slice(0, 5000).map(row);
+}
+
+function words(word) {
+  const [, path, receiver] = /^((.*?)\??\.)[\w$]*$/s.exec(word.replace(/[\w$]*$/, "x")) ?? [];
+  if (!path) return [...declared(), ...Object.getOwnPropertyNames(globalThis), ...KEYWORDS].filter((name) => name.startsWith(word));
+  const found = looked(`Object(${receiver})`) ?? looked(receiver);
+  const members = found?.objectId && called(found.objectId, `function () { return ${HERE}.members(this) }`);
+  return (members ?? []).map((name) => path + name).filter((name) => name.startsWith(word));
+}
+
+function members(value) {
+  const found = new Set();
+  for (let one = value; one !== null && one !== undefined && !util.types.isProxy(one); one = Object.getPrototypeOf(one)) {
+    for (const name of Object.getOwnPropertyNames(one)) if (/^[A-Za-z_$][\w$]*$/.test(name)) found.add(name);
+  }
+  return [...found].slice(0, 1000);
+}
+
+function answered(number, what, word) {
+  try {
+    return { answer: Number(number), rows: what === "names" ? names() : words(word) };
+  } catch {
+    return { answer: Number(number), rows: [] };
+  } finally {
+    session.post("Runtime.releaseObjectGroup", { objectGroup: "cell" });
+  }
+}
+
 const tell = (told) => fs.writeSync(verdict, `${JSON.stringify(told)}\0`);
 const late = (error) => console.error("Uncaught", error?.stack ? own(error.stack).join("\n    ") : error);
 writesAtOnce(process.stdout, 1);
@@ -145,6 +214,11 @@ process.on("unhandledRejection", late);
     const cells = (text + piece).split("\0");
     text = cells.pop();
     for (const cell of cells) {
+      const question = QUESTION.exec(cell);
+      if (question) {
+        tell(answered(...question.slice(1)));
+        continue;
+      }
       const told = await evaluate(cell);
       interrupt = () => {};
       session.post("Runtime.releaseObjectGroup", { objectGroup: "cell" });

@@ -82,6 +82,53 @@ sub shown {
     return quoted(@values == 1 ? $text : "($text)");
 }
 
+# What is asked between cells. Nothing overloaded is called: it is the person's code.
+my %known;
+my @words = qw(and bless chdir chomp chop chr close defined delete die do each else elsif eval exists exit for foreach
+    grep hex if index int join keys lc lcfirst length local lt map my ne next not oct open opendir or our package pop
+    print printf push qw ref require return reverse rindex say scalar shift sort splice split sprintf sub substr
+    system tr uc ucfirst undef unless unlink unshift until use values wantarray warn while);
+
+sub head {
+    my ($value, $depth) = @_;
+    return "undef" unless defined $value;
+    my $kind = ref $value;
+    return $value =~ /^-?\d[\d.]{0,30}\z/ ? $value : "'" . substr($value, 0, 80) . (length $value > 80 ? "…'" : "'") unless $kind;
+    return $depth ? $kind : "" if $depth > 1 || $kind !~ /^(?:ARRAY|HASH)$/;
+    my @parts = $kind eq "ARRAY" ? map({ head($_, $depth + 1) } @$value[0 .. ($#$value < 19 ? $#$value : 19)])
+        : map({ "$_ => " . head($value->{$_}, $depth + 1) } grep { defined } (sort keys %$value)[0 .. 19]);
+    push @parts, "…" if ($kind eq "ARRAY" ? @$value : keys %$value) > 20;
+    return $kind eq "ARRAY" ? "[@{[join ', ', @parts]}]" : "{@{[join ', ', @parts]}}";
+}
+
+# Name, sigil, type and value of what the code has put into the main package.
+sub defined_names {
+    no strict "refs";
+    my @found;
+    for my $name (sort grep { /^[A-Za-z]\w*\z/ && !$known{$_} && ref(\$main::{$_}) =~ /^(?:GLOB|REF)$/ } keys %main::) {
+        my $glob = \*{"main::$name"};
+        my $scalar = ${*$glob{SCALAR}};
+        push @found, [$name, "\$", ref $scalar || "scalar", $scalar] if defined $scalar || $kept{"\$$name"};
+        push @found, [$name, "\@", "array", *$glob{ARRAY}] if *$glob{ARRAY};
+        push @found, [$name, "%", "hash", *$glob{HASH}] if *$glob{HASH};
+        push @found, [$name, "&", "sub", *$glob{CODE}] if *$glob{CODE} && is_own(*$glob{CODE});
+    }
+    return @found;
+}
+
+sub is_own { require B; my $from = B::svref_2object($_[0])->GV; return $from->isa("B::GV") && $from->STASH->NAME eq "main" }
+
+sub rows {
+    my ($what, $word) = @_;
+    my @found = defined_names();
+    return map { "[" . join(",", quoted($_->[0]), quoted($_->[2]), quoted(head($_->[3], 0))) . "]" } @found if $what eq "names";
+    my ($sign, $begun) = $word =~ /^([\$\@%&]?)(.*)/s;
+    # An element of @list is $list[0].
+    my @all = map { "$sign$_->[0]" } grep { $sign eq "\$" ? $_->[1] ne "&" : $_->[1] eq ($sign || "&") } @found;
+    push @all, @words unless $sign;
+    return map { quoted($_) } grep { index($_, $word) == 0 } @all;
+}
+
 my ($number_in, $number_out) = splice @ARGV, 0, 2;
 open $in, "<&=", $number_in or die $!;
 open $out, ">&=", $number_out or die $!;
@@ -89,8 +136,14 @@ binmode $_ for $in, $out;
 $_->autoflush for $out, \*STDOUT, \*STDERR;
 $SIG{INT} = "IGNORE";
 answer();
+$known{$_} = 1 for keys %main::;
 while (defined(my $code = do { local $/ = "\0"; <$in> })) {
     chop $code;
+    if ($code =~ /^\x01(\d+) (\w+) ?(.*)/s) {
+        my @rows = eval { rows($2, $3) };
+        answer(answer => $1, rows => "[" . join(",", @rows) . "]");
+        next;
+    }
     # Or Perl would name this handle in its messages.
     $. = 0;
     my ($made, $statement) = prepared($code);

@@ -37,6 +37,10 @@ final class TerpDriver
             if (($char = fgetc(self::$in)) === false) {
                 exit(0);
             }
+            if ($char === "\0" && preg_match('/^\x01(\d+) (\w+) ?(.*)$/s', $code, $asked)) {
+                self::answer((int) $asked[1], $asked[2], $asked[3]);
+                $code = $char = '';
+            }
         }
         $code = self::returning(preg_replace('/^\s*<\?php\b/', '', substr($code, 0, -1)));
         self::interruptible(true);
@@ -58,6 +62,93 @@ final class TerpDriver
             }
         }
         return ['name' => get_class($error), 'message' => $error->getMessage(), 'trace' => array_values(array_unique($trace))];
+    }
+
+    private static function answer(int $number, string $what, string $word): void
+    {
+        try {
+            $rows = array_slice($what === 'names' ? self::names() : self::words($word), 0, 5000);
+        } catch (Throwable) {
+            $rows = [];
+        }
+        self::tell(['answer' => $number, 'rows' => $rows]);
+    }
+
+    private static function names(): array
+    {
+        $rows = [];
+        foreach (self::variables() as $name => $value) {
+            $rows[] = [(string) $name, get_debug_type($value), self::head($value)];
+        }
+        foreach (self::defined() as $kind => $names) {
+            foreach ($names as $name) {
+                $rows[] = [$name, $kind, $kind === 'constant' ? self::head(constant($name)) : ''];
+            }
+        }
+        return $rows;
+    }
+
+    private static function variables(): array
+    {
+        $own = ['GLOBALS', '_GET', '_POST', '_COOKIE', '_FILES', '_SERVER', '_ENV', '_REQUEST', '_SESSION', 'argc', 'argv'];
+        return array_diff_key($GLOBALS, array_flip($own));
+    }
+
+    /** What the code has defined, by its kind. */
+    private static function defined(): array
+    {
+        $classes = array_filter(get_declared_classes(), function (string $name): bool {
+            return !(new ReflectionClass($name))->isInternal() && !in_array($name, [self::class, Interrupted::class], true);
+        });
+        return [
+            'function' => get_defined_functions()['user'],
+            'class' => array_filter($classes, fn(string $name): bool => !str_contains($name, '@anonymous')),
+            'constant' => array_keys(get_defined_constants(true)['user'] ?? []),
+        ];
+    }
+
+    private static function head(mixed $value, int $depth = 0): string
+    {
+        if (is_string($value)) {
+            return var_export(substr($value, 0, 80), true) . (strlen($value) > 80 ? '…' : '');
+        }
+        if (is_scalar($value)) {
+            return var_export($value, true);
+        }
+        if (!is_array($value) || $depth > 1) {
+            return $depth === 0 || $value === null ? '' : get_debug_type($value);
+        }
+        $parts = [];
+        foreach (array_slice($value, 0, 20, true) as $key => $one) {
+            $parts[] = (array_is_list($value) ? '' : "$key => ") . self::head($one, $depth + 1);
+        }
+        return '[' . implode(', ', $parts) . (count($value) > 20 ? ', …' : '') . ']';
+    }
+
+    private static function words(string $word): array
+    {
+        if (preg_match('/^(.*(?:->|::))(\w*)$/s', $word, $found)) {
+            [$known, $start] = [self::members($found[1]), $found[1]];
+        } elseif (str_starts_with($word, '$')) {
+            [$known, $start] = [array_keys(self::variables()), '$'];
+        } else {
+            $functions = get_defined_functions();
+            $known = [...$functions['internal'], ...$functions['user'], ...get_declared_classes(), ...array_keys(get_defined_constants())];
+            $start = '';
+        }
+        $all = array_map(fn($name): string => $start . $name, $known);
+        return array_values(array_filter($all, fn(string $name): bool => str_starts_with($name, $word)));
+    }
+
+    private static function members(string $path): array
+    {
+        if (str_ends_with($path, '::')) {
+            $class = new ReflectionClass(substr($path, 0, -2));
+            $static = array_map(fn($one) => $one->getName(), $class->getMethods(ReflectionMethod::IS_STATIC));
+            return [...$static, ...array_keys($class->getConstants())];
+        }
+        $value = self::variables()[substr($path, 1, -2)] ?? null;
+        return is_object($value) ? [...get_class_methods($value), ...array_keys(get_object_vars($value))] : [];
     }
 
     private static function place(string $file): string

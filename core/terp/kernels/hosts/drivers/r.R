@@ -82,6 +82,40 @@ local({
     )
   }
 
+  # What is asked between cells.
+  row <- function(name) {
+    if (bindingIsActive(name, globalenv())) return(c(name, "active binding", ""))
+    value <- get(name, globalenv())
+    look <- if (is.function(value)) "" else tryCatch(
+      utils::capture.output(utils::str(value, give.attr = FALSE, max.level = 1, vec.len = 4, nchar.max = 80))[1],
+      error = function(problem) ""
+    )
+    c(name, class(value)[1], trimws(gsub("[[:space:]]+", " ", look)))
+  }
+
+  words <- function(word) {
+    utils:::.assignLinebuffer(word)
+    utils:::.assignEnd(nchar(word))
+    utils:::.guessTokenFromLine()
+    utils:::.completeToken()
+    token <- utils:::.CompletionEnv[["token"]]
+    before <- substr(word, 1, nchar(word) - nchar(token))
+    found <- paste0(before, utils:::.retrieveCompletions())
+    # An element without a name completes nothing.
+    found[!grepl("[$@]$", found)]
+  }
+
+  answer <- function(question) {
+    parts <- regmatches(question, regexec("^.([0-9]+) (\\w+) ?(.*)$", question))[[1]]
+    rows <- tryCatch(
+      if (parts[3] == "names") vapply(utils::head(ls(globalenv()), 5000), function(name) {
+        paste0("[", paste(vapply(row(name), quoted, ""), collapse = ","), "]")
+      }, "") else vapply(words(parts[4]), quoted, ""),
+      error = function(problem) character()
+    )
+    tell("\"answer\":", parts[2], ",\"rows\":[", paste(rows, collapse = ","), "]")
+  }
+
   # Plots become files, and R waits for answers although nobody sits at a console.
   options(device = function(...) grDevices::png(sprintf("Rplot%d-%%d.png", cell), width = 800, height = 600))
   terminal <- file("stdin")
@@ -95,6 +129,10 @@ local({
   tell()
   repeat {
     code <- following()
+    if (startsWith(code, "\001")) {
+      answer(code)
+      next
+    }
     cell <- cell + 1
     told <- evaluate(code)
     grDevices::graphics.off()

@@ -1,7 +1,7 @@
 """What goes along when the model is changed in a conversation."""
 
+from terp.models.building import settings_for
 from terp.settings import Settings
-from terp_cli.talking import settings_for
 
 HERE = Settings(model="openai/a", api_base="http://127.0.0.1:1/v1", api_key_env="MY_KEY")
 

@@ -1,0 +1,52 @@
+"""`/profile`: which settings have a name, and those of another one from now on."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from terp_cli.commands.rows import columns
+from terp_cli.commands.switches import asking
+from terp_cli.commands.talk import Talk
+from terp_cli.commands.telling import shown
+
+if TYPE_CHECKING:
+    from terp.changing import Change
+
+
+async def use(talk: Talk, name: str) -> None:
+    """Which profile is in use, and which there are; with a name, that one from now on."""
+    if not name:
+        _list(talk)
+        return
+    change = await talk.use_profile(name)
+    if change is None:
+        talk.say(f"The profile is still {talk.profile}.")
+        return
+    talk.say(f"The profile is {name} now." + ("" if change.names else " That changes nothing here."))
+    if change.names:
+        talk.show(columns(list(_lines(change)), talk.width, ("", "bold", "dim")))
+    if change.later:
+        talk.say(f"Only from the next start on (terp -p {name}): {', '.join(change.later)}.")
+    if change.touches({"auto_run"}):
+        talk.say(asking(talk))
+
+
+def _list(talk: Talk) -> None:
+    from terp.profiles import Profiles  # noqa: PLC0415  (reads YAML)
+
+    talk.say(f"The profile is {talk.profile}. /profile NAME takes another one:")
+    entries = Profiles(talk.places.profiles).listed()
+    lines = [(f"  {entry.name}", entry.description) for entry in entries]
+    talk.show(columns(lines, talk.width, ("bold", "")))
+
+
+def _lines(change: "Change") -> Iterator[tuple[str, str, str]]:
+    for name in change.names:
+        before, after = (shown(getattr(settings, name)) for settings in (change.before, change.after))
+        yield f"  {name}", f"{before} → {after}", change.after.origin(name)
+
+
+def names(talk: Talk, begun: str) -> Iterable[str]:
+    """The profiles whose names begin like this."""
+    from terp.profiles import Profiles  # noqa: PLC0415  (see `_list`)
+
+    return (name for name in Profiles(talk.places.profiles).names() if name.startswith(begun))

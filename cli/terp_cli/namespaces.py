@@ -1,0 +1,58 @@
+"""What the kernels of a session hold: the variables of all that run, those of the default language first."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from terp.kernels.protocol import Kernel, Kernels, Variable
+    from terp_cli.talk import Word
+
+
+class Namespaces:
+    """Asks those of `kernels` that were started and can tell."""
+
+    def __init__(self, kernels: "Kernels") -> None:
+        self.kernels = kernels
+
+    @property
+    def started(self) -> "Sequence[Kernel]":
+        """The kernels that keep variables and were started, each once, the default one first."""
+        kernels = [self.kernels.get(language) for language in self._stateful]
+        return [kernel for kernel in dict.fromkeys(kernels) if kernel.generation]
+
+    def tells(self, kernel: "Kernel") -> bool:
+        """Whether a kernel can tell its variables."""
+        return kernel.language in self._telling
+
+    async def variables(self) -> "Sequence[tuple[str, Variable]]":
+        """All variables, each with the language of its kernel.
+
+        Raises:
+            KernelBusy: a kernel runs code, and lets nothing else run.
+        """
+        kernels = [kernel for kernel in self.started if self.tells(kernel)]
+        return [(kernel.language, one) for kernel in kernels for one in await kernel.variables()]
+
+    async def names(self) -> "Sequence[Word]":
+        """All names with their types, and of other languages than the default one with that."""
+        kernels = [kernel for kernel in self.started if self.tells(kernel)]
+        found = await asyncio.gather(*(kernel.names() for kernel in kernels))
+        default = self.kernels.languages[0]
+        return [
+            (name, kind if kernel.language == default else f"{kind}, {kernel.language}")
+            for kernel, names in zip(kernels, found, strict=True)
+            for name, kind in names.items()
+        ]
+
+    @cached_property
+    def _stateful(self) -> tuple[str, ...]:
+        kept = {known.names[0] for known in self.kernels.known() if known.by and known.keeps_state}
+        # SQL runs in the Python kernel: its variables are those of Python.
+        within = {"sql"} if "python" in self.kernels.languages else set()
+        return tuple(language for language in self.kernels.languages if language in kept - within)
+
+    @cached_property
+    def _telling(self) -> frozenset[str]:
+        return frozenset(known.names[0] for known in self.kernels.known() if known.tells_variables)

@@ -1,0 +1,16 @@
+"""The files that are made, by their paths."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from terp.profiles import shipped_profiles
+from terp.schema import NAME, profile_schema
+from terp_cli.pages import root
+from terp_cli.pages.settings import page
+
+
+def made() -> Mapping[Path, str]:
+    """What each file must hold."""
+    schema = json.dumps(profile_schema(), ensure_ascii=False, indent=2)
+    return {root() / "docs" / "settings.md": page(), shipped_profiles() / NAME: f"{schema}\n"}

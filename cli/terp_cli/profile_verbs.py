@@ -1,0 +1,211 @@
+"""`terp profiles`: list, show, new, edit, validate, diff, path and import named sets of settings."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from terp.errors import SettingsError, TerpError
+from terp.places import make_private
+from terp.profile_file import MODELINE, ProfileFile, read_profile, short_path
+from terp.profiles import Profiles, is_path
+from terp.project import SETTINGS
+from terp.schema import NAME as SCHEMA
+from terp.schema import profile_schema
+from terp.setting import table
+from terp.settings import Settings, combine
+from terp_cli.call import Call
+from terp_cli.commands.rows import counted
+from terp_cli.commands.telling import shown
+from terp_cli.sanitise import one_line, readable
+from terp_cli.subcommands import lacking
+
+_NAMES = re.compile(r"[A-Za-z0-9][\w.-]*")
+
+
+def profiles(call: Call) -> int:
+    """Do what the words after `terp profiles` say; the exit code."""
+    verb, more = call.line.argument, call.line.arguments
+    if problem := lacking("profiles", verb, more):
+        raise SettingsError([problem])
+    return _VERBS[verb](call, Profiles(call.places.profiles), more)
+
+
+def _list(call: Call, profiles: Profiles, _: Sequence[str]) -> int:
+    entries = list(profiles.listed())
+    width = max(len(entry.name) for entry in entries)
+    for entry in entries:
+        where = f"[{'shipped' if entry.shipped else short_path(entry.path)}]"
+        about = f"{entry.description} {where}".lstrip()
+        call.out.write(f"{one_line(entry.name):{width}}  {one_line(about)}\n")
+        call.out.writelines(f"{'':{width}}  {readable(problem)}\n" for problem in entry.problems)
+    return 0
+
+
+def _show(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+    files = profiles.chain(more[0])
+    settings = _combined(files)
+    call.out.write(f"{one_line(files[0].description)}\n" if files[0].description else "")
+    rows = [(name, shown(getattr(settings, name)), settings.origin(name)) for name in settings.origins]
+    _write_columns(call, sorted(rows, key=lambda row: list(table(Settings)).index(row[0])))
+    return 0
+
+
+def _diff(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+    first, second = more[0], [*more[1:], "default"][0]
+    one, other = (_combined(profiles.chain(name)) for name in (first, second))
+    told = [(name, shown(getattr(one, name)), shown(getattr(other, name))) for name in table(Settings)]
+    rows = [(name, left, f"{right} in {second}") for name, left, right in told if left != right]
+    _write_columns(call, rows)
+    if not rows:
+        call.tell(f"{first} and {second} set the same.")
+    return 0
+
+
+def _path(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+    path = profiles.chain(more[0])[0].path if more else profiles.own
+    call.out.write(f"{one_line(str(path)) if call.out.isatty() else path}\n")
+    return 0
+
+
+def _validate(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+    files = [file for name in more for file in profiles.chain(name)] if more else list(_all(call, profiles))
+    problems = [problem for file in files for problem in (*file.problems, *file.refused)]
+    for file in () if more else files:
+        problems += _of_base(profiles, file)
+    if problems:
+        raise SettingsError(list(dict.fromkeys(problems)))
+    call.tell(f"{counted(len(files), 'file')} without a mistake.")
+    return 0
+
+
+def _all(call: Call, profiles: Profiles) -> Iterator[ProfileFile]:
+    """Every file of the person's, and those of the project, which are only looked at here."""
+    yield from (read_profile(entry.path) for entry in profiles.listed() if not entry.shipped)
+    if call.places.config_file.is_file():
+        yield read_profile(call.places.config_file, base_key="profile")
+    for path in (call.project.root / name for name in SETTINGS):
+        if path.is_file():
+            yield read_profile(path, source="project")
+
+
+def _of_base(profiles: Profiles, file: ProfileFile) -> Iterator[str]:
+    """What is wrong with the profile that a file names."""
+    try:
+        if file.base:
+            base = str(file.path.parent / file.base) if is_path(file.base) else file.base
+            profiles.chain(base, file.base_at)
+    except SettingsError as error:
+        yield from error.problems
+
+
+def _new(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+    path = _own_file(profiles, more[0])
+    if path.exists():
+        raise SettingsError([f"{short_path(path)} is there already; terp profiles edit {more[0]} opens it."])
+    _write_new(path, _blank(more[0]))
+    call.out.write(f"{one_line(str(path)) if call.out.isatty() else path}\n")
+    return 0
+
+
+def _edit(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+    path = _own_file(profiles, more[0]) if more else call.places.config_file
+    base_key = "extends" if more else "profile"
+    if not path.exists():
+        shipped = more and more[0] in profiles.names()
+        _write_new(path, _blank(more[0], extends=more[0] if shipped else "") if more else _blank_config())
+    editor = call.environ.get("VISUAL") or call.environ.get("EDITOR") or "vi"
+    try:
+        ended = subprocess.run([*shlex.split(editor), str(path)], check=False)
+    except (OSError, ValueError) as error:
+        raise TerpError(f"The editor '{editor}' does not run: {error}.", "Set EDITOR.") from error
+    if ended.returncode:
+        raise TerpError(f"The editor '{editor}' ended with {ended.returncode}.")
+    if problems := read_profile(path, base_key=base_key).problems:
+        raise SettingsError(problems)
+    return 0
+
+
+def _import(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+    from terp.foreign_profile import read_foreign_profile  # noqa: PLC0415  (once in a life)
+
+    source = Path(more[0]).expanduser()
+    found = read_foreign_profile(source)
+    path = _own_file(profiles, more[1] if len(more) > 1 else source.stem)
+    if path.exists():
+        raise SettingsError(
+            [f"{short_path(path)} is there already; name another one: terp profiles import {more[0]} NAME."]
+        )
+    _write_new(path, _header(f"Imported from {source.name} of Open Interpreter.") + found.text)
+    call.out.write(f"{one_line(str(path)) if call.out.isatty() else path}\n")
+    for line in found.left_out:
+        call.tell(f"{short_path(source)}:{line}")
+    return 0
+
+
+def _own_file(profiles: Profiles, name: str) -> Path:
+    if not _NAMES.fullmatch(name):
+        raise SettingsError([f"'{name}' is no name for a profile: letters, digits, '.', '-' and '_' are."])
+    for suffix in (".yaml", ".yml"):
+        if (path := profiles.own / f"{name}{suffix}").exists():
+            return path
+    return profiles.own / f"{name}.yaml"
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Write a file of the person's, and beside it the schema that its first lines name."""
+    try:
+        make_private(path.parent)
+        (path.parent / SCHEMA).write_text(json.dumps(profile_schema(), indent=2) + "\n", encoding="utf-8")
+        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(made, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise TerpError(f"{short_path(path)} cannot be written: {error.strerror}.") from error
+
+
+def _header(about: str) -> str:
+    return f"# {about}\n{MODELINE}{SCHEMA}\n"
+
+
+def _blank(name: str, extends: str = "") -> str:
+    base = f"extends: {extends}\n" if extends else "# extends: default\n"
+    return _header(f"{name}: say in a line what it is for.") + base + "# model: PROVIDER/NAME\n"
+
+
+def _blank_config() -> str:
+    return _header("What is always wanted.") + "# profile: NAME\n# model: PROVIDER/NAME\n"
+
+
+def _combined(files: Sequence[ProfileFile]) -> Settings:
+    """What a profile and those that it extends set.
+
+    Raises:
+        SettingsError: with every mistake in them.
+    """
+    if problems := [problem for file in files for problem in file.problems]:
+        raise SettingsError(problems)
+    return combine([file.given for file in files])
+
+
+def _write_columns(call: Call, rows: Sequence[tuple[str, str, str]]) -> None:
+    cells = [tuple(map(one_line, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    call.out.writelines(
+        f"{name:{widths[0]}}  {value:{widths[1]}}  {origin}".rstrip() + "\n" for name, value, origin in cells
+    )
+
+
+_VERBS: Mapping[str, Callable[[Call, Profiles, Sequence[str]], int]] = {
+    "list": _list,
+    "show": _show,
+    "new": _new,
+    "edit": _edit,
+    "validate": _validate,
+    "diff": _diff,
+    "path": _path,
+    "import": _import,
+}

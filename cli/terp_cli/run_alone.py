@@ -1,0 +1,121 @@
+"""A file of code run as the first code of a session would be: its Python, its packages, its tools."""
+
+import asyncio
+from collections.abc import Callable
+
+from terp.events import Noticed, Progress
+from terp.interrupts import Interrupted, Interrupts
+from terp.kernels.protocol import Kernel
+from terp.log import EventLog, Record
+from terp.outputs import BackCall, InputRequest
+from terp.person import AutoRun, Nobody, Person
+from terp.questions import Questions
+from terp.readiness import Readiness
+from terp.services import Services
+from terp.settings import Settings
+from terp.tool import Call as CodeCall
+from terp.voice import Voice
+from terp.workbench import workbench
+from terp_cli.call import STDIN, Call
+from terp_cli.exit_codes import EXIT_CODES
+from terp_cli.keeping import folder_of
+from terp_cli.plain import with_remedy
+from terp_cli.run_code import CodeRun, language_for, read_code
+from terp_cli.seat import person_beside
+from terp_cli.typed_lines import TypedLines
+
+
+def run_alone(call: Call, settings: Settings) -> int:
+    """Run the code that the call names; the exit code.
+
+    Raises:
+        TerpError: it cannot be read, nothing runs its language, or its kernel does not come up.
+    """
+    code = read_code(call.line.argument)
+    folder = call.out_folder or folder_of(call)
+    bench = workbench(settings, cwd=str(call.cwd), environ=call.environ, folder=folder)
+    language = language_for(call.line.argument, call.options.language, bench.kernels.languages)
+    kernel = bench.kernels.get(language)
+    for problem in bench.toolbox.problems:
+        call.tell(problem)
+    person = person_beside(call, settings) or Nobody()
+    alone = Alone(AutoRun(person) if settings.auto_run else person, call.tell)
+    for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):
+        alone.readiness.add(preparation)
+    bench.offer(alone.services, alone.voice)
+
+    async def run() -> int:
+        with call.stopping.watching(lambda: alone.stop(kernel), bench.kernels.aclose):
+            try:
+                ended = await alone.run(
+                    kernel, code, CodeRun(call.out, call.notes, folder, alone), settings.run_timeout_s
+                )
+                return call.stopping.code or ended
+            finally:
+                await bench.kernels.aclose()
+
+    return asyncio.run(run())
+
+
+class Alone:
+    """What a session does around a run, without a conversation: asks, prepares, answers the code.
+
+    `tell` says a line to whoever called.
+    """
+
+    def __init__(self, person: Person, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._working = ""
+        self._lines = TypedLines(STDIN)
+        self._interrupts = Interrupts()
+        log = EventLog(keep=self._told)
+        questions = Questions(log)
+        self.voice = Voice(log, questions, person, _drawn)
+        self.readiness = Readiness()
+        self.services = Services(questions, person, _drawn, self._interrupts.guard)
+
+    async def run(self, kernel: Kernel, code: str, run: CodeRun, timeout_s: float) -> int:
+        """Run `code` once it has what it needs; the exit code.
+
+        Raises:
+            TerpError: there is no kernel to run it.
+        """
+        call = CodeCall("run", kernel.language, code)
+        try:
+            await self._interrupts.guard(self.readiness.before(call, kernel))
+            ended = await run.run(kernel, code, timeout_s=timeout_s)
+            told = await self._interrupts.guard(self.readiness.after(call, kernel, run.error))
+        except Interrupted:
+            return EXIT_CODES["interrupted"]
+        for line in told.splitlines():
+            self._tell(line[1:-1])
+        return ended
+
+    async def stop(self, kernel: Kernel) -> None:
+        """Interrupt what goes on."""
+        self._interrupts.stop()
+        await kernel.interrupt()
+
+    async def type_in(self, request: InputRequest, kernel: Kernel) -> None:
+        """Give the code the next line of stdin."""
+        try:
+            line = await self._interrupts.guard(self._lines.next(secret=request.secret))
+        except Interrupted:
+            return
+        await kernel.type_in(line)
+
+    async def serve(self, call: BackCall, kernel: Kernel) -> None:
+        """Answer a tool that calls back."""
+        await self.services.serve(call, kernel)
+
+    def _told(self, record: Record) -> None:
+        match record.event:
+            case Noticed(text=text, remedy=remedy):
+                self._tell(with_remedy(text, remedy))
+            case Progress(what=what) if what != self._working:
+                self._working = what
+                self._tell(f"{what}…")
+
+
+async def _drawn() -> None:
+    """All that was said is written already."""

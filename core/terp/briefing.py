@@ -1,0 +1,79 @@
+"""What settings, a machine and files of instructions make of the system prompt."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from terp.instructions import written_instructions
+from terp.kernels.protocol import Kernel
+from terp.places import find_places
+from terp.project import Project
+from terp.prompt import Facts, system_prompt
+from terp.pythons.choosing import wanted_python
+from terp.pythons.interpreter import present_packages, version_of
+from terp.settings import Settings
+from terp.tools.toolbox import Toolbox
+
+_MATTERING = ("numpy", "pandas", "polars", "scipy", "sklearn", "matplotlib", "seaborn", "plotly", "torch")
+"""Packages of which a model had better know whether they are there, by what is imported."""
+
+
+class RunsCode(Protocol):
+    """Kernels, as far as the prompt tells of them."""
+
+    cwd: str
+
+    def get(self, language: str) -> Kernel:
+        """The kernel for a language; it is not started."""
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """What can run in them."""
+
+    @property
+    def stateless(self) -> Sequence[str]:
+        """Those in which every run begins anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """Makes the system prompt of one session, whose surroundings stay while its settings may change."""
+
+    kernels: RunsCode
+    toolbox: Toolbox
+    environ: Mapping[str, str]
+    project: Project
+
+    def text(self, settings: Settings) -> str:
+        """The whole prompt; equal settings give equal text, as long as no file is changed.
+
+        Raises:
+            SettingsError: the person's own file of instructions cannot be read.
+        """
+        # Without code there is nothing to call a function in.
+        told = self.toolbox.told(shipped=not settings.system_message) if settings.code else ""
+        return system_prompt(
+            self._facts(settings),
+            instructions=settings.instructions,
+            replacement=settings.system_message,
+            functions=told,
+            written=written_instructions(find_places(self.environ), self.project),
+        )
+
+    def _facts(self, settings: Settings) -> Facts:
+        wanted = wanted_python(settings.python, self.environ, self.kernels.cwd)
+        python = wanted.path if wanted else sys.executable
+        asked_for = [name for name in settings.packages if name not in _MATTERING]
+        return Facts(
+            system="{0.sysname} {0.machine}".format(os.uname()),
+            cwd=self.kernels.cwd,
+            languages=self.kernels.languages,
+            python=version_of(python),
+            max_output_chars=settings.max_output_chars,
+            stateless=self.kernels.stateless,
+            packages=(*present_packages(python, _MATTERING), *asked_for),
+            code=settings.code,
+            tier=self.kernels.get(self.kernels.languages[0]).tier,
+        )

@@ -1,0 +1,121 @@
+"""Other settings for a session that goes on: what they change at once, and what only the next one takes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from terp.kernels.local import LocalKernels
+from terp.kernels.protocol import Kernel
+from terp.models.building import build_model, provider_of, settings_for
+from terp.opening import limits_of
+from terp.session import Session
+from terp.setting import table
+from terp.settings import Settings
+from terp.tools.offering import offer_tools
+from terp.workbench import install_policy
+
+_PROMPT = frozenset({"code", "instructions", "max_output_chars", "packages", "python", "system_message"})
+_LIMITS = frozenset({"max_budget_usd", "max_output_chars", "max_steps", "run_timeout_s"})
+_PACKAGES = frozenset({"auto_install", "auto_run", "packages"})
+_SEARCH = frozenset({"search_provider", "search_url"})
+_KERNELS = frozenset({"env_pass", "python"})
+_AT_ONCE = _PROMPT | _LIMITS | _PACKAGES | _SEARCH | _KERNELS | {"session_quota_mb"}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From the settings `before` to those `after` it."""
+
+    before: Settings
+    after: Settings
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The settings whose values differ."""
+        return tuple(one for one in table(Settings) if getattr(self.before, one) != getattr(self.after, one))
+
+    @property
+    def later(self) -> tuple[str, ...]:
+        """Those of them that are looked at only when a session begins."""
+        at_once = _AT_ONCE | _of_the_model()
+        # Without a Python of one's own the surroundings are asked, and perhaps the person.
+        waiting = {"python"} if not self.after.python else set()
+        return tuple(name for name in self.names if name not in at_once or name in waiting)
+
+    def touches(self, names: Iterable[str]) -> bool:
+        """Whether one of these settings differs, and counts at once."""
+        return any(name in self.names and name not in self.later for name in names)
+
+
+def started_anew(session: Session, change: Change) -> tuple[Kernel, ...]:
+    """The kernels that run and have to start anew for the change to reach them; their variables are lost."""
+    kernels = dict.fromkeys(session.kernels.get(language) for language in session.kernels.languages)
+    running = [kernel for kernel in kernels if kernel.generation]
+    if change.touches({"env_pass"}):
+        return tuple(running)
+    return tuple(kernel for kernel in running if kernel.language == "python" and change.touches({"python"}))
+
+
+async def change_settings(
+    session: Session, change: Change, environ: Mapping[str, str], *, api_key: str = ""
+) -> None:
+    """Let the session go on with other settings, but for those that come `later`.
+
+    Whether code runs unasked is decided by the session's person, and changed there. `api_key` is one that was
+    given for the provider of the model that answers now.
+
+    Raises:
+        SettingsError: the model's name says no provider, or a file of instructions cannot be read.
+        KernelError: there is no such Python, or a kernel does not start again.
+    """
+    restarted, after = started_anew(session, change), change.after
+    told = session.briefing.text(after) if session.briefing else ""
+    if change.touches(_of_the_model()):
+        await _change_model(session, change, environ, api_key)
+    if change.touches({"python"}) and session.pythons is not None:
+        await session.pythons.use(after.python)
+    if told:
+        session.brief(told, code=after.code)
+    if change.touches(_LIMITS):
+        session.limits = limits_of(after)
+    if change.touches(_PACKAGES) and session.packages is not None:
+        session.packages.want(install_policy(after), after.packages)
+    if change.touches(_SEARCH):
+        offer_tools(session, session.voice, after, environ)
+    if isinstance(session.kernels, LocalKernels):
+        session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
+    for kernel in restarted:
+        await kernel.restart()
+
+
+async def use_model(
+    session: Session, settings: Settings, environ: Mapping[str, str], *, api_key: str = ""
+) -> None:
+    """Let the model of `settings` answer from now on, and close the one before.
+
+    Raises:
+        SettingsError: its name says no provider.
+    """
+    before = session.model
+    session.model = await build_model(
+        settings,
+        session.kernels.languages,
+        cwd=session.kernels.get(session.kernels.languages[0]).cwd,
+        environ=environ,
+        api_key=api_key,
+        functions=session.toolbox.names,
+    )
+    await before.aclose()
+
+
+async def _change_model(session: Session, change: Change, environ: Mapping[str, str], api_key: str) -> None:
+    present, wanted = session.model.name, change.after.model
+    if wanted == change.before.model:
+        # The person may have picked another one since.
+        settings, key = settings_for(present, present, change.after, api_key)
+    else:
+        settings, key = change.after, api_key if provider_of(wanted) == provider_of(present) else ""
+    await use_model(session, settings, environ, api_key=key)
+
+
+def _of_the_model() -> frozenset[str]:
+    return frozenset(name for name, row in table(Settings).items() if row.group == "model")

@@ -1,0 +1,57 @@
+"""The JSON Schema of a profile, for editors: what they complete, explain and underline."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from terp.setting import Setting, table
+from terp.settings import Settings
+
+NAME = "schema.json"
+_NO_LIMIT = float("inf")
+_TYPES: Mapping[str, Mapping[str, Any]] = {
+    "text": {"type": "string"},
+    "switch": {"type": "boolean"},
+    "whole": {"type": "integer"},
+    "number": {"type": "number"},
+    "names": {"type": "array", "items": {"type": "string", "minLength": 1}},
+}
+
+
+def profile_schema() -> dict[str, Any]:
+    """The schema, made of the table of settings."""
+    rows = [row for row in table(Settings).values() if row.in_files]
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Settings of terp",
+        "description": "A profile, a file of a project, or config.yaml.",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "extends": {"type": "string", "description": "The profile that this one stands on."},
+            "profile": {
+                "type": "string",
+                "description": "In config.yaml: the profile to use unless another is asked for.",
+            },
+            **{row.name: _property(row) for row in rows},
+        },
+    }
+
+
+def _property(row: Setting) -> dict[str, Any]:
+    made = {**_TYPES.get(row.kind, {}), "description": _about(row)}
+    if row.choices:
+        made["enum"] = list(row.choices)
+    if row.kind in ("whole", "number"):
+        low, high = row.limits
+        made |= {"minimum": low} if high == _NO_LIMIT else {"minimum": low, "maximum": high}
+    if row.default is not None and row.default in made.get("enum", [row.default]):
+        made["default"] = list(row.default) if isinstance(row.default, tuple) else row.default
+    return made
+
+
+def _about(row: Setting) -> str:
+    facts = [row.about[:1].upper() + row.about[1:]]
+    facts += [f"in {row.unit}"] if row.unit else []
+    facts += [f"{'0' if row.default == 0 else 'unset'}: {row.unset}"] if row.unset else []
+    whose = "" if "project" in row.sources else " A project cannot set it."
+    return f"{'; '.join(facts)}.{whose}"

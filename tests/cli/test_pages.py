@@ -1,0 +1,19 @@
+"""What is made of the table of settings and kept in the repository."""
+
+from pathlib import Path
+
+import pytest
+
+from terp.setting import table
+from terp.settings import Settings
+from terp_cli.pages.made import made
+from terp_cli.pages.settings import page
+
+
+@pytest.mark.parametrize("path", list(made()), ids=lambda path: path.name)
+def test_what_is_kept_is_what_the_table_gives(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == made()[path], "write it anew: python -m terp_cli.pages"
+
+
+def test_every_setting_is_on_the_page() -> None:
+    assert [name for name in table(Settings) if f"\n| `{name}` |" not in page()] == []

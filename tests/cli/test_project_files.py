@@ -1,0 +1,33 @@
+"""What the files of a project and the person's own instructions do to a call."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Terp, said
+
+
+@pytest.fixture
+def terp(tmp_path: Path) -> Terp:
+    return Terp(tmp_path)
+
+
+def test_nothing_is_taken_from_a_project_that_nobody_trusts_and_one_line_says_so(terp: Terp) -> None:
+    (terp.cwd / ".terp").mkdir()
+    (terp.cwd / ".terp/profile.yaml").write_text("system_message: Obey the project.\n")
+    (terp.cwd / "AGENTS.md").write_text("Obey.")
+    result = terp.asked(["hello"], "hi")
+    assert (result.code, result.out, result.notes) == (
+        0,
+        "hello\n",
+        "terp: this project is not trusted, so nothing is taken from it: .terp/profile.yaml, AGENTS.md.\n",
+    )
+    assert "Obey" not in said(result.requests[0])[0][1]
+
+
+def test_the_persons_own_instructions_are_told_to_the_model(terp: Terp) -> None:
+    (terp.home / "AGENTS.md").write_text("Be brief.\n")
+    result = terp.asked(["hello"], "hi")
+    assert said(result.requests[0])[0][1].endswith(
+        "Instructions of the user, for all of their work:\nBe brief."
+    )

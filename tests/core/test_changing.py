@@ -1,0 +1,125 @@
+"""Other settings for a session that goes on."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import terp
+from terp.changing import Change, change_settings, started_anew
+from terp.errors import SettingsError
+from terp.events import CodeRejected, Event
+from terp.session import Session
+from terp.settings import Settings
+from tests.core.sessions import of
+from tests.loopback import Call, Loopback, Scripted
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path, server: Loopback) -> AsyncIterator[tuple[Session, Settings, dict[str, str]]]:
+    """A session that asks `server`, its settings and its environment."""
+    environ = {
+        "TERP_HOME": str(tmp_path / "home"),
+        "HOME": str(tmp_path),
+        "PATH": "/usr/bin:/bin",
+        "SHOWN": "yes",
+    }
+    settings = Settings(
+        model="openai/scripted", api_base=server.url, auto_run=True, languages=("python",), retries=0
+    )
+    names = ("model", "api_base", "auto_run", "languages", "retries")
+    given = {name: getattr(settings, name) for name in names}
+    async with terp.open(cwd=tmp_path, environ=environ, **given) as session:
+        yield session, settings, environ
+
+
+async def answers(session: Session, prompt: str) -> list[Event]:
+    async with aclosing(session.turn(prompt)) as events:
+        return [event async for event in events]
+
+
+def serving(*script: Scripted) -> Loopback:
+    return Loopback(script)
+
+
+def system(server: Loopback, number: int) -> str:
+    return str(server.requests[number]["messages"][0]["content"])
+
+
+def test_a_change_names_what_differs_and_what_has_to_wait() -> None:
+    change = Change(Settings(), Settings(model="a/b", theme="dark", vi_mode=True, origins={"model": "x:1"}))
+    assert (change.names, change.later) == (("model", "theme", "vi_mode"), ("theme", "vi_mode"))
+    assert (change.touches(["model"]), change.touches(["theme"])) == (True, False)
+
+
+async def test_the_prompt_the_limits_and_the_model_change_and_the_conversation_stays(tmp_path: Path) -> None:
+    with serving("one", "two") as server:
+        async with opened(tmp_path, server) as (session, before, environ):
+            await answers(session, "first")
+            after = replace(before, model="openai/other", instructions="In French.", max_steps=7)
+            await change_settings(session, Change(before, after), environ)
+            await answers(session, "second")
+            assert session.limits.max_steps == 7
+    assert server.requests[1]["model"] == "other"
+    assert system(server, 1).endswith("Instructions of the user:\nIn French.")
+    said = [message["content"] for message in server.requests[1]["messages"]]
+    assert said[1:] == ["first", "one", "second"]
+
+
+async def test_a_model_that_was_picked_since_stays(tmp_path: Path) -> None:
+    with serving("one") as server:
+        async with opened(tmp_path, server) as (session, before, environ):
+            await change_settings(session, Change(before, replace(before, model="openai/mine")), environ)
+            await change_settings(session, Change(before, replace(before, temperature=0.5)), environ)
+            await answers(session, "first")
+    assert (server.requests[0]["model"], server.requests[0]["temperature"]) == ("mine", 0.5)
+
+
+async def test_a_kernel_that_runs_starts_anew_only_for_what_reaches_it_at_the_start(tmp_path: Path) -> None:
+    script: list[Scripted] = [
+        Call(code="kept = 1"),
+        "done",
+        Call(code="import os; print(os.environ['SHOWN'])"),
+        "done",
+    ]
+    with serving(*script) as server:
+        async with opened(tmp_path, server) as (session, before, environ):
+            passes = Change(before, replace(before, env_pass=("SHOWN",)))
+            assert started_anew(session, passes) == ()
+            await answers(session, "first")
+            kernel = session.kernels.get("python")
+            assert started_anew(session, Change(before, replace(before, max_steps=1))) == ()
+            assert started_anew(session, passes) == (kernel,)
+            generation = kernel.generation
+            await change_settings(session, passes, environ)
+            await answers(session, "second")
+            assert kernel.generation == generation + 1
+    assert server.requests[3]["messages"][-1]["content"] == "yes"
+
+
+async def test_where_no_code_is_run_there_is_no_tool_and_a_call_is_refused(tmp_path: Path) -> None:
+    touches: Any = Call(code=f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with serving("one", touches, "sorry") as server:
+        async with opened(tmp_path, server) as (session, before, environ):
+            await answers(session, "first")
+            await change_settings(session, Change(before, replace(before, code=False)), environ)
+            events = await answers(session, "second")
+    assert ["tools" in request for request in server.requests] == [True, False, False]
+    assert "no code is run" in system(server, 1)
+    reason = "No code is run in this session, and there is no tool. Answer in words."
+    assert of(CodeRejected, events) == [CodeRejected("c1", reason)]
+    assert server.requests[2]["messages"][-1]["content"] == reason
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_a_name_without_a_provider_changes_nothing(tmp_path: Path) -> None:
+    with serving("one") as server:
+        async with opened(tmp_path, server) as (session, before, environ):
+            after = replace(before, model="unheard-of", api_base="", instructions="In French.")
+            with pytest.raises(SettingsError, match="names no provider"):
+                await change_settings(session, Change(before, after), environ)
+            await answers(session, "first")
+    assert (server.requests[0]["model"], "French" in system(server, 0)) == ("scripted", False)
