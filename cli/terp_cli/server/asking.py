@@ -22,7 +22,7 @@ async def ask(served: Served, prompt: str, files: Sequence[str]) -> Turn:
         AttachmentError: a file cannot be attached.
     """
     if not (prompt.strip() or files):
-        raise Refused(422, "The prompt is empty.")
+        raise Refused(409, "The prompt is empty.", code="nothing_asked")
     attachments = await anyio.to_thread.run_sync(_attached, served, files) if files else ()
     return served.ask(_asking(with_attachments(prompt, attachments), attachments))
 

@@ -2,18 +2,21 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from terp.store.catalogue import Entry
 from terp_cli.server.served import Served
-from terp_cli.server.wishes import OF_CLIENTS, schema_of_settings
+from terp_cli.server.wishes import OF_CLIENTS, checked_settings, schema_of_settings
 
 Value = str | bool | int | float | None
 Name = Annotated[str, Field(max_length=4_096)]
 
 
 Sendable = Annotated[
-    dict[str, Value], Field(max_length=len(OF_CLIENTS)), WithJsonSchema(schema_of_settings())
+    dict[str, Value],
+    Field(max_length=len(OF_CLIENTS)),
+    AfterValidator(checked_settings),
+    WithJsonSchema(schema_of_settings()),
 ]
 
 

@@ -75,12 +75,26 @@ def _schema(row: Setting) -> dict[str, Any]:
     return {"anyOf": [found, {"type": "null"}]} if row.default is None else found
 
 
+def checked_settings(sent: dict[str, Any]) -> dict[str, Any]:
+    """Settings as a client sent them.
+
+    Raises:
+        ValueError: one is not for clients, or has a wrong value.
+    """
+    if problems := _wrong(sent):
+        raise ValueError(" ".join(problems))
+    return sent
+
+
 def _problems(wishes: Wishes) -> list[str]:
+    named = not wishes.profile or _PROFILE.fullmatch(wishes.profile)
+    return [*([] if named else ["profile must be the name of a profile."]), *_wrong(wishes.settings)]
+
+
+def _wrong(sent: Mapping[str, Any]) -> list[str]:
     rows = table(Settings)
     problems: list[str] = []
-    if wishes.profile and not _PROFILE.fullmatch(wishes.profile):
-        problems.append("profile must be the name of a profile.")
-    for name, value in wishes.settings.items():
+    for name, value in sent.items():
         if name not in OF_CLIENTS:
             problems.append(f"{name[:40]!r} is no setting of clients; they may send {', '.join(OF_CLIENTS)}.")
             continue

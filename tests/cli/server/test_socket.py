@@ -70,7 +70,7 @@ async def test_what_cannot_be_done_is_told_with_the_id_of_the_frame(tmp_path: Pa
             codes.append((told["reply_to"], told["error"]["code"]))
     assert codes == [
         ("a", "wrong_value"),
-        ("b", "wrong_value"),
+        ("b", "nothing_asked"),
         ("c", "wrong_value"),
         ("d", "not_waiting"),
         ("e", "not_waiting"),

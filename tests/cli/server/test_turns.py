@@ -131,7 +131,7 @@ async def test_an_empty_prompt_is_refused(tmp_path: Path) -> None:
     async with serving(tmp_path) as server:
         session = await server.created()
         answer = await server.client.post(f"/v1/sessions/{session}/turns", json={"prompt": " "})
-    assert (answer.status_code, answer.json()["error"]["message"]) == (422, "The prompt is empty.")
+    assert (answer.status_code, answer.json()["error"]["message"]) == (409, "The prompt is empty.")
 
 
 async def test_a_kernel_that_did_nothing_is_closed_and_that_is_said(tmp_path: Path) -> None:

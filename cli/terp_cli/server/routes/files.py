@@ -39,7 +39,7 @@ def router(sessions: Sessions) -> APIRouter:
     @routes.put(
         "/files/{path:path}",
         responses=documented(404, 409),
-        openapi_extra={"requestBody": {"required": True, **_BYTES}},
+        openapi_extra={"requestBody": _BYTES},
     )
     async def upload(session: str, path: str, request: Request) -> forms.FileWritten:
         """Write a file: it is there whole, in place of one of the same name, or not at all."""

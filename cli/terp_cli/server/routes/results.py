@@ -28,8 +28,7 @@ _TYPES = {
     "html": "text/html",
     "zip": "application/zip",
 }
-_BINARY = {"schema": {"type": "string", "format": "binary"}}
-_ANY: dict[str, Any] = {"content": {"*/*": _BINARY}}
+_ANY: dict[str, Any] = {"content": {"*/*": {"schema": {}}}}
 
 
 Wanted = Annotated[str, Header(alias="Range")]
@@ -47,7 +46,7 @@ def router(sessions: Sessions) -> APIRouter:
         kernels = sessions.get(session).session.kernels
         known = language_of(language, kernels.languages)
         if not known:
-            raise Refused(422, f"No kernel here runs {language!r}. There is: {', '.join(kernels.languages)}.")
+            raise Refused(404, f"No kernel here runs {language!r}. There is: {', '.join(kernels.languages)}.")
         kernel = kernels.get(known)
         found = [
             forms.VariableTold(
