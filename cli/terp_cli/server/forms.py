@@ -32,9 +32,7 @@ class SessionWishes(Sent):
     profile: Annotated[str, Field(max_length=64)] = ""
     model: Annotated[str, Field(max_length=200)] = ""
     cwd: Name = ""
-    settings: Annotated[
-        dict[str, Value], Field(max_length=len(OF_CLIENTS)), WithJsonSchema(schema_of_settings())
-    ] = {}
+    settings: Sendable = {}
 
 
 class ResumeWishes(Sent):
@@ -42,9 +40,7 @@ class ResumeWishes(Sent):
 
     profile: Annotated[str, Field(max_length=64)] = ""
     model: Annotated[str, Field(max_length=200)] = ""
-    settings: Annotated[
-        dict[str, Value], Field(max_length=len(OF_CLIENTS)), WithJsonSchema(schema_of_settings())
-    ] = {}
+    settings: Sendable = {}
 
 
 class TurnWanted(Sent):

@@ -20,10 +20,10 @@ def parts_of(path: str) -> Sequence[str]:
     """
     names = path.split("/")
     if len(names) > _DEPTH:
-        raise Refused(422, f"A path has {_DEPTH} parts at most.", code="wrong_name")
+        raise Refused(404, f"A path has {_DEPTH} parts at most.", code="wrong_name")
     for name in names:
         if problem := _problem(name):
-            raise Refused(422, f"The name {name[:80]!r} {problem}.", code="wrong_name")
+            raise Refused(404, f"The name {name[:80]!r} {problem}.", code="wrong_name")
     return names
 
 

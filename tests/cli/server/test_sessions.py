@@ -206,6 +206,15 @@ async def test_no_secret_is_in_an_error_or_in_the_log(tmp_path: Path) -> None:
     assert (SECRET in str(server.log), TOKEN in str(server.log)) == (False, False)
 
 
+async def test_a_wrong_setting_is_named_and_never_quoted(tmp_path: Path) -> None:
+    wrong = [{"max_output_chars": 499}, {"max_tokens": "many"}, {"auto_run": True}]
+    async with serving(tmp_path) as server:
+        answers = [await server.client.post("/v1/sessions", json={"settings": one}) for one in wrong]
+    assert [answer.status_code for answer in answers] == [422, 422, 422]
+    assert "max_output_chars must be a whole number, from 500 to 1e+07." in answers[0].text
+    assert "many" not in answers[1].text
+
+
 def test_safety_is_not_loosened_by_a_client() -> None:
     started = Settings(model="openai/a", max_budget_usd=1.0)
     loose = Settings(
