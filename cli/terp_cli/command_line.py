@@ -56,6 +56,10 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
         if not (command or asks_about) and (problem := mistaken(reader.words)):
             raise SettingsError([problem])
         missed = "" if command else missed_by(reader.words)
+    if reader.options.get("server") and command != "serve":
+        if reader.words:
+            raise SettingsError(["--server takes no prompt and no command: its clients ask."])
+        command = "serve"
     return CommandLine(
         command,
         argument,

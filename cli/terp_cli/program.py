@@ -164,6 +164,17 @@ def _mcp(call: Call) -> int:
     return check(call)
 
 
+def _serve(call: Call) -> int:
+    try:
+        from terp_cli.server.serving import serve  # noqa: PLC0415  (see above)
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("fastapi", "uvicorn", "websockets"):
+            raise
+        told = "the server needs packages that are not installed: pip install 'terp[server]'"
+        raise TerpError(told) from missing
+    return serve(call)
+
+
 def _profiles(call: Call) -> int:
     from terp_cli.profile_verbs import profiles  # noqa: PLC0415  (see above)
 
@@ -192,6 +203,7 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "mcp": _mcp,
     "profiles": _profiles,
     "run": _run_code,
+    "serve": _serve,
     "sessions": _sessions,
     "tools": _tools,
     "trust": _trust,

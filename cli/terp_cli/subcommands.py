@@ -70,6 +70,7 @@ _WANTED = {
     "demo": "it takes nothing",
     "doctor": "it takes nothing",
     "mcp": "it takes nothing",
+    "serve": "it takes nothing but flags",
     **{command: _takes(command) for command in VERBS},
     "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
     "completions": f"it takes {', '.join(SHELLS)}",
@@ -101,6 +102,7 @@ SUBCOMMANDS = (
     Subcommand("keys", "…", "the keys of providers: list, set, delete"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
+    Subcommand("serve", "", "sessions over HTTP and WebSocket"),
     Subcommand("completions", "SHELL", f"what {', '.join(SHELLS)} need to complete flags"),
 )
 
@@ -111,7 +113,7 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language` is whether the language of code was given, so that any file may hold it.
     """
     match words:
-        case ["demo" | "doctor" | "languages" | "mcp" | "tools" as command]:
+        case ["demo" | "doctor" | "languages" | "mcp" | "serve" | "tools" as command]:
             return command, ""
         case [command, *rest] if command in VERBS and (not rest or _fits(command, rest[0], rest[1:])):
             return command, rest[0] if rest else next(iter(VERBS[command]))

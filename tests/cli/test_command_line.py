@@ -205,7 +205,8 @@ def test_help_is_shown_behind_a_subcommand_that_lacks_its_argument() -> None:
         (("--no-auto-run=off",), "--no-auto-run takes no value."),
         (("--fast=local",), "--fast takes no value."),
         (("--output-format", "xml"), '--output-format is "xml", must be one of text, json, stream-json.'),
-        (("--server",), "--server: there is no server in this version."),
+        (("--server", "hello"), "--server takes no prompt and no command: its clients ask."),
+        (("--loop",), "--loop: a task is not repeated by itself in this version."),
         (
             ("--safe_mode", "ask"),
             "--safe_mode: code is always shown and asked about unless -y is given; leave it out.",

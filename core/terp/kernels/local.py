@@ -177,6 +177,15 @@ class LocalKernels:
         """Tell `listener` what happens outside runs."""
         return self._listeners.add(listener)
 
+    async def rest(self) -> Sequence[str]:
+        """End every kernel until it is asked for again, but for those of somebody else."""
+        theirs = {*self._attached, *(_INSIDE_PYTHON if "python" in self._attached else ())}
+        ours = {language: kernel for language, kernel in self._kernels.items() if language not in theirs}
+        for language, kernel in ours.items():
+            del self._kernels[language]
+            await kernel.aclose()
+        return tuple(language for language, kernel in ours.items() if kernel.generation)
+
     async def aclose(self) -> None:
         """End every kernel."""
         for kernel in tuple(self._kernels.values()):

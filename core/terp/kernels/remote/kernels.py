@@ -156,9 +156,20 @@ class GatewayKernels:
         """Tell `listener` what happens outside runs."""
         return self._listeners.add(listener)
 
+    async def rest(self) -> Sequence[str]:
+        """Let go of the kernels, and end them unless they are to be kept: these lose nothing."""
+        kernels, self._kernels = self._kernels, {}
+        await self._end(kernels)
+        lost = {} if self.options.keep else kernels
+        return tuple(language for language, kernel in lost.items() if kernel.generation)
+
     async def aclose(self) -> None:
         """Let go of the kernels, and end them unless they are to be kept."""
-        for kernel in self._kernels.values():
+        await self._end(self._kernels)
+        await self._api.aclose()
+
+    async def _end(self, kernels: Mapping[str, JupyterKernel]) -> None:
+        for kernel in kernels.values():
             await kernel.aclose()
         if not self.options.keep:
             for language in self._claims.languages:
@@ -166,7 +177,6 @@ class GatewayKernels:
                 with suppress(KernelStartFailed):
                     await self._api.delete(self._claims.kernel(language))
                     self._claims.forget(language)
-        await self._api.aclose()
 
     def _kernel(self, name: str) -> JupyterKernel:
         if name not in self._kernels:
