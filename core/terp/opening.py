@@ -1,7 +1,7 @@
 """The short way to a session, and the one place where its parts are put together from settings."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from terp.paths import typed_path
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.project import Project, Trust, bare_project, read_project
+from terp.rules.deciding import Rules
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Given, Settings
@@ -26,6 +27,7 @@ from terp.workbench import workbench
 
 if TYPE_CHECKING:
     from terp.chat import Chat
+    from terp.rules.rule import Rule
     from terp.store.protocol import Keeping
 
 
@@ -183,6 +185,7 @@ async def build_session(
     for preparation in pythons, packages:
         session.readiness.add(preparation)
     session.equipment = Equipment(pythons, packages, briefing, toolbox, functions=functions)
+    session.equipment.rules = Rules(written_rules(settings))
     session.equipment.confinement = kernels.confinement
     bench.offer(session, session.voice)
     if settings.mcp_servers and "python" in kernels.languages:
@@ -200,6 +203,15 @@ def limits_of(settings: Settings) -> Limits:
         run_timeout_s=settings.run_timeout_s,
         max_output_chars=settings.max_output_chars,
     )
+
+
+def written_rules(settings: Settings) -> Sequence["Rule"]:
+    """The rules of `settings`; most have none."""
+    if not (settings.allow or settings.ask or settings.deny):
+        return ()
+    from terp.rules.reading import rules_of  # noqa: PLC0415  (see above)
+
+    return rules_of(settings)
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

@@ -52,6 +52,8 @@ class NotRead(Exception):
         self.what, self.line = what, line
 
 
+ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=")
+"""What a word begins with that sets a variable, where no command stands before it."""
 _SPACE = re.compile(r"(?:[ \t]|\\\n)*")
 _RUN = re.compile(r"[^\s'\"\\$`;&|()<>*?\[\]{},!#=~]+")
 _IN_QUOTES = re.compile(r"[^\"\\$`]+")
@@ -76,10 +78,14 @@ class _Open:
 
 
 class Script:
-    """Reads a script that stands at a place; `commands` are those found, also when reading it has failed."""
+    """Reads a script that stands at a place; `commands` are those found, also when reading it has failed.
+
+    `here_documents` is whether a command reads one; they are no part of its `redirections`.
+    """
 
     def __init__(self, text: str, at: Place = (1, 0), depth: int = 0) -> None:
         self.commands: list[Command] = []
+        self.here_documents = False
         self._text = text
         self._at = 0
         self._line, self._before = at
@@ -184,6 +190,7 @@ class Script:
             word = self._word()
             is_quoted = any(quote in self._text[start : self._at] for quote in "'\"\\")
             self._documents.append((word.text, is_quoted, sign == "<<-"))
+            self.here_documents = True
             return
         word = self._word()
         if sign in (">&", "<&") and re.fullmatch(r"\d+-?|-", word.text):
