@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from terp.effects.analysis import effects_of
+from terp.effects.found import Effects
 from terp.errors import SettingsError
 from terp.opening import written_rules
 from terp.rules.deciding import Ruled, Rules, Ruling
@@ -10,6 +11,7 @@ from terp.settings import Settings
 from terp.wire import VERSION
 from terp_cli.call import Call
 from terp_cli.commands.rules import NONE, listed
+from terp_cli.effects_line import effects_line
 from terp_cli.json_front import write_json
 from terp_cli.run_code import read_code
 from terp_cli.sanitise import one_line
@@ -48,23 +50,25 @@ def _test(call: Call, settings: Settings, more: Sequence[str]) -> int:
     language = call.options.language or "shell"
     effects = effects_of(language, code, {}, str(call.cwd))
     ruling = Rules(written_rules(settings)).ruling(language, code, effects)
-    decision, why = _decision(ruling, settings)
+    decision, why = _decision(ruling, settings, effects)
     if call.options.output_format != "text":
         parts = [_as_json(part) for part in ruling.parts]
-        write_json(call.out, {"version": VERSION, "decision": decision, "by": why, "parts": parts})
+        kinds = [effect.kind for effect in effects.found]
+        found = {"decision": decision, "by": why, "effects": kinds, "parts": parts}
+        write_json(call.out, {"version": VERSION, **found})
     else:
         call.out.writelines(_line(part) for part in ruling.parts)
         call.out.write(f"{decision}: {one_line(why)}\n")
     return {"allow": ALLOWED, "ask": ASKED, "deny": DENIED}[decision]
 
 
-def _decision(ruling: Ruling, settings: Settings) -> tuple[str, str]:
+def _decision(ruling: Ruling, settings: Settings, effects: Effects) -> tuple[str, str]:
     """What happens to the code, and why."""
     if ruling.verdict:
         return ruling.verdict, ruling.by
     if settings.auto_run:
         return "allow", f"no rule decides; auto_run ({settings.origin('auto_run')})"
-    return "ask", "no rule decides"
+    return "ask", f"no rule decides; effects: {effects_line(effects)}"
 
 
 def _line(part: Ruled) -> str:

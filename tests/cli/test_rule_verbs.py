@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Terp
+from tests.loopback import Call
 
 CONFIG = """\
 allow:
@@ -60,12 +61,12 @@ allow: shell: git status (~/home/config.yaml:2)
 """,
         ),
         (
-            ("git status; make",),
+            ("ls > x; make",),
             1,
             """\
-  allow  git status  ← shell: git status (~/home/config.yaml:2)
+  –      ls > x  ← it is redirected
   –      make  ← no rule
-ask: no rule decides; effects: cannot tell: runs `make` (line 1)
+ask: no rule decides; effects: writes x · runs: make · cannot tell: runs `make` (line 1)
 """,
         ),
         (
@@ -119,7 +120,7 @@ def test_the_code_may_come_on_stdin_and_the_answer_as_json(terp: Terp) -> None:
             "version": 1,
             "decision": "deny",
             "by": "shell: rm ** (~/home/config.yaml:7)",
-            "effects": ["deletes"],
+            "effects": ["reads", "deletes", "cannot tell"],
             "parts": [
                 {
                     "part": "git status",
@@ -147,8 +148,8 @@ def test_the_code_may_come_on_stdin_and_the_answer_as_json(terp: Terp) -> None:
         (("test", "git", "status"), "terp rules test takes the code as one word: put it in quotes."),
         (
             ("--allow", "shell: python *"),
-            "--allow: 'allow' has \"shell: python *\": `python` runs whatever it is given, so no rule allows it; "
-            "name what it would run.",
+            "--allow: 'allow' has \"shell: python *\": `python` runs whatever it is given, so no rule allows "
+            "it; name what it would run.",
         ),
     ],
 )
@@ -162,20 +163,18 @@ def test_profiles_validate_finds_wrong_rules(terp: Terp) -> None:
     result = terp("profiles", "validate")
     assert (result.code, result.notes) == (
         2,
-        "terp: ~/home/config.yaml:3: 'allow' has \"shell: bash *\": `bash` runs whatever it is given, so no rule "
-        "allows it; name what it would run.\n",
+        "terp: ~/home/config.yaml:3: 'allow' has \"shell: bash *\": `bash` runs whatever it is given, so no "
+        "rule allows it; name what it would run.\n",
     )
 
 
 def test_a_denied_call_with_y_runs_nothing_and_the_answer_still_comes(terp: Terp) -> None:
-    call = {"name": "execute", "arguments": json.dumps({"language": "shell", "code": "rm -rf kept"})}
     (terp.cwd / "kept").mkdir()
-    result = terp.asked([[call], "It is denied."], "-y", "remove it")
+    result = terp.asked([Call("shell", "rm -rf kept"), "It is denied."], "-y", "remove it")
     assert (result.code, result.out, (terp.cwd / "kept").is_dir()) == (0, "It is denied.\n", True)
     assert "a rule of the user denies `rm -rf kept`" in str(result.requests[-1])
 
 
 def test_a_rule_that_asks_ends_a_headless_call_with_3(terp: Terp) -> None:
-    call = {"name": "execute", "arguments": json.dumps({"language": "shell", "code": "git push"})}
-    result = terp.asked([[call], "never"], "-y", "push it")
+    result = terp.asked([Call("shell", "git push"), "never"], "-y", "push it")
     assert (result.code, "git push ** (~/home/config.yaml:5)" in result.notes) == (3, True)
