@@ -207,7 +207,7 @@ class TerminalPerson:
 
         offer = offered(proposed)
         if not offer.rules:
-            self._tell(one_line(offer.why))
+            self._front.say(offer.why)
             return None
         told = [f"  {one_line(text)} – {means}" for text, means in offer.rules]
         keep = [f"To keep it, write into {short_path(find_places(self._environ).config_file)}:"]
