@@ -86,6 +86,7 @@ class Script:
     def __init__(self, text: str, at: Place = (1, 0), depth: int = 0) -> None:
         self.commands: list[Command] = []
         self.here_documents = False
+        self._piped = False
         self._text = text
         self._at = 0
         self._line, self._before = at
@@ -148,6 +149,7 @@ class Script:
         if found.group() == ";;":
             raise self._unread("`;;`")
         self._at = found.end()
+        self._piped = found.group() in ("|", "|&")
         return True
 
     def _piece(self, command: _Open, character: str) -> None:
@@ -169,7 +171,10 @@ class Script:
         if word.bare and not command.words:
             if word.text in _UNREAD:
                 raise self._unread(f"`{word.text}`")
-            if word.text in _CONTINUING or word.text in _ENDING:
+            # Behind a pipe, or another one, it is a program: the shell only times a whole pipeline.
+            is_program = word.text == "time" and self._piped
+            self._piped = self._piped or word.text == "time"
+            if not is_program and (word.text in _CONTINUING or word.text in _ENDING):
                 return
         command.words.append(word)
 

@@ -79,6 +79,8 @@ def test_code_is_allowed_when_each_of_its_commands_is(code: str) -> None:
         "case x in x) git status;; esac",
         "[[ -f x ]] && git status",
         "git status;;",
+        "git status | time git status",
+        "time time git status",
         "git status 'x",
         "",
         "# nothing",
