@@ -267,7 +267,9 @@ class Script:
             return self._until("'", start + 1), True
         if character == "\\":
             self._at = start + 2
-            return self._text[start + 1 : start + 2].replace("\n", ""), True
+            escaped = self._text[start + 1 : start + 2]
+            # With nothing behind it, it is itself to some shells and nothing to others.
+            return (escaped.replace("\n", ""), True) if escaped else ("\\", False)
         if character == '"':
             return self._quoted()
         if character in "$`":

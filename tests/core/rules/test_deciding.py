@@ -81,6 +81,7 @@ def test_code_is_allowed_when_each_of_its_commands_is(code: str) -> None:
         "git status;;",
         "git status | time git status",
         "time time git status",
+        "git status\\",
         "git status 'x",
         "",
         "# nothing",
