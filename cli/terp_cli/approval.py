@@ -9,6 +9,8 @@ from textwrap import fill
 from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Option, Run
+from terp.places import find_places
+from terp.profile_file import short_path
 from terp.sandbox.tier import is_confined
 from terp_cli.choices import letter_of, lettered, numbered
 from terp_cli.clipboard import copied
@@ -24,6 +26,7 @@ CHOICES = (
     Option("n", "do not run it"),
     Option("e", "edit it; it is shown again before it runs"),
     Option("a", "run this and everything else in this session without asking"),
+    Option("r", "run it, and such code from now on in this session; the rule is shown first"),
     Option("x", "let the model explain it"),
     Option("c", "copy it"),
     Option("v", "show all of it"),
@@ -31,7 +34,7 @@ CHOICES = (
 CONSENT = (Option("y", "yes"), Option("n", "no"))
 _ESCAPE = "Esc does not run it either; Ctrl-C ends the turn."
 _LONGER = "Anything longer does not run it, and is told to the model."
-_LETTERS = "[y]es · [n]o · [e]dit · [a]lways · e[x]plain · [?] or what to do instead"
+_LETTERS = "[y]es · [n]o · [e]dit · [a]lways · [r]ule · e[x]plain · [?] or what instead"
 # Fewer cells than this beside the letters are too few to write in.
 _ROOM = 30
 # Code may ask with a megabyte, which would be painted again at each key.
@@ -39,6 +42,7 @@ _LONGEST_PROMPT = 2_000
 _UNASKED = "Code runs unasked from now on. /auto_run off: you are asked again."
 _FREE = "Nothing confines it; /auto_run on offers a sandbox."
 _UNASKED_ONCE = "Code runs unasked until this call ends. Ctrl-C stops it."
+_RULED = "It runs now, and from now on in this session without asking:"
 _PASTED = "A paste cannot approve. Type the letter."
 _YES = ("yes", "ok", "okay", "sure", "run", "yep", "yeah")
 _Y_RUNS = "y runs it, with Enter."
@@ -60,8 +64,8 @@ class TerminalPerson:
     is drawn before it is asked about, because nobody else draws the turn on this terminal. With `spoken`
     the choices are numbered and read out.
 
-    While `always` is set nobody is asked. `explain`, where it is set, is what the model says about code,
-    and `beside` does what a line says that is a command or code and no answer.
+    While `always` is set nobody is asked, but about what a rule asks about. `explain`, where it is set, is
+    what the model says about code, and `beside` does what a line says that is a command or code, no answer.
     """
 
     def __init__(
@@ -99,7 +103,7 @@ class TerminalPerson:
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """The decision about code that is on the screen; `a` decides all that come later too."""
-        if self.always:
+        if self.always and not proposed.asks:
             return Run(proposed.code, by="auto_run")
         if self._draws:
             self._front.aside(proposed)
@@ -174,6 +178,8 @@ class TerminalPerson:
                 return Decline("", stop=self._once)
             case "e":
                 return await self._edited(proposed)
+            case "r":
+                return await self._ruled(proposed)
             case "x":
                 await self._explain(proposed)
             case "c":
@@ -194,6 +200,21 @@ class TerminalPerson:
             if not self._once and not is_confined(proposed.tier):
                 self._tell(_FREE)
         return Run(proposed.code)
+
+    async def _ruled(self, proposed: CodeProposed) -> Run | None:
+        """Consent with the rules that would have given it; None where there are none, or not wanted."""
+        from terp.rules.offering import as_yaml, offered  # noqa: PLC0415  (few questions are answered so)
+
+        offer = offered(proposed)
+        if not offer.rules:
+            self._front.say(offer.why)
+            return None
+        told = [f"  {one_line(text)} – {means}" for text, means in offer.rules]
+        keep = [f"To keep it, write into {short_path(find_places(self._environ).config_file)}:"]
+        keep += [f"  {one_line(line)}" for line in as_yaml(offer.texts)]
+        what = "\n".join([_RULED, *told, *keep, "Do you want that?"])
+        wanted = await self.choose(Choice(what, CONSENT)) == "y"
+        return Run(proposed.code, rules=offer.texts) if wanted else None
 
     def _letter(self, text: str, choices: Sequence[Option]) -> str:
         """What was typed, in small letters; the letter of a number where numbers were offered."""
@@ -237,6 +258,8 @@ class TerminalPerson:
         tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
         where = ", in ".join(one_line(part) for part in (proposed.cwd, proposed.place) if part)
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
+        if proposed.asks:
+            warnings += f"A rule wants you to be asked: {one_line(proposed.asks)}.\n"
         asked = f"{warnings}Run this in {where}? {tier[0].upper()}{tier[1:]}."
         letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()
         return f"\n{self._broken(asked)}\n{letters}"

@@ -126,7 +126,7 @@ class _Reader:
             if value is not True:
                 raise SettingsError([f"{name} takes no value."])
             value = _parsed(name, row, text)
-        if row.kind == "names":
+        if row.kind in ("names", "rules"):
             # A flag that is given twice names more, as one does whose value has a comma.
             before = self.options.get(row.name, ()) if flag.of_call else self._given_names(row.name)
             value = (*before, *value)

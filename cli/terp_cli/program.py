@@ -193,6 +193,12 @@ def _trust(call: Call) -> int:
     return trust(call)
 
 
+def _rules(call: Call) -> int:
+    from terp_cli.rule_verbs import rules  # noqa: PLC0415  (see above)
+
+    return rules(call)
+
+
 _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "": _converse,
     "demo": _demo,
@@ -202,6 +208,7 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "languages": _languages,
     "mcp": _mcp,
     "profiles": _profiles,
+    "rules": _rules,
     "run": _run_code,
     "serve": _serve,
     "sessions": _sessions,

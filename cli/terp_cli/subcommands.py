@@ -50,6 +50,11 @@ VERBS: Mapping[str, Mapping[str, Verb]] = {
         "list": Verb(),
         "remove": Verb("[DIR…]", 0, _ANY, "file"),
     },
+    "rules": {
+        "list": Verb(),
+        # Code without quotes around it must not become a prompt.
+        "test": Verb("CODE|-", 1, _ANY),
+    },
     "keys": {
         "list": Verb(),
         # A key behind it must not become a prompt.
@@ -99,6 +104,7 @@ SUBCOMMANDS = (
     Subcommand("mcp", "", "which MCP servers there are, and what they offer"),
     Subcommand("profiles", "…", "named sets of settings: list, show, new, edit, …"),
     Subcommand("trust", "…", "let the files of a project count, or not"),
+    Subcommand("rules", "…", "what runs without asking, and what never: list, test"),
     Subcommand("keys", "…", "the keys of providers: list, set, delete"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),

@@ -7,7 +7,7 @@ from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.keys import with_keys
 from terp.models.building import build_model, provider_of, settings_for
-from terp.opening import limits_of
+from terp.opening import limits_of, written_rules
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Settings
@@ -19,7 +19,8 @@ _LIMITS = frozenset({"max_budget_usd", "max_output_chars", "max_steps", "run_tim
 _PACKAGES = frozenset({"auto_install", "auto_run", "packages"})
 _SEARCH = frozenset({"search_provider", "search_url"})
 _KERNELS = frozenset({"env_pass", "python"})
-_AT_ONCE = _PROMPT | _LIMITS | _PACKAGES | _SEARCH | _KERNELS | {"session_quota_mb"}
+_RULES = frozenset({"allow", "ask", "deny"})
+_AT_ONCE = _PROMPT | _LIMITS | _PACKAGES | _SEARCH | _KERNELS | _RULES | {"session_quota_mb"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,8 @@ async def change_settings(
         session.brief(told, code=after.code)
     if change.touches(_LIMITS):
         session.limits = limits_of(after)
+    if change.touches(_RULES):
+        session.equipment.rules.written = tuple(written_rules(after))
     if change.touches(_PACKAGES) and session.equipment.packages is not None:
         session.equipment.packages.want(install_policy(after), after.packages)
     if change.touches(_SEARCH):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from terp.rules.deciding import Rules
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Equipment:
     the code back; they are None where kernels run elsewhere. `attaching` exchanges kernels for those
     of somebody else. `briefing` makes the system prompt of settings.
     The functions of `toolbox` and `servers` are in the Python kernel, and run when the model calls them as
-    tools, by one of the names in `functions`.
+    tools, by one of the names in `functions`. `rules` decide about code before the person is asked.
     """
 
     pythons: "PythonChoice | None" = None
@@ -34,6 +35,7 @@ class Equipment:
     confinement: "Confinement | None" = None
     attaching: "Attaching | None" = None
     functions: Mapping[str, str] = field(default_factory=dict)
+    rules: Rules = field(default_factory=Rules)
 
     async def aclose(self) -> None:
         """End what runs for the session."""

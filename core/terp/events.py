@@ -77,7 +77,8 @@ class CodeProposed:
     `digest` is the SHA-256 of `code` in UTF-8, hexadecimal. `kernel_generation` counts the lives
     of the language's kernel (0: not started yet). `tier` names the confinement of the run, `place` a
     kernel that is not terp's own on this machine, to follow "in"; `cwd` is "" when that kernel alone knows
-    it. `effects` tell what it would do: they inform, and decide nothing.
+    it. `effects` tell what it would do: they inform, and decide nothing unless a rule of the person's is
+    about them. `asks` is the rule that wants a person to be asked, whatever runs code unasked otherwise.
     """
 
     call_id: str
@@ -89,6 +90,7 @@ class CodeProposed:
     tier: str
     effects: Effects = NOT_ANALYSED
     place: str = ""
+    asks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class CodeDeclined:
-    """The person declined a call: comes instead of `CodeStarted` and what follows it."""
+    """The person, or their rule, declined a call: comes instead of `CodeStarted` and what follows it."""
 
     call_id: str
     reason: str

@@ -57,7 +57,17 @@ def load_settings(
     if files.problems:
         raise SettingsError(list(dict.fromkeys(files.problems)))
     notices = tuple(line for file in layers for line in file.refused)
-    return Loaded(combine([flags, variables, *(file.given for file in layers)]), notices)
+    settings = combine([flags, variables, *(file.given for file in layers)])
+    if settings.allow or settings.ask or settings.deny:
+        _check_rules(settings)
+    return Loaded(settings, notices)
+
+
+def _check_rules(settings: Settings) -> None:
+    from terp.rules.reading import problems_of  # noqa: PLC0415  (few calls have rules)
+
+    if problems := problems_of(settings):
+        raise SettingsError(problems)
 
 
 class _Files:

@@ -1,7 +1,7 @@
 """The short way to a session, and the one place where its parts are put together from settings."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from terp.paths import typed_path
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.project import Project, Trust, bare_project, read_project
+from terp.rules.deciding import Rules
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Given, Settings
@@ -27,6 +28,7 @@ from terp.workbench import Workbench, open_bench
 
 if TYPE_CHECKING:
     from terp.chat import Chat
+    from terp.rules.rule import Rule
     from terp.store.protocol import Keeping
 
 
@@ -184,6 +186,7 @@ async def build_session(
     briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(briefing.text(settings), code=settings.code)
     session.equipment = Equipment(briefing=briefing, toolbox=toolbox, functions=functions)
+    session.equipment.rules = Rules(written_rules(settings))
     if isinstance(bench, Workbench):
         session.equipment.confinement = bench.kernels.confinement
         _let_choose(session, bench)
@@ -220,6 +223,15 @@ def limits_of(settings: Settings) -> Limits:
         run_timeout_s=settings.run_timeout_s,
         max_output_chars=settings.max_output_chars,
     )
+
+
+def written_rules(settings: Settings) -> Sequence["Rule"]:
+    """The rules of `settings`; most have none."""
+    if not (settings.allow or settings.ask or settings.deny):
+        return ()
+    from terp.rules.reading import rules_of  # noqa: PLC0415  (see above)
+
+    return rules_of(settings)
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

@@ -15,19 +15,25 @@ from terp.events import CodeProposed
 class Run:
     """Consent to run exactly this code. Code other than what was shown is proposed again first.
 
-    `by` is who gave it: "person", or the name of the policy that did.
+    `by` is who gave it: "person", or the name of the policy that did. `rules` are what the person allows
+    from now on in this session, in the words of `allow` (`shell: git status`).
     """
 
     code: str
     by: str = "person"
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """No consent; `reason` is told to the model. `stop` ends the turn instead of going on."""
+    """No consent; `reason` is told to the model. `stop` ends the turn instead of going on.
+
+    `by` is who refused: "person", or the rule that did.
+    """
 
     reason: str
     stop: bool = False
+    by: str = "person"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +94,17 @@ class Person(Protocol):
 class AutoRun:
     """Runs every proposal unasked, as the person configured with `auto_run`; consents to nothing more.
 
-    Questions that are not about code go to `behind`, the person who may still be there.
+    Code that a rule asks about, and questions that are not about code, go to `behind`, the person who may
+    still be there.
     """
 
     def __init__(self, behind: Person | None = None) -> None:
         self._behind = behind or Nobody()
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
-        """`Run`, always."""
+        """`Run`, unless a rule wants the person behind to be asked."""
+        if proposed.asks:
+            return await self._behind.approve(proposed)
         return Run(proposed.code, by="auto_run")
 
     async def allow(self, request: Consent) -> bool:
@@ -112,7 +121,7 @@ class AutoRun:
 
 
 class Nobody:
-    """A headless run without `auto_run`: everything is declined and the turn stops there."""
+    """A headless run without `auto_run`: what no rule allows is declined and the turn stops there."""
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """`Decline`, ending the turn.
@@ -120,6 +129,11 @@ class Nobody:
         Raises:
             NobodyThere: always, so that the turn ends as `approval_needed`.
         """
+        if proposed.asks:
+            raise NobodyThere(
+                f"A rule wants you to be asked about the code, and nobody is there: {proposed.asks}.",
+                "Run terp on a terminal, or change the rule.",
+            )
         raise NobodyThere(
             "The code needs approval, and nobody is there to give it.",
             "Run terp on a terminal, or add -y (auto_run=True in Python) to run code without being asked.",

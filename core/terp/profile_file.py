@@ -9,13 +9,16 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from terp.paths import typed_path
 from terp.profile_groups import read_group, unknown
 from terp.profile_values import hint, quoted, value_of
 from terp.setting import Setting, Source, table
 from terp.settings import Given, Settings
+
+if TYPE_CHECKING:
+    from terp.rules.rule import Verdict
 
 MODELINE = "# yaml-language-server: $schema="
 """What a line begins with that tells an editor where the schema is."""
@@ -150,8 +153,22 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
             return
         if name == base_key:
             profile.base, profile.base_at = value, where
+        elif row.kind == "rules":
+            profile.given[name] = _rules(profile, where, name, value, node)
         else:
             profile.given[name] = Given(value, where)
+
+
+def _rules(profile: ProfileFile, where: str, name: str, rules: tuple[str, ...], node: Any) -> Given:
+    """Rules, each with its line; a problem for each that is none."""
+    from terp.rules.reading import problem_with  # noqa: PLC0415  (few files have rules)
+
+    file = where.rpartition(":")[0]
+    places = tuple(f"{file}:{one.start_mark.line + 1}" for one in node.value)
+    for rule, place in zip(rules, places, strict=True):
+        if problem := problem_with(cast("Verdict", name), rule):
+            profile.problems.append(f"{place}: {problem}")
+    return Given(rules, where, places)
 
 
 def _refuse(profile: ProfileFile) -> None:

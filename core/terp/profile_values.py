@@ -22,6 +22,10 @@ def value_of(row: Setting, node: Any) -> Any:
         if node.id != "sequence":
             raise ValueError(node.value)
         return tuple(_name(one) for one in node.value)
+    if row.kind == "rules":
+        if node.id != "sequence":
+            raise ValueError(node.value)
+        return tuple(_rule(one) for one in node.value)
     if node.id != "scalar" or node.tag not in _TAGS.get(row.kind, ()):
         raise ValueError(node.value)
     return row.parse(node.value)
@@ -31,6 +35,18 @@ def _name(node: Any) -> str:
     if node.id != "scalar" or node.tag not in _TAGS["text"] or not node.value.strip():
         raise ValueError(node.value)
     return str(node.value)
+
+
+def _rule(node: Any) -> str:
+    """A rule as text; without quotes YAML takes `shell: git status` for a group of one entry."""
+    if node.id != "mapping":
+        return _name(node)
+    if len(node.value) != 1:
+        raise ValueError(node.value)
+    form, rest = node.value[0]
+    if form.id != "scalar" or rest.id != "scalar":
+        raise ValueError(node.value)
+    return f"{form.value}: {rest.value}"
 
 
 def quoted(node: Any) -> str:

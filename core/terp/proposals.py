@@ -1,14 +1,16 @@
 """From a call of the model to the person's decision about exactly these bytes."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from terp.equipment import Equipment
 from terp.events import CodeProposed
 from terp.kernels.protocol import Kernel
 from terp.log import EventLog
 from terp.person import Decline, Person, Run
 from terp.questions import Questions
+from terp.rules.deciding import Ruling
 from terp.tool import Call
 
 if TYPE_CHECKING:
@@ -19,7 +21,8 @@ class Proposals:
     """Shows calls and gets them decided.
 
     `drawn` returns when the front end that drives the turn has drawn everything logged so far, so
-    that nobody is asked about code that is not on the screen yet. `tools` names those of the session.
+    that nobody is asked about code that is not on the screen yet, and nothing runs that is not.
+    `equipment` is what the session has: its tools, and the person's rules.
     """
 
     def __init__(
@@ -28,9 +31,9 @@ class Proposals:
         questions: Questions,
         person: Person,
         drawn: Callable[[], Awaitable[None]],
-        tools: Callable[[], Collection[str]] = tuple,
+        equipment: Callable[[], Equipment],
     ) -> None:
-        self._tools = tools
+        self._equipment = equipment
         self._log = log
         self._questions = questions
         self._person = person
@@ -43,25 +46,35 @@ class Proposals:
         A `Run` always holds the code that was shown last: an edit is proposed again before it can
         be approved, and so is code whose kernel was started anew while the person thought about it.
         """
-        code = call.code
+        code, edited = call.code, False
         while True:
-            proposed = self._proposed(call, code, kernel)
+            proposed, ruling = self._proposed(call, code, kernel)
             self._log.append(proposed)
-            decision = await self._questions.ask("approval", call.id, self._asking(proposed))
+            asking = self._asking(proposed, ruling, edited=edited)
+            decision = await self._questions.ask("approval", call.id, asking)
             if not isinstance(decision, Run):
                 return Decline("") if not isinstance(decision, Decline) else decision
+            if decision.rules:
+                self._equipment().rules.add(decision.rules)
             if decision.code == code and _still_true(proposed, kernel):
                 return decision
-            code = decision.code
+            code, edited = decision.code, True
 
-    def _asking(self, proposed: CodeProposed) -> Callable[[], Awaitable[Run | Decline]]:
+    def _asking(
+        self, proposed: CodeProposed, ruling: Ruling, *, edited: bool
+    ) -> Callable[[], Awaitable[Run | Decline]]:
         async def ask() -> Run | Decline:
             await self._drawn()
+            if ruling.verdict == "deny":
+                return Decline(f"a rule of the user denies {ruling.what}.", by=f"rule {ruling.by}")
+            # Who has just edited code is there, and waits to see it again.
+            if ruling.verdict == "allow" and not edited:
+                return Run(proposed.code, by=f"rule {ruling.by}")
             return await self._person.approve(proposed)
 
         return ask
 
-    def _proposed(self, call: Call, code: str, kernel: Kernel) -> CodeProposed:
+    def _proposed(self, call: Call, code: str, kernel: Kernel) -> tuple[CodeProposed, Ruling]:
         # The tables of what is known are not needed before there is code.
         from terp.effects.analysis import effects_of  # noqa: PLC0415
         from terp.effects.python import TOOL  # noqa: PLC0415
@@ -70,9 +83,10 @@ class Proposals:
         if call.language not in self._names:
             self._names[call.language] = SessionNames(self._log, call.language)
         # A variable of the same name hides a tool.
-        known = {**dict.fromkeys(self._tools(), TOOL), **self._names[call.language].known()}
+        known = {**dict.fromkeys(self._equipment().toolbox.names, TOOL), **self._names[call.language].known()}
         effects = effects_of(call.language, code, known, kernel.cwd)
-        return CodeProposed(
+        ruling = self._equipment().rules.ruling(call.language, code, effects)
+        proposed = CodeProposed(
             call.id,
             call.language,
             code,
@@ -82,7 +96,9 @@ class Proposals:
             kernel.tier,
             effects,
             kernel.place,
+            ruling.by if ruling.verdict == "ask" else "",
         )
+        return proposed, ruling
 
 
 def digest_of(code: str) -> str:

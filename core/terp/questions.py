@@ -82,15 +82,16 @@ class Questions:
 
 
 def _from_person(answer: Answer) -> _Reply:
-    return _Reply(answer, answer.by if isinstance(answer, Run) else "person")
+    return _Reply(answer, answer.by if isinstance(answer, Run | Decline) else "person")
 
 
 def _told(answer: Answer) -> str:
     match answer:
-        case Run():
-            return "run"
-        case Decline(reason=reason):
-            return f"declined: {reason}" if reason else "declined"
+        case Run(rules=rules):
+            return f"run, and always: {'; '.join(rules)}" if rules else "run"
+        case Decline(reason=reason, by=by):
+            # A rule says it all by its name.
+            return f"declined: {reason}" if reason and by == "person" else "declined"
         case bool():
             return "yes" if answer else "no"
         case _:

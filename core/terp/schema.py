@@ -14,6 +14,21 @@ _TYPES: Mapping[str, Mapping[str, Any]] = {
     "whole": {"type": "integer"},
     "number": {"type": "number"},
     "names": {"type": "array", "items": {"type": "string", "minLength": 1}},
+    "rules": {
+        "type": "array",
+        "items": {
+            "anyOf": [
+                {"type": "string", "pattern": "^ *(shell|effects) *:"},
+                {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "properties": {"shell": {"type": "string"}, "effects": {"type": "string"}},
+                    "minProperties": 1,
+                    "maxProperties": 1,
+                },
+            ]
+        },
+    },
     "mapping": {"type": "object"},
 }
 

@@ -87,9 +87,7 @@ class Session:
             calls=stored.calls if stored else 0,
         )
         drawn, guarded = self._playing.drawn, self._playing.guarded
-        self._proposals = Proposals(
-            self.log, self._questions, person, drawn, lambda: self.equipment.toolbox.names
-        )
+        self._proposals = Proposals(self.log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0

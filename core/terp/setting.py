@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, cast
 
-Kind = Literal["text", "switch", "whole", "number", "names", "mapping"]
+Kind = Literal["text", "switch", "whole", "number", "names", "rules", "mapping"]
 Source = Literal["flag", "variable", "user", "project", "wire"]
 """Who sets a value: a call, its environment, the person's files, those of a project, a client of a server."""
 T = TypeVar("T")
@@ -36,6 +36,8 @@ class Setting:
     `are_paths` are relative to the file of settings that they stand in. `sources` says who may set it: what
     could let code, keys or words out of the person's hands is for that person alone, and so is every row
     that does not say otherwise.
+
+    "rules" of all who give some count together; a flag gives one, a variable one on each line.
 
     A "mapping" holds entries by name: text, or instances of the dataclass `each`, whose fields are settings
     and whose `problem` says what is wrong with one. `keys` is the form of the names. It has no flag.
@@ -86,6 +88,7 @@ class Setting:
             "whole": f"a whole number, {span}",
             "number": f"a number, {span}",
             "names": "a list of names",
+            "rules": "a list of rules",
             "mapping": "a group of entries by name",
         }[self.kind]
 
@@ -99,6 +102,8 @@ class Setting:
             return self._one_of_the_choices(text)
         if self.kind == "names":
             return tuple(name for part in text.split(",") if (name := part.strip()))
+        if self.kind == "rules":
+            return tuple(rule for line in text.splitlines() if (rule := line.strip()))
         if self.kind == "switch":
             return _truth(text)
         if self.kind == "mapping":
@@ -113,7 +118,7 @@ class Setting:
         """
         if type(value) is type(self.default) and value == self.default:
             return value
-        if self.kind == "names" and _are_names(value):
+        if self.kind in ("names", "rules") and _are_names(value):
             return tuple(value)
         if self.kind == "text" and isinstance(value, str | os.PathLike):
             return self._one_of_the_choices(os.fspath(value))

@@ -16,7 +16,10 @@ BUILT_IN = "built-in"
 
 @dataclass(frozen=True)
 class Settings:
-    """Every setting, with its built-in value. `origins` says where the other values came from."""
+    """Every setting, with its built-in value. `origins` says where the other values came from.
+
+    `rule_places` has the place of each rule of `allow`, `ask` and `deny`.
+    """
 
     model: str = setting(
         "",
@@ -304,6 +307,21 @@ class Settings:
         unset="Jupyter's minimal-notebook",
     )
 
+    allow: tuple[str, ...] = setting(
+        (), "code that runs without asking", group="safety", kind="rules", metavar="RULE"
+    )
+    ask: tuple[str, ...] = setting(
+        (),
+        "code that is asked about, also with auto_run",
+        group="safety",
+        kind="rules",
+        metavar="RULE",
+        sources=BY_PROJECT,
+    )
+    deny: tuple[str, ...] = setting(
+        (), "code that never runs", group="safety", kind="rules", metavar="RULE", sources=BY_PROJECT
+    )
+
     theme: str = setting(
         "auto",
         "the ground that colours must be readable on",
@@ -344,6 +362,7 @@ class Settings:
     )
 
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    rule_places: Mapping[str, Sequence[str]] = field(default_factory=dict, compare=False)
 
     def origin(self, name: str) -> str:
         """Where the value of a setting came from: "--model", "TERP_MODEL", "work.yaml:7", "built-in"."""
@@ -352,19 +371,36 @@ class Settings:
 
 @dataclass(frozen=True)
 class Given:
-    """A value that somebody gave, and where."""
+    """A value that somebody gave, and where; of rules with `places`, each has a place of its own."""
 
     value: Any
     origin: str
+    places: tuple[str, ...] = ()
+
+    def beside(self, weaker: "Given") -> "Given":
+        """The rules of both."""
+        origins = dict.fromkeys((self.origin, weaker.origin))
+        return Given((*self.value, *weaker.value), ", ".join(origins), (*self.all_places, *weaker.all_places))
+
+    @property
+    def all_places(self) -> tuple[str, ...]:
+        """The place of each rule."""
+        return self.places or (self.origin,) * len(self.value)
 
 
 Layer = Mapping[str, Given]
+_ADD_UP = frozenset({"allow", "ask", "deny"})
 
 
 def combine(layers: Sequence[Layer]) -> Settings:
-    """Settings of several layers, the strongest first."""
+    """Settings of several layers, the strongest first; the rules of all of them."""
     given: dict[str, Given] = {}
     for layer in layers:
-        given = {**layer, **given}
+        both = {name: given[name].beside(layer[name]) for name in _ADD_UP & given.keys() & layer.keys()}
+        given = {**layer, **given, **both}
     values = {name: one.value for name, one in given.items()}
-    return Settings(**values, origins={name: one.origin for name, one in given.items()})
+    return Settings(
+        **values,
+        origins={name: one.origin for name, one in given.items()},
+        rule_places={name: given[name].all_places for name in _ADD_UP & given.keys()},
+    )

@@ -151,7 +151,9 @@ class Turn:
     def _decline(self, asked: ToolCall, call_id: str, decision: Decline) -> None:
         self.log.append(CodeDeclined(call_id, decision.reason))
         said = f" They said: {decision.reason}" if decision.reason else ""
-        self._result(asked, f"Not run: the person declined to run this code.{said}")
+        by_person = decision.by == "person"
+        told = f"the person declined to run this code.{said}" if by_person else decision.reason
+        self._result(asked, f"Not run: {told}")
         if decision.stop:
             raise _Stop("declined")
 

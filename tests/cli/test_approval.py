@@ -230,7 +230,7 @@ async def test_the_question_names_the_folder_and_what_confines_it(desk: Callable
     assert "Run this in /tmp? Nothing confines it." in seat.terminal.shown()
 
 
-@pytest.mark.parametrize(("columns", "room"), [(40, 38), (80, 78), (120, 45)])
+@pytest.mark.parametrize(("columns", "room"), [(40, 30), (80, 78), (120, 42)])
 async def test_there_is_room_to_write_what_to_do_instead(
     desk: Callable[..., Seat], columns: int, room: int
 ) -> None:

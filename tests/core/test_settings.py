@@ -81,6 +81,8 @@ def test_what_a_project_may_set_cannot_move_code_keys_or_words_elsewhere() -> No
         "max_output_chars",
         "languages",
         "run_timeout_s",
+        "ask",
+        "deny",
     }
 
 

@@ -64,6 +64,12 @@ TABLE = (
         completes="switches.words",
     ),
     Command(
+        "rules", "", "list the rules that allow, ask about or deny code", "Code", "rules.show",
+        "Those of your settings, and those that you added with r at a question. docs/rules.md says how they "
+        "are written; terp rules test CODE tells what they say about a piece of code.",
+        shows=True,
+    ),
+    Command(
         "vars", "[LANGUAGE|NAME]", "list the variables of the kernels", "Code", "code.variables",
         "Name, type, shape, size and the beginning of the value; with LANGUAGE those of its kernel, with "
         "NAME those whose names hold it.",

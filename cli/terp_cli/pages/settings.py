@@ -24,6 +24,8 @@ What sets something, strongest first:
 6. the shipped profile `default`;
 7. the built-in value, which is given below.
 
+Only rules (`allow`, `ask`, `deny`) add up: those of all places count together.
+
 Files are plain lists of `name: value`, in UTF-8, of at most 64 KB, without anchors or tags. Every mistake of
 every file is told at once, with its file and line. `terp profiles new NAME` makes a file in which an editor
 completes and checks names (`# yaml-language-server:`).
@@ -60,6 +62,8 @@ def _row(row: Setting) -> str:
 def _value(row: Setting) -> str:
     if row.choices:
         return ", ".join(f"`{choice}`" for choice in row.choices if choice)
+    if row.kind == "rules":
+        return "[rules](rules.md), one in each flag"
     return row.rule.replace("a list of names", "names, with commas between them in a flag") + (
         f", in {row.unit}" if row.unit else ""
     )

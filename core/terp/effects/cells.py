@@ -23,6 +23,8 @@ _HARMLESS_MAGIC = re.compile(
 )
 _INSTALLING = re.compile(r"(?:pip|conda|mamba|uv)\b.*")
 _TIMING = re.compile(r"(?:time|timeit(?:\s+-[nrpt]\s*\d+|\s+-[qo])*)(?:\s+(?P<code>.*)|$)")
+_SHELL_CELL = re.compile(r"%%(?:!|(?:bash|sh|zsh|script|sx|system)\b)")
+_SHELL_MAGIC = re.compile(r"\s*(?:sx|system)\s+")
 _OPTIONS = re.compile(r"(?:\s+-?\w+)*\s*")
 
 
@@ -101,6 +103,19 @@ def python_in(code: str) -> ast.Module | None:
         lines = code.split("\n")
         tree = parsed("\n".join(_without(lines, _own_lines(lines))))
     return tree if isinstance(tree, ast.Module) else None
+
+
+def shell_in(code: str) -> list[str]:
+    """The scripts in a cell that IPython would give to a shell, also where they may be part of a string."""
+    first = code.lstrip("\n")
+    head, _, body = first.partition("\n")
+    if _SHELL_CELL.match(head):
+        return [body]
+    own = [line for line in _own_lines(code.split("\n")) if line.sign]
+    scripts = (line.rest if line.sign != "%" else _SHELL_MAGIC.sub("", line.rest, count=1) for line in own)
+    return [
+        script for script, line in zip(scripts, own, strict=True) if line.sign != "%" or script != line.rest
+    ]
 
 
 def _own_lines(lines: list[str]) -> list[_Line]:

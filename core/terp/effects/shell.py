@@ -18,10 +18,9 @@ from terp.effects.shell_tools import (
     WRITERS,
     Tool,
 )
-from terp.effects.shell_words import Command, NotRead, Redirection, Script, Word
+from terp.effects.shell_words import ASSIGNMENT, Command, NotRead, Redirection, Script, Word
 
 _FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=")
 # Variables that decide what programs do or where they are found; the shell's own, and those programs read.
 _RULING = re.compile(
     r"(?:PATH|IFS|ENV|SHELLOPTS|BASHOPTS|GLOBIGNORE|CDPATH|PROMPT_COMMAND|PS\d|HOME|SHELL|EDITOR|VISUAL|PAGER|BROWSER|TMPDIR"
@@ -68,7 +67,7 @@ def _tell(command: Command, find: Finder, depth: int, *, assigns: bool = True) -
     for redirection in command.redirections:
         _redirected(redirection, find, command.at)
     assigned = []
-    while assigns and words and (found := _ASSIGNMENT.match(words[0].text)):
+    while assigns and words and (found := ASSIGNMENT.match(words[0].text)):
         assigned.append(found[1])
         words.pop(0)
     for name in assigned:
@@ -160,7 +159,7 @@ def _wrapped(found: Found, name: str, operands_before: int) -> None:
 def _behind(found: Found, name: str) -> None:
     """What a command runs that runs others, as far as it can be seen."""
     rest = found.words[1:]
-    while rest and (rest[0].text.startswith("-") or _ASSIGNMENT.match(rest[0].text)):
+    while rest and (rest[0].text.startswith("-") or ASSIGNMENT.match(rest[0].text)):
         is_code = rest[0].text in ("-c", "-lc", "-ec") and name not in ("sudo", "env")
         rest = rest[1:]
         if is_code and rest:

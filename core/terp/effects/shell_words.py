@@ -52,6 +52,8 @@ class NotRead(Exception):
         self.what, self.line = what, line
 
 
+ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=")
+"""What a word begins with that sets a variable, where no command stands before it."""
 _SPACE = re.compile(r"(?:[ \t]|\\\n)*")
 _RUN = re.compile(r"[^\s'\"\\$`;&|()<>*?\[\]{},!#=~]+")
 _IN_QUOTES = re.compile(r"[^\"\\$`]+")
@@ -76,10 +78,15 @@ class _Open:
 
 
 class Script:
-    """Reads a script that stands at a place; `commands` are those found, also when reading it has failed."""
+    """Reads a script that stands at a place; `commands` are those found, also when reading it has failed.
+
+    `here_documents` is whether a command reads one; they are no part of its `redirections`.
+    """
 
     def __init__(self, text: str, at: Place = (1, 0), depth: int = 0) -> None:
         self.commands: list[Command] = []
+        self.here_documents = False
+        self._piped = False
         self._text = text
         self._at = 0
         self._line, self._before = at
@@ -142,6 +149,7 @@ class Script:
         if found.group() == ";;":
             raise self._unread("`;;`")
         self._at = found.end()
+        self._piped = found.group() in ("|", "|&")
         return True
 
     def _piece(self, command: _Open, character: str) -> None:
@@ -163,7 +171,10 @@ class Script:
         if word.bare and not command.words:
             if word.text in _UNREAD:
                 raise self._unread(f"`{word.text}`")
-            if word.text in _CONTINUING or word.text in _ENDING:
+            # Behind a pipe, or another one, it is a program: the shell only times a whole pipeline.
+            is_program = word.text == "time" and self._piped
+            self._piped = self._piped or word.text == "time"
+            if not is_program and (word.text in _CONTINUING or word.text in _ENDING):
                 return
         command.words.append(word)
 
@@ -184,6 +195,7 @@ class Script:
             word = self._word()
             is_quoted = any(quote in self._text[start : self._at] for quote in "'\"\\")
             self._documents.append((word.text, is_quoted, sign == "<<-"))
+            self.here_documents = True
             return
         word = self._word()
         if sign in (">&", "<&") and re.fullmatch(r"\d+-?|-", word.text):
@@ -255,7 +267,9 @@ class Script:
             return self._until("'", start + 1), True
         if character == "\\":
             self._at = start + 2
-            return self._text[start + 1 : start + 2].replace("\n", ""), True
+            escaped = self._text[start + 1 : start + 2]
+            # With nothing behind it, it is itself to some shells and nothing to others.
+            return (escaped.replace("\n", ""), True) if escaped else ("\\", False)
         if character == '"':
             return self._quoted()
         if character in "$`":

@@ -1,0 +1,91 @@
+"""`terp rules`: list the rules in effect, or test what they say about a piece of code."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from terp.effects.analysis import effects_of
+from terp.effects.found import Effects
+from terp.errors import SettingsError
+from terp.opening import written_rules
+from terp.rules.deciding import Ruled, Rules, Ruling
+from terp.settings import Settings
+from terp.wire import VERSION
+from terp_cli.call import Call
+from terp_cli.commands.rules import NONE, listed
+from terp_cli.effects_line import effects_line
+from terp_cli.json_front import write_json
+from terp_cli.run_code import read_code
+from terp_cli.sanitise import one_line
+from terp_cli.subcommands import lacking
+
+ALLOWED, ASKED, DENIED = 0, 1, 3
+"""What `terp rules test` ends with."""
+
+
+def rules(call: Call) -> int:
+    """Do what the words after `terp rules` say; the exit code."""
+    verb, more = call.line.argument, call.line.arguments
+    if problem := lacking("rules", verb, more):
+        raise SettingsError([problem])
+    if len(more) > 1:
+        raise SettingsError(["terp rules test takes the code as one word: put it in quotes."])
+    return _VERBS[verb](call, call.settings(), more)
+
+
+def _list(call: Call, settings: Settings, _: Sequence[str]) -> int:
+    rows = listed(Rules(written_rules(settings)))
+    if call.options.output_format != "text":
+        found = [dict(zip(("verdict", "rule", "origin"), row, strict=True)) for row in rows]
+        write_json(call.out, {"version": VERSION, "rules": found})
+        return 0
+    if not rows:
+        call.tell(NONE)
+    call.out.writelines(
+        f"{verdict:5}  {one_line(text)}  ({one_line(origin)})\n" for verdict, text, origin in rows
+    )
+    return 0
+
+
+def _test(call: Call, settings: Settings, more: Sequence[str]) -> int:
+    code = read_code("-") if more[0] == "-" else more[0]
+    language = call.options.language or "shell"
+    effects = effects_of(language, code, {}, str(call.cwd))
+    ruling = Rules(written_rules(settings)).ruling(language, code, effects)
+    decision, why = _decision(ruling, settings, effects)
+    if call.options.output_format != "text":
+        parts = [_as_json(part) for part in ruling.parts]
+        kinds = [effect.kind for effect in effects.found]
+        found = {"decision": decision, "by": why, "effects": kinds, "parts": parts}
+        write_json(call.out, {"version": VERSION, **found})
+    else:
+        call.out.writelines(_line(part) for part in ruling.parts)
+        call.out.write(f"{decision}: {one_line(why)}\n")
+    return {"allow": ALLOWED, "ask": ASKED, "deny": DENIED}[decision]
+
+
+def _decision(ruling: Ruling, settings: Settings, effects: Effects) -> tuple[str, str]:
+    """What happens to the code, and why."""
+    if ruling.verdict:
+        return ruling.verdict, ruling.by
+    if settings.auto_run:
+        return "allow", f"no rule decides; auto_run ({settings.origin('auto_run')})"
+    return "ask", f"no rule decides; effects: {effects_line(effects)}"
+
+
+def _line(part: Ruled) -> str:
+    why = part.rule.named if part.rule else part.why or "no rule"
+    more = f", {part.why}" if part.rule and part.why else ""
+    return f"  {part.verdict or '–':5}  {one_line(part.text)}  ← {one_line(why + more)}\n"
+
+
+def _as_json(part: Ruled) -> Mapping[str, str]:
+    rule = part.rule
+    return {
+        "part": part.text,
+        "verdict": part.verdict,
+        "rule": rule.text if rule else "",
+        "origin": rule.origin if rule else "",
+        "why": part.why,
+    }
+
+
+_VERBS: Mapping[str, Callable[[Call, Settings, Sequence[str]], int]] = {"list": _list, "test": _test}

@@ -1,0 +1,70 @@
+"""The answer `r` at a question, and rules that want a person to be asked."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from terp.effects.found import NOT_ANALYSED
+from terp.person import Decline, Run
+from tests.cli.test_approval import CODE, Seat, desk
+
+__all__ = ["desk"]
+
+
+SHELL = replace(CODE, language="shell", code="git status && make all")
+RULES = ("shell: git status", "shell: make all")
+
+
+async def test_r_shows_the_rules_and_how_to_keep_them_before_they_count(desk: Callable[..., Seat]) -> None:
+    seat = desk(environ={"TERP_HOME": "/home/me/.terp"})
+    asked = asyncio.create_task(seat.person.approve(SHELL))
+    for number, keys in enumerate(["r\r", "y\r"], 1):
+        await seat.asked(number)
+        seat.keys.send_text(keys)
+    assert await asyncio.wait_for(asked, 20) == Run(SHELL.code, rules=RULES)
+    shown = seat.terminal.shown()
+    start = shown.index("It runs now, and from now on in this session without asking:")
+    assert shown[start:] == [
+        "It runs now, and from now on in this session without asking:",
+        "  shell: git status – this command, exactly so",
+        "  shell: make all – this command, exactly so",
+        "To keep it, write into /home/me/.terp/config.yaml:",
+        "  allow:",
+        "    - shell: git status",
+        "    - shell: make all",
+        "Do you want that?",
+        "[y]es · [n]o › y",
+    ]
+
+
+async def test_rules_that_are_not_wanted_leave_the_question_open(desk: Callable[..., Seat]) -> None:
+    seat = desk()
+    asked = asyncio.create_task(seat.person.approve(SHELL))
+    for number, keys in enumerate(["r\r", "n\r", "y\r"], 1):
+        await seat.asked(number)
+        seat.keys.send_text(keys)
+    assert await asyncio.wait_for(asked, 20) == Run(SHELL.code)
+
+
+async def test_r_tells_why_no_rule_could_allow_the_code(desk: Callable[..., Seat]) -> None:
+    seat = desk()
+    code = replace(SHELL, code="python x.py", effects=NOT_ANALYSED)
+    asked = asyncio.create_task(seat.person.approve(code))
+    for number, keys in enumerate(["r\r", "n\r"], 1):
+        await seat.asked(number)
+        seat.keys.send_text(keys)
+    assert await asyncio.wait_for(asked, 20) == Decline("")
+    told = "`python` runs whatever it is given, so no rule allows it; name what it would run."
+    assert " ".join(told.split()) in " ".join(" ".join(seat.terminal.shown()).split())
+
+
+async def test_what_a_rule_asks_about_is_asked_though_everything_runs_unasked(
+    desk: Callable[..., Seat],
+) -> None:
+    seat = desk()
+    seat.person.always = True
+    asked = asyncio.create_task(seat.person.approve(replace(SHELL, asks="shell: git ** (a.yaml:2)")))
+    await seat.asked(1)
+    seat.keys.send_text("n\r")
+    assert await asyncio.wait_for(asked, 20) == Decline("")
+    assert "A rule wants you to be asked: shell: git ** (a.yaml:2)." in seat.terminal.shown()
