@@ -65,7 +65,7 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
     wanted = wanted_by(call.options)
     resumed = resumed_by(call)
     cwd = resumed.cwd if resumed else call.cwd
-    place = place_of(call, settings, resumed)
+    place = place_of(call, resumed)
     prompt, piped = _asked(call, place.folder)
     attachments = _attached(call, cwd)
     asked = bool(prompt.strip() or attachments or piped)

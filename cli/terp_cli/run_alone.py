@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from terp.artifacts import Artifacts
 from terp.events import Noticed, Progress
 from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel
@@ -47,11 +48,13 @@ def run_alone(call: Call, settings: Settings) -> int:
         alone.readiness.add(preparation)
     bench.offer(alone.services, alone.voice)
 
+    artifacts = Artifacts(folder, scrubber=call.secrets.scrubber)
+
     async def run() -> int:
         with call.stopping.watching(lambda: alone.stop(kernel), bench.kernels.aclose):
             try:
                 ended = await alone.run(
-                    kernel, code, CodeRun(call.out, call.notes, folder, alone), settings.run_timeout_s
+                    kernel, code, CodeRun(call.out, call.notes, artifacts, alone), settings.run_timeout_s
                 )
                 return call.stopping.code or ended
             finally:

@@ -72,6 +72,8 @@ async def change_settings(
         KernelError: there is no such Python, or a kernel does not start again.
     """
     restarted, after = started_anew(session, change), change.after
+    if session.equipment.secrets is not None:
+        session.equipment.secrets.use(after)
     told = session.equipment.briefing.text(after) if session.equipment.briefing else ""
     if change.touches(_of_the_model() | {"code"}):
         await _change_model(session, change, environ, api_key)
@@ -101,6 +103,8 @@ async def use_model(
     Raises:
         SettingsError: its name says no provider.
     """
+    if session.equipment.secrets is not None:
+        session.equipment.secrets.use(settings)
     before = session.model
     session.model = await build_model(
         settings,

@@ -8,7 +8,9 @@ from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from terp.briefing import Briefing
+    from terp.known_secrets import Secrets
     from terp.mcp_servers.servers import Servers
+    from terp.models.scrubbing import Scrubber
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.sandbox.confinement import Confinement
@@ -20,8 +22,8 @@ class Equipment:
 
     `pythons` decides about the Python that runs the code, `packages` installs into it and `confinement` holds
     the code back; they are None where kernels run elsewhere. `briefing` makes the system prompt of settings.
-    The functions of `toolbox` and `servers` are in the Python kernel, and run when the model calls them as
-    tools, by one of the names in `functions`.
+    `secrets` are written down by nothing. The functions of `toolbox` and `servers` are in the Python kernel,
+    and run when the model calls them as tools, by one of the names in `functions`.
     """
 
     pythons: "PythonChoice | None" = None
@@ -30,7 +32,20 @@ class Equipment:
     toolbox: Toolbox = field(default_factory=Toolbox)
     servers: "Servers | None" = None
     confinement: "Confinement | None" = None
+    secrets: "Secrets | None" = None
     functions: Mapping[str, str] = field(default_factory=dict)
+
+    def scrubber(self) -> "Scrubber":
+        """What takes them out of text; without any known ones, what looks like one."""
+        if self.secrets is not None:
+            return self.secrets.scrubber()
+        from terp.models.scrubbing import Scrubber  # noqa: PLC0415  (for who puts a session together alone)
+
+        return Scrubber()
+
+    def without_secrets(self, text: str) -> str:
+        """The text as it may be written down."""
+        return self.scrubber().redacted(text)
 
     async def aclose(self) -> None:
         """End what runs for the session."""

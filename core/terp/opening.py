@@ -10,6 +10,7 @@ from terp.briefing import Briefing
 from terp.equipment import Equipment
 from terp.errors import SettingsError
 from terp.function_names import FunctionNames
+from terp.known_secrets import Secrets
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
@@ -21,7 +22,7 @@ from terp.session import Session
 from terp.setting import table
 from terp.settings import Given, Settings
 from terp.store.folders import new_folder
-from terp.store.places import Place, Secrets, is_session, new_place, stored_place
+from terp.store.places import Place, is_session, new_place, stored_place
 from terp.workbench import workbench
 
 if TYPE_CHECKING:
@@ -184,6 +185,9 @@ async def build_session(
         session.readiness.add(preparation)
     session.equipment = Equipment(pythons, packages, briefing, toolbox, functions=functions)
     session.equipment.confinement = kernels.confinement
+    secrets = session.equipment.secrets = place.secrets or Secrets(environ, settings, api_key)
+    # What they were made from may have been other ones.
+    secrets.use(settings)
     bench.offer(session, session.voice)
     if settings.mcp_servers and "python" in kernels.languages:
         from terp.mcp_servers.opening import open_servers  # noqa: PLC0415  (few sessions have any)

@@ -3,8 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
-# The last word, read backwards, with the "bearer" before it.
-_LAST_WORD = re.compile(r"[\w.~+/=-]*(?:\s+reraeb)?", re.ASCII | re.IGNORECASE)
+# The last word, read backwards, with the "bearer" or the name of a key of Amazon's before it.
+_LAST_WORD = re.compile(
+    r"[\w.~+/=-]*(?:\s+reraeb|\W{1,6}(?:yek_ssecca_terces_swa|yeksseccaterces))?",
+    re.ASCII | re.IGNORECASE,
+)
+# The part of an address in which a password can stand.
+_USER = re.compile(r"://[^\s/@'\"\\{}$<>]*\Z")
 _BLOCK_BEGINS, _BLOCK_ENDS = "-----BEGIN ", re.compile(r"-----END [A-Z ]*-----")
 
 
@@ -23,6 +28,8 @@ def begun(text: str, values: Sequence[str], marks: Sequence[str]) -> int:
     block = text.rfind(_BLOCK_BEGINS)
     if block >= 0 and not _BLOCK_ENDS.search(text, block):
         found.append(block)
+    if user := _USER.match(text, max(0, text.rfind("://"))):
+        found.append(user.start())
     return min(found)
 
 

@@ -1,12 +1,12 @@
 """What a recording of model calls must not hold: secrets, and what differs from run to run."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from terp.models.begun_secrets import begun
+from terp.models.secret_values import written_forms
 
 REDACTED = "[redacted]"
 # A secret can follow an escape in JSON text: the "n" of "\n" is no part of a word.
@@ -25,15 +25,18 @@ _SECRET = re.compile(
 # Shapes of the first kind have no end of their own: one that begins inside another ends with it.
 _ENDLESS_MARKS = (
     "sk-", "xai-", "nvapi-", "pplx-", "csk-", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "xox",
-    "hf_", "gsk_", "-----BEGIN ",
+    "hf_", "gsk_", "glpat-", "npm_", "sk_live_", "rk_live_", "hooks.slack.com/", "-----BEGIN ",
 )  # fmt: skip
-_MARKS = (*_ENDLESS_MARKS, "AKIA", "ASIA", "AIza", "bearer", "Bearer", "BEARER")
+_AWS_MARKS = ("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY", "SecretAccessKey")
+_MARKS = (*_ENDLESS_MARKS, "AKIA", "ASIA", "AIza", "bearer", "Bearer", "BEARER", *_AWS_MARKS)
 # A web token: three parts, of which the first begins as JSON does in base64. Each word is looked at once,
 # however often it could begin one.
 _JWT_PARTS = re.compile(r"(?<![\w-])(?=([\w-]++)(\.[\w-]{8,}\.[\w-]*))", re.ASCII)
 _JWT_MARK = "eyJ"
 _JWT = re.compile(rf"{_START}{_JWT_MARK}[\w-]{{8}}", re.ASCII)
-_SECRET_NAME = re.compile(r"(?:(?:^|_)(?:KEY|TOKEN|SECRET)|PASSWORD|PASSWD)$")
+# The password of an address; not the name of a variable that stands in its place.
+_URL_MARK = "://"
+_URL_PASSWORD = re.compile(r"://[^\s/@:'\"\\{}$<>]*:([^\s/@'\"\\{}$<>]+)@")
 _SHORTEST_SECRET = 8
 # In so much of the end of a text a secret is looked for that goes on behind it.
 _LONGEST_BEGUN = 4_096
@@ -53,16 +56,6 @@ _TIMES = (
 )
 
 
-def secrets_in(environment: Mapping[str, str], *others: str) -> tuple[str, ...]:
-    """The values of the variables whose names say that they are secret, and `others`.
-
-    Short ones are left out: they would match anything.
-    """
-    named = [value for name, value in environment.items() if _SECRET_NAME.search(name.upper())]
-    values = {value for value in (*named, *others) if len(value) >= _SHORTEST_SECRET}
-    return tuple(sorted(values, key=lambda value: (-len(value), value)))
-
-
 @dataclass(frozen=True, slots=True)
 class Scrubber:
     """Takes secrets and volatile text out of what is recorded.
@@ -78,12 +71,7 @@ class Scrubber:
     _written: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # As they are, and as they stand in JSON.
-        forms = (
-            form
-            for secret in self.secrets
-            for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
-        )
+        forms = (form for secret in self.secrets for form in written_forms(secret))
         object.__setattr__(self, "_written", tuple(dict.fromkeys(forms)))
 
     def redacted(self, text: str) -> str:
@@ -108,7 +96,7 @@ class Scrubber:
         The rest is mostly empty, and has 4,096 characters at most.
         """
         first = max(0, len(text) - _LONGEST_BEGUN)
-        settled = first + begun(text[first:], self._written, (*_MARKS, _JWT_MARK))
+        settled = first + begun(text[first:], self._written, (*_MARKS, _JWT_MARK, _URL_MARK))
         if settled == len(text):
             return settled
         # What is a secret already, and may go on, is not cut in two.
@@ -161,6 +149,8 @@ def _shapes(text: str) -> Iterator[tuple[int, int]]:
         for parts in _JWT_PARTS.finditer(text):
             if begun := _JWT.search(text, *parts.span(1)):
                 yield begun.start(), parts.end(2)
+    if _URL_MARK in text:
+        yield from (found.span(1) for found in _URL_PASSWORD.finditer(text))
 
 
 def _every(part: str, text: str) -> Iterator[tuple[int, int]]:
