@@ -30,7 +30,11 @@ def begun(text: str, values: Sequence[str], marks: Sequence[str]) -> int:
         found.append(block)
     if user := _USER.match(text, max(0, text.rfind("://"))):
         found.append(user.start())
-    return min(found)
+    first = min(found)
+    if text.endswith("\\"):
+        first = min(first, len(text) - 1)
+    # A letter behind a backslash is no part of a word, which can only be told with the backslash there.
+    return first - (first < len(text) and text[first - 1 : first] == "\\")
 
 
 def _first_parts(value: str, text: str) -> Iterator[int]:

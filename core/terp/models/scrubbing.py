@@ -16,6 +16,9 @@ _SECRET = re.compile(
       {_START} (?: sk-[\w-]{{16,}} | (?:xai|nvapi|pplx|csk)-[\w-]{{20,}}
                  | gh[opsur]_\w{{20,}} | github_pat_\w{{20,}} | (?:AKIA|ASIA)[A-Z0-9]{{16}}
                  | xox[a-z]-[\w-]{{10,}} | AIza[\w-]{{35}} | (?:hf|gsk)_\w{{20,}}
+                 | glpat-[\w-]{{20,}} | npm_\w{{30,}} | [rs]k_live_\w{{16,}}
+                 | hooks\.slack\.com/(?:services|workflows|triggers)/[\w/-]{{8,}}
+                 | (?i:aws_secret_access_key|secretaccesskey)\W{{1,6}}[A-Za-z0-9/+]{{40}}
                  | (?i:bearer)\s+[\w.~+/=-]{{8,}} )
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
     """,
