@@ -19,6 +19,7 @@ BENCHES = (
     "kernel",
     "shell",
     "namespace",
+    "sandbox",
 )
 
 

@@ -106,7 +106,7 @@ class LocalKernels:
             made = way(token)
             if not isinstance(made, Launch):
                 return made
-            return replace(made, confined=self.confinement.now(made.needs))
+            return replace(made, confined=self.confinement.now(made.needs, language))
 
         kernel = JupyterKernel(
             language,

@@ -41,6 +41,9 @@ _JWT = re.compile(rf"{_START}{_JWT_MARK}[\w-]{{8}}", re.ASCII)
 _URL_MARK = "://"
 _URL_PASSWORD = re.compile(r"://[^\s/@:'\"\\{}$<>]*:([^\s/@'\"\\{}$<>]+)@")
 _SHORTEST_SECRET = 8
+# Most text has no word as long as most secrets are, and is then not searched for them.
+_LONG_WORD = 15
+_IN_SHORT_WORDS = ("bearer", "Bearer", "BEARER", "-----BEGIN ")
 # In so much of the end of a text a secret is looked for that goes on behind it.
 _LONGEST_BEGUN = 4_096
 
@@ -72,10 +75,14 @@ class Scrubber:
     home: str = ""
     temporary: str = ""
     _written: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _short: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         forms = (form for secret in self.secrets for form in written_forms(secret))
-        object.__setattr__(self, "_written", tuple(dict.fromkeys(forms)))
+        written = tuple(dict.fromkeys(forms))
+        object.__setattr__(self, "_written", written)
+        short = (form for form in written if max(map(len, form.split()), default=0) < _LONG_WORD)
+        object.__setattr__(self, "_short", tuple(short))
 
     def redacted(self, text: str) -> str:
         """The text with every secret replaced."""
@@ -130,8 +137,12 @@ class Scrubber:
     def _spans(self, text: str) -> list[tuple[int, int]]:
         if len(text) < _SHORTEST_SECRET:
             return []
-        written = (form for form in self._written if form in text)
-        found = [*_shapes(text), *(span for form in written for span in _every(form, text))]
+        long = max(map(len, text.split()), default=0) >= _LONG_WORD
+        written = (form for form in (self._written if long else self._short) if form in text)
+        found = [
+            *_shapes(text, _MARKS if long else _IN_SHORT_WORDS),
+            *(span for form in written for span in _every(form, text)),
+        ]
         spans: list[tuple[int, int]] = []
         for start, end in sorted(found):
             if spans and start < spans[-1][1]:
@@ -141,14 +152,14 @@ class Scrubber:
         return spans
 
 
-def _shapes(text: str) -> Iterator[tuple[int, int]]:
-    for mark in (mark for mark in _MARKS if mark in text):
+def _shapes(text: str, marks: Sequence[str]) -> Iterator[tuple[int, int]]:
+    for mark in (mark for mark in marks if mark in text):
         known = 0
         for start, _ in _every(mark, text):
             if start >= known and (match := _SECRET.match(text, start)):
                 yield match.span()
                 known = match.end() if mark in _ENDLESS_MARKS else 0
-    if _JWT_MARK in text:
+    if marks is _MARKS and _JWT_MARK in text:
         for parts in _JWT_PARTS.finditer(text):
             if begun := _JWT.search(text, *parts.span(1)):
                 yield begun.start(), parts.end(2)

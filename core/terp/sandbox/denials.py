@@ -85,7 +85,9 @@ class Denials:
 
 def denials_of(confinement: "Confinement | None", kernel: Kernel) -> Denials:
     """What looks through a run of this kernel, where code may be held back by `confinement`."""
-    return Denials(None if confinement is None or kernel.tier == NONE else confinement.policy)
+    return Denials(
+        None if confinement is None or kernel.tier == NONE else confinement.policy_of(kernel.language)
+    )
 
 
 def _is_below(path: str, folders: tuple[str, ...]) -> bool:
