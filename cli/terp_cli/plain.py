@@ -61,6 +61,7 @@ class PlainFront:
         self._runs: dict[str, RunText] = {}
         self._printing = ""
         self._cwd = ""
+        self._tier = ""
         self._obituary = ""
         self._thought = ""
 
@@ -127,10 +128,14 @@ class PlainFront:
 
     def _of_code(self, event: OfCode) -> None:
         match event:
-            case on.CodeProposed(language=language, code=code, cwd=cwd, effects=effects):
+            case on.CodeProposed(language=language, code=code, cwd=cwd, tier=tier, effects=effects):
                 self._cwd = cwd
                 self._remark()
                 self._note(f"[{one_line(language)}]\n{visible(code)}\n[effects] {effects_line(effects)}")
+                if tier != self._tier:
+                    # It changes with the start of a kernel alone.
+                    self._tier = tier
+                    self._note(f"[sandbox] {one_line(tier)}")
             case on.CodeTyped(language=language, code=code):
                 self._note(f"[{one_line(language)}, typed]\n{visible(code)}")
             case on.CodeDeclined(reason=reason):

@@ -58,6 +58,8 @@ def test_code_that_runs_unasked_is_confined_and_the_model_knows(terp: Terp) -> N
     events = [json.loads(line) for line in result.out.splitlines()]
     [proposed] = [event for event in events if event["event"] == "code_proposed"]
     assert proposed["tier"] in TIERS
+    notes = terp.asked([Call(code="print(1)"), "Done."], "-y", "go").notes
+    assert f"[sandbox] {proposed['tier']}\n" in notes
     assert "Code is confined" in said(result.requests[0])[0][1]
 
 

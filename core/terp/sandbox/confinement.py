@@ -118,7 +118,9 @@ class Confinement:
         if self.missing and (self.wish.required or self.wish.mode in ("strict", "docker")):
             raise NoSandbox(
                 f"No sandbox works here, and one is required, so no code runs: {self.missing}.",
-                "Install bubblewrap, or run terp doctor, which says what is missing.",
+                "Start Docker, or pick another sandbox: terp doctor tries them."
+                if self.wish.mode == "docker"
+                else "Install bubblewrap, or run terp doctor, which says what is missing.",
             )
 
     def now(self, readable: Sequence[str] = (), language: str = "") -> Confined:
