@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, StopReason, TerpError
+from terp.known_secrets import Secrets
 from terp.loading import Loaded, load_settings, profile_in_effect
 from terp.paths import typed_path
 from terp.places import find_places
@@ -45,6 +46,7 @@ class Call:
         self.stopping = Stopping()
         self.out, self.notes = streams.stdout(), streams.stderr()
         self.source: Source = source_of(STDIN)
+        self.secrets = Secrets(environ, Settings(), self.options.api_key, keyring=False)
         self.typed_ahead = TypedAhead(STDIN if self.stays else None)
         self.guard: Guard | Unguarded = Unguarded()
         self.above: Callable[[str], None] | None = None
@@ -71,14 +73,23 @@ class Call:
     def failed(self, error: TerpError) -> int:
         """Say why there is no result, in the form that was asked for; the exit code."""
         if self.options.debug:
-            self.notes.write(readable("".join(traceback.format_exception(error))))
+            self.notes.write(self._traceback(error))
         from terp_cli.plain import with_remedy  # noqa: PLC0415  (see `front`)
 
-        self._without_a_turn(error.stop_reason, error.message, error.remedy)
-        one = with_remedy(error.message, error.remedy)
-        lines = error.problems if isinstance(error, SettingsError) else [one]
+        message = self.secrets.redacted(error.message)
+        self._without_a_turn(error.stop_reason, message, error.remedy)
+        one = with_remedy(message, error.remedy)
+        lines = message.splitlines() if isinstance(error, SettingsError) else [one]
         self.notes.write("".join(f"terp: {readable(line.rstrip())}\n" for line in lines))
         return EXIT_CODES[error.stop_reason]
+
+    def crashed(self, error: Exception) -> int:
+        """Show what a bug of terp's has left, without the keys that messages may quote; the exit code."""
+        self.notes.write(f"{self._traceback(error)}terp: this is a bug in terp.\n")
+        return EXIT_CODES["error"]
+
+    def _traceback(self, error: Exception) -> str:
+        return readable(self.secrets.redacted("".join(traceback.format_exception(error))))
 
     def cannot_write(self, error: OSError) -> int:
         """Say that a disk or a terminal takes no more, if that can be said; the exit code."""
@@ -108,6 +119,7 @@ class Call:
         """The settings of this call, with `given` before all others; what a project may not set is told."""
         flags = {**self.line.given, **{name: Given(value, "terp") for name, value in given.items()}}
         loaded = self.loaded(flags, self.options.profile, self.project)
+        self.secrets = Secrets(self.environ, loaded.settings, self.options.api_key)
         # Who stays is asked, or has said that they do not want to be.
         of_project = self.project.problems if self.stays else self.project.notices
         for notice in (self.standing.problem, *of_project, *loaded.notices):
@@ -215,7 +227,8 @@ class Call:
             from terp_cli.json_front import ResultFront, StreamFront  # noqa: PLC0415  (few calls write JSON)
 
             is_whole = self.options.output_format == "json"
-            return ResultFront(self.out, facts) if is_whole else StreamFront(self.out)
+            scrubber = self.secrets.scrubber
+            return ResultFront(self.out, facts, scrubber) if is_whole else StreamFront(self.out, scrubber)
         from terp_cli.plain import PlainFront  # noqa: PLC0415  (a prompt is there before any event)
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"

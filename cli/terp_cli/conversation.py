@@ -65,7 +65,7 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
     wanted = wanted_by(call.options)
     resumed = resumed_by(call)
     cwd = resumed.cwd if resumed else call.cwd
-    place = place_of(call, settings, resumed)
+    place = place_of(call, resumed)
     elsewhere = bool(settings.gateway_url)
     prompt, piped = _asked(call, place.folder, elsewhere=elsewhere)
     attachments = _attached(call, cwd, elsewhere=elsewhere)

@@ -7,7 +7,7 @@ from terp.export.writing import export
 from terp.kernels.environment import find_python
 from terp.paths import typed_path
 from terp.store.catalogue import Catalogue
-from terp.store.places import Secrets, real_directory
+from terp.store.places import real_directory
 from terp.store.reading import read
 from terp_cli.call import Call
 from terp_cli.sanitise import one_line
@@ -27,7 +27,7 @@ def export_session(call: Call) -> int:
         folder,
         cast("Format", call.line.argument),
         typed_path(str(call.options.out)) if call.options.out else call.cwd,
-        scrubber=Secrets(call.environ, settings).scrubber(),
+        scrubber=call.secrets.scrubber(),
         distributions=lambda: distributions_of(find_python(settings.python, call.environ).path),
     )
     # A program needs the path as it is; a terminal must not obey it.

@@ -28,6 +28,7 @@ async def _prompted(call: Call, settings: Settings, seat: Seat) -> int:
         busy=lambda: False,
         interrupt=lambda: None,
         vi_mode=settings.vi_mode,
+        without_secrets=call.secrets.redacted,
     )
     call.typed_ahead.hand_over()
     desk = seat.desk()

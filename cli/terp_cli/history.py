@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -20,9 +20,11 @@ class LockedHistory(History):
     A file that cannot be read or written is no reason not to work: the history is then forgotten.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, without_secrets: Callable[[str], str] = str) -> None:
+        """Keep entries in `path` as `without_secrets` leaves them; whole ones come back in this session."""
         super().__init__()
         self._path = path
+        self.without_secrets = without_secrets
 
     async def load(self) -> AsyncGenerator[str, None]:
         """The entries, newest first; read when the prompt is on the screen already."""
@@ -44,7 +46,8 @@ class LockedHistory(History):
 
     def store_string(self, string: str) -> None:
         """Append an entry in one write."""
-        entry = "\n" + "".join(f"+{line}\n" for line in string.split("\n"))
+        lines = self.without_secrets(string).split("\n")
+        entry = "\n" + "".join(f"+{line}\n" for line in lines)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with self._locked("ab", fcntl.LOCK_EX) as file:

@@ -1,37 +1,54 @@
 """A turn as JSON: one object at its end, or one line for each event."""
 
 import json
-from collections.abc import AsyncIterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
 from terp.events import Event, TurnFinished
+from terp.log import Record
+from terp.models.scrubbing import Scrubber
 from terp.reply import CodeRun, reply_of
+from terp.store.redacting import redacted
+from terp.store.seams import Seams
 from terp.wire import VERSION, to_json
 
 
 class StreamFront:
-    """Writes every event as a line of JSON as soon as it happens."""
+    """Writes every event as a line of JSON as soon as it happens, without the secrets of `scrubber`.
 
-    def __init__(self, lines: TextIO) -> None:
+    The end of a piece of text in which one may begin comes with the next piece.
+    """
+
+    def __init__(self, lines: TextIO, scrubber: Callable[[], Scrubber] = Scrubber) -> None:
         self._lines = lines
+        self._scrubber = scrubber
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Write one turn to its end."""
+        scrubber = self._scrubber()
+        seams = Seams(scrubber)
         async for event in events:
-            write_json(self._lines, to_json(event))
+            for record in seams.passed(Record(0, 0.0, event)):
+                write_json(self._lines, redacted(to_json(record.event), scrubber))
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Nothing is left to say: every event is out."""
 
 
 class ResultFront:
-    """Writes one object when the turn is over; `facts` (the session, the model) are part of it."""
+    """Writes one object when the turn is over; `facts` (the session, the model) are part of it.
 
-    def __init__(self, result: TextIO, facts: Mapping[str, Any]) -> None:
+    What was said and put out is in it without the secrets of `scrubber`.
+    """
+
+    def __init__(
+        self, result: TextIO, facts: Mapping[str, Any], scrubber: Callable[[], Scrubber] = Scrubber
+    ) -> None:
         self._result = result
         self._facts = facts
+        self._scrubber = scrubber
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Let one turn go to its end."""
@@ -40,9 +57,8 @@ class ResultFront:
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Write what the turn came to."""
-        write_json(
-            self._result, {**result_of(events), **self._facts, "collected": [str(p) for p in collected]}
-        )
+        clean = redacted(result_of(events), self._scrubber())
+        write_json(self._result, {**clean, **self._facts, "collected": [str(p) for p in collected]})
 
 
 def result_of(events: Sequence[Event]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from terp.places import make_private
 from terp.session import Session
 from terp.settings import Settings
 from terp.store.folders import is_due, new_folder
-from terp.store.places import Place, Secrets, new_place, real_directory, stored_place
+from terp.store.places import Place, new_place, real_directory, stored_place
 from terp_cli.call import Call
 from terp_cli.commands.saved import SavedSession
 from terp_cli.oneshot import First
@@ -30,14 +30,16 @@ def resumed_by(call: Call) -> "Resuming | None":
     return chosen(call)
 
 
-def place_of(call: Call, settings: Settings, resumed: "Resuming | None") -> Place:
+def place_of(call: Call, resumed: "Resuming | None") -> Place:
     """Where the session puts its files; it is kept there unless only a temporary directory was left."""
-    secrets = Secrets(call.environ, settings, call.options.api_key)
+    secrets = call.secrets
     if resumed:
         return stored_place(resumed.folder, secrets)
     folder = folder_of(call)
     return (
-        new_place(folder, str(call.cwd), secrets) if folder.parent == call.places.sessions else Place(folder)
+        new_place(folder, str(call.cwd), secrets)
+        if folder.parent == call.places.sessions
+        else Place(folder, secrets=secrets)
     )
 
 
@@ -52,7 +54,7 @@ def saved(call: Call, present: str) -> Sequence[SavedSession]:
     ]
 
 
-def stored(call: Call, settings: Settings, wanted: str) -> Place:
+def stored(call: Call, wanted: str) -> Place:
     """The place of a session of this directory, by its id or the beginning of one.
 
     Raises:
@@ -61,7 +63,7 @@ def stored(call: Call, settings: Settings, wanted: str) -> Place:
     from terp.store.catalogue import Catalogue  # noqa: PLC0415  (see above)
 
     folder = Catalogue(call.places.sessions).find(wanted, real_directory(call.cwd))
-    return stored_place(folder, Secrets(call.environ, settings, call.options.api_key))
+    return stored_place(folder, call.secrets)
 
 
 def way_back(call: Call, folder: Path) -> str:

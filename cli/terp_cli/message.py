@@ -45,8 +45,9 @@ class MessageLine:
         leave: Callable[[], None],
         mark: str,
     ) -> None:
+        self._history = LockedHistory(talk.history)
         self.buffer = Buffer(
-            history=LockedHistory(talk.history),
+            history=self._history,
             auto_suggest=AutoSuggestFromHistory(),
             complete_while_typing=Condition(self._names_something),
             multiline=True,
@@ -93,6 +94,7 @@ class MessageLine:
     def is_for(self, talk: LineSettings) -> None:
         """Let the line, with what is on it, be for this conversation from now on."""
         self._talk = talk
+        self._history.without_secrets = talk.without_secrets
         self.buffer.completer = LineCompleter(talk.sources) if talk.sources else DummyCompleter()
 
     def put(self, text: str) -> None:

@@ -61,6 +61,7 @@ class PlainFront:
         self._runs: dict[str, RunText] = {}
         self._printing = ""
         self._cwd = ""
+        self._tier = ""
         self._obituary = ""
         self._thought = ""
 
@@ -127,13 +128,8 @@ class PlainFront:
 
     def _of_code(self, event: OfCode) -> None:
         match event:
-            case on.CodeProposed(language=language, code=code, cwd=cwd, effects=effects, place=place):
-                self._cwd = cwd
-                self._remark()
-                where = f", in {one_line(place)}" if place else ""
-                self._note(
-                    f"[{one_line(language)}{where}]\n{visible(code)}\n[effects] {effects_line(effects)}"
-                )
+            case on.CodeProposed():
+                self._proposed(event)
             case on.CodeTyped(language=language, code=code):
                 self._note(f"[{one_line(language)}, typed]\n{visible(code)}")
             case on.CodeDeclined(reason=reason):
@@ -147,6 +143,17 @@ class PlainFront:
                 self._run_over(event)
             case _:
                 assert_never(event)
+
+    def _proposed(self, event: on.CodeProposed) -> None:
+        self._cwd = event.cwd
+        self._remark()
+        where = f", in {one_line(event.place)}" if event.place else ""
+        effects = effects_line(event.effects)
+        self._note(f"[{one_line(event.language)}{where}]\n{visible(event.code)}\n[effects] {effects}")
+        if event.tier != self._tier:
+            # It changes with the start of a kernel alone.
+            self._tier = event.tier
+            self._note(f"[sandbox] {one_line(event.tier)}")
 
     def _run_over(self, event: on.CodeFinished) -> None:
         self._rest(event.call_id)

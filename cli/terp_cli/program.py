@@ -23,8 +23,15 @@ def run(line: CommandLine) -> int:
     """Do what the command line asks; the exit code. What goes wrong becomes one line."""
     call = Call(line, os.environ)
     try:
-        with call.stopping.armed(line.options.timeout), call.terminal():
-            return _COMMANDS[line.command](call)
+        return _done(call)
+    except Exception as error:  # noqa: BLE001  # what the interpreter would show may quote a key
+        return call.crashed(error)
+
+
+def _done(call: Call) -> int:
+    try:
+        with call.stopping.armed(call.options.timeout), call.terminal():
+            return _COMMANDS[call.line.command](call)
     except Stopped as stopped:
         return call.stopped(stopped.code)
     except asyncio.CancelledError:

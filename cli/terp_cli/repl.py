@@ -200,6 +200,7 @@ class Repl:
                 cwd=self._folder,
             ),
             vi_mode=self._settings.vi_mode,
+            without_secrets=self._without_secrets,
         )
 
     async def _next(self) -> None:
@@ -218,13 +219,20 @@ class Repl:
         except TerpError as error:
             if self._talk.debug and error.__cause__ is not None and error.stop_reason != "usage":
                 # A mistake of the person's own has no more to tell than its message.
-                self._talk.say("".join(traceback.format_exception(error)).rstrip())
-            self._talk.say(error.message, *([error.remedy] if error.remedy else []))
+                self._talk.say(self._told(error))
+            self._talk.say(self._without_secrets(error.message), *([error.remedy] if error.remedy else []))
         except Exception as error:  # noqa: BLE001  # a bug of terp must not end the conversation
-            told = "".join(traceback.format_exception(error)).rstrip()
             self._talk.say(
-                told, "", "This is a bug in terp. The conversation and the variables are still there."
+                self._told(error),
+                "",
+                "This is a bug in terp. The conversation and the variables are still there.",
             )
+
+    def _told(self, error: Exception) -> str:
+        return self._without_secrets("".join(traceback.format_exception(error)).rstrip())
+
+    def _without_secrets(self, text: str) -> str:
+        return self._talk.session.equipment.without_secrets(text)
 
     async def _answer(self, line: str) -> None:
         """Do what a line says."""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from terp.artifacts import Artifacts
 from terp.events import Noticed, Progress
 from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel
@@ -40,6 +41,8 @@ def run_alone(call: Call, settings: Settings) -> int:
     folder = call.out_folder or folder_of(call)
     person = person_beside(call, settings) or Nobody()
 
+    artifacts = Artifacts(folder, scrubber=call.secrets.scrubber)
+
     async def run() -> int:
         alone = Alone(AutoRun(person) if settings.auto_run else person, call.tell)
         # The code is the person's own: only where they ask for a sandbox does it run in one.
@@ -54,7 +57,7 @@ def run_alone(call: Call, settings: Settings) -> int:
             kernel = _prepared(call, alone, bench)
             with call.stopping.watching(lambda: alone.stop(kernel), bench.kernels.aclose):
                 ended = await alone.run(
-                    kernel, code, CodeRun(call.out, call.notes, folder, alone), settings.run_timeout_s
+                    kernel, code, CodeRun(call.out, call.notes, artifacts, alone), settings.run_timeout_s
                 )
                 return call.stopping.code or ended
         finally:

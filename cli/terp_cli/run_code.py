@@ -80,10 +80,10 @@ class Answers(Protocol):
 class CodeRun:
     """Runs code and passes on what it puts out: its own streams to ours, results to `out`."""
 
-    def __init__(self, out: TextIO, notes: TextIO, folder: Path, answers: Answers) -> None:
+    def __init__(self, out: TextIO, notes: TextIO, artifacts: Artifacts, answers: Answers) -> None:
         self._out = out
         self._notes = notes
-        self._artifacts = Artifacts(folder)
+        self._artifacts = artifacts
         self._answers = answers
         self._status: RunStatus = "died"
         self.error: Error | None = None

@@ -21,7 +21,8 @@ def imported(call: Call, source: Path) -> tuple[Path, int]:
         SessionError: sessions cannot be kept here.
     """
     messages = _messages(source)
-    place = place_of(call, call.settings(), None)
+    call.settings()
+    place = place_of(call, None)
     if not isinstance(place.keeper, Keeper):
         raise SessionError("Sessions cannot be kept here, so nothing was imported.")
     import_messages(messages, place.keeper, real_directory(call.cwd))

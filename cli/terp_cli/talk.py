@@ -62,7 +62,8 @@ class LineSettings:
 
     `busy` tells whether a turn is going on, which `interrupt` then stops; `one_more` tells whether a Ctrl-C
     of this moment is still for the turn that was stopped. `rewind` is what Esc Esc does on an empty line,
-    and `typed` hears of keys. `history` is the file of what was typed. `begins` is called
+    and `typed` hears of keys. `history` is the file of what was typed,
+    which is kept there as `without_secrets` leaves it. `begins` is called
     right before the keys are read.
     """
 
@@ -76,6 +77,7 @@ class LineSettings:
     begins: Callable[[], None] = _no_one
     sources: Sources | None = None
     vi_mode: bool = False
+    without_secrets: Callable[[str], str] = str
 
 
 def goes_on(text: str) -> bool:

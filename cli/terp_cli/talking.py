@@ -38,7 +38,7 @@ async def talk(
         session.equipment.confinement.unasked = lambda: person.always
 
     async def reopen(wanted: str) -> Session:
-        opened_anew = await opened(stored(call, settings, wanted))
+        opened_anew = await opened(stored(call, wanted))
         # The profile may be another one by now.
         await _go_by(call, opened_anew, Change(settings, at_terminal.settings))
         return opened_anew

@@ -4,13 +4,18 @@ import base64
 import binascii
 import dataclasses
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from terp import pictures
 from terp.outputs import Display, DisplayUpdate
 from terp.places import make_private
 from terp.plain import is_wordless, mended
+
+if TYPE_CHECKING:
+    from terp.models.flowing import Flow
+    from terp.models.scrubbing import Scrubber
 
 OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
@@ -39,12 +44,15 @@ class Artifacts:
     """Writes the files of one session's runs below `folder`, which is made when the first is written.
 
     They are named after the number of their `run`, as `out[N]` is. `home` is what holds this folder and
-    other files of terp's own.
+    other files of terp's own. `scrubber` takes secrets out of what is text.
     """
 
-    def __init__(self, folder: Path, home: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, home: Path | None = None, scrubber: "Callable[[], Scrubber] | None" = None
+    ) -> None:
         self.folder = folder
         self.home = home or folder
+        self.scrubber = scrubber or _shapes
         self._counts: dict[str, int] = {}
 
     def save(self, run: str, display: Shown) -> Shown:
@@ -52,7 +60,7 @@ class Artifacts:
 
         A bundle that plain text shows as well, such as a DataFrame's, is left as it is.
         """
-        content = _content(display)
+        content = _content(display, lambda text: self.scrubber().redacted(text))
         if content is None:
             return display
         extension, data = content
@@ -82,7 +90,7 @@ class Spool:
     """The full text output of one run, in a file made by its first character, up to a cap.
 
     A cap that is reached, or a disk that is full, ends the file and not the run: `failure` says which.
-    What was added is in the file soon, also when terp is killed.
+    What was added is in the file soon, also when terp is killed; but no secret is.
     """
 
     def __init__(self, artifacts: Artifacts, run: str, limit: int = SPOOL_LIMIT) -> None:
@@ -90,6 +98,7 @@ class Spool:
         self._run = run
         self._limit = self._room = limit
         self._file: IO[str] | None = None
+        self._flow: Flow | None = None
         self._flushed_at = 0.0
         self.path = ""
         self.failure = ""
@@ -112,7 +121,9 @@ class Spool:
             path = self._artifacts.path(self._run)
             self._file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
             self.path = str(path)
-        self._file.write(text)
+            self._flow = _flow(self._artifacts.scrubber())
+        assert self._flow is not None, "it is made with the file"
+        self._file.write(self._flow.passed(text))
         if (now := time.monotonic()) >= self._flushed_at + _FLUSH_S:
             self._file.flush()
             self._flushed_at = now
@@ -122,13 +133,28 @@ class Spool:
         if self._file is None:
             return
         try:
+            if self._flow is not None:
+                self._file.write(self._flow.rest())
             self._file.close()
         except OSError as error:
             self.failure = f"{error.strerror or error}: {self.path}"
         self._file = None
 
 
-def _content(display: Shown) -> tuple[str, bytes] | None:
+def _shapes() -> "Scrubber":
+    """What takes out secrets that can be told by their form alone."""
+    from terp.models.scrubbing import Scrubber  # noqa: PLC0415  (a session without any output does without)
+
+    return Scrubber()
+
+
+def _flow(scrubber: "Scrubber") -> "Flow":
+    from terp.models.flowing import Flow  # noqa: PLC0415  (see above)
+
+    return Flow(scrubber)
+
+
+def _content(display: Shown, redacted: Callable[[str], str]) -> tuple[str, bytes] | None:
     picture = pictures.raster(display.data)
     if picture is not None:
         return pictures.EXTENSIONS[picture[0]], picture[1]
@@ -138,11 +164,11 @@ def _content(display: Shown) -> tuple[str, bytes] | None:
     svg, page = display.data.get("image/svg+xml"), display.data.get("text/html")
     plain = display.data.get("text/plain")
     if isinstance(svg, str):
-        return "svg", mended(svg).encode()
+        return "svg", redacted(mended(svg)).encode()
     # Charts of plotly, altair and bokeh come as a page with a script; a table's HTML repeats its text.
     wordless = not isinstance(plain, str) or is_wordless(plain)
     if isinstance(page, str) and ("<script" in page or wordless):
-        return "html", mended(page).encode()
+        return "html", redacted(mended(page)).encode()
     return None
 
 

@@ -8,6 +8,7 @@ from terp.kernels.protocol import Kernel
 from terp.keys import with_keys
 from terp.models.building import build_model, provider_of, settings_for
 from terp.opening import limits_of, written_rules
+from terp.sandbox.wishes import wish_of
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Settings
@@ -20,7 +21,18 @@ _PACKAGES = frozenset({"auto_install", "auto_run", "packages"})
 _SEARCH = frozenset({"search_provider", "search_url"})
 _KERNELS = frozenset({"env_pass", "python"})
 _RULES = frozenset({"allow", "ask", "deny"})
-_AT_ONCE = _PROMPT | _LIMITS | _PACKAGES | _SEARCH | _KERNELS | _RULES | {"session_quota_mb"}
+_SANDBOX = frozenset(
+    {
+        "docker_image",
+        "max_file_mb",
+        "max_processes",
+        "memory_limit_mb",
+        "network",
+        "sandbox",
+        "sandbox_required",
+    }
+)
+_AT_ONCE = _PROMPT | _LIMITS | _PACKAGES | _SEARCH | _KERNELS | _RULES | _SANDBOX | {"session_quota_mb"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +68,7 @@ def started_anew(session: Session, change: Change) -> tuple[Kernel, ...]:
     running = [one for one in {id(one): one for one in kernels}.values() if one.generation and not one.place]
     if any(kernel.language == "python" for kernel in running):
         running = [kernel for kernel in running if kernel.language != "sql"]
-    if change.touches({"env_pass"}):
+    if change.touches({"env_pass"}) or _is_held_otherwise(session, change):
         return tuple(running)
     return tuple(kernel for kernel in running if kernel.language == "python" and change.touches({"python"}))
 
@@ -72,19 +84,19 @@ async def change_settings(
     Raises:
         SettingsError: the model's name says no provider, or a file of instructions cannot be read.
         KernelError: there is no such Python, or a kernel does not start again.
+        NoSandbox: a sandbox is required now, and none works here; nothing has changed.
     """
+    _check_sandbox(session, change)
     restarted, after = started_anew(session, change), change.after
-    told = session.equipment.briefing.text(after) if session.equipment.briefing else ""
+    briefing = session.equipment.briefing
+    if briefing is not None:
+        # What cannot be read fails here, where nothing has changed.
+        briefing.text(after)
     if change.touches(_of_the_model() | {"code"}):
         await _change_model(session, change, environ, api_key)
+    _keep_in_mind(session, change)
     if change.touches({"python"}) and session.equipment.pythons is not None:
         await session.equipment.pythons.use(after.python)
-    if told:
-        session.brief(told, code=after.code)
-    if change.touches(_LIMITS):
-        session.limits = limits_of(after)
-    if change.touches(_RULES):
-        session.equipment.rules.written = tuple(written_rules(after))
     if change.touches(_PACKAGES) and session.equipment.packages is not None:
         session.equipment.packages.want(install_policy(after), after.packages)
     if change.touches(_SEARCH):
@@ -95,6 +107,9 @@ async def change_settings(
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:
         await kernel.restart()
+    if briefing is not None:
+        # By now it is what holds the kernels that is told.
+        session.brief(briefing.text(after), code=after.code)
 
 
 async def use_model(
@@ -105,6 +120,8 @@ async def use_model(
     Raises:
         SettingsError: its name says no provider.
     """
+    if session.equipment.secrets is not None:
+        session.equipment.secrets.use(settings)
     before = session.model
     session.model = await build_model(
         settings,
@@ -125,6 +142,29 @@ async def _change_model(session: Session, change: Change, environ: Mapping[str, 
     else:
         settings, key = change.after, api_key if provider_of(wanted) == provider_of(present) else ""
     await use_model(session, settings, environ, api_key=key)
+
+
+def _check_sandbox(session: Session, change: Change) -> None:
+    held = session.equipment.confinement
+    if held is not None and change.touches(_SANDBOX):
+        held.wishing(wish_of(change.after)).check()
+
+
+def _keep_in_mind(session: Session, change: Change) -> None:
+    """Take what counts from the next line that is written, the next code and the next kernel that starts."""
+    if change.touches(_LIMITS):
+        session.limits = limits_of(change.after)
+    if change.touches(_RULES):
+        session.equipment.rules.written = tuple(written_rules(change.after))
+    if session.equipment.secrets is not None:
+        session.equipment.secrets.use(change.after)
+    if session.equipment.confinement is not None and change.touches(_SANDBOX):
+        session.equipment.confinement.wish = wish_of(change.after)
+
+
+def _is_held_otherwise(session: Session, change: Change) -> bool:
+    held = session.equipment.confinement
+    return held is not None and change.touches(_SANDBOX) and held.differs(held.wishing(wish_of(change.after)))
 
 
 def _of_the_model() -> frozenset[str]:

@@ -10,7 +10,9 @@ from terp.tools.toolbox import Toolbox
 if TYPE_CHECKING:
     from terp.attaching import Attaching
     from terp.briefing import Briefing
+    from terp.known_secrets import Secrets
     from terp.mcp_servers.servers import Servers
+    from terp.models.scrubbing import Scrubber
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.sandbox.confinement import Confinement
@@ -21,10 +23,10 @@ class Equipment:
     """What settings give the code of a session, and the model's knowledge of it.
 
     `pythons` decides about the Python that runs the code, `packages` installs into it and `confinement` holds
-    the code back; they are None where kernels run elsewhere. `attaching` exchanges kernels for those
-    of somebody else. `briefing` makes the system prompt of settings.
-    The functions of `toolbox` and `servers` are in the Python kernel, and run when the model calls them as
-    tools, by one of the names in `functions`. `rules` decide about code before the person is asked.
+    the code back; they are None where kernels run elsewhere. `attaching` exchanges kernels for those of
+    somebody else. `briefing` makes the system prompt of settings. `secrets` are written down by nothing. The
+    functions of `toolbox` and `servers` are in the Python kernel, and run when the model calls them as tools,
+    by one of the names in `functions`. `rules` decide about code before the person is asked.
     """
 
     pythons: "PythonChoice | None" = None
@@ -34,8 +36,21 @@ class Equipment:
     servers: "Servers | None" = None
     confinement: "Confinement | None" = None
     attaching: "Attaching | None" = None
+    secrets: "Secrets | None" = None
     functions: Mapping[str, str] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
+
+    def scrubber(self) -> "Scrubber":
+        """What takes them out of text; without any known ones, what looks like one."""
+        if self.secrets is not None:
+            return self.secrets.scrubber()
+        from terp.models.scrubbing import Scrubber  # noqa: PLC0415  (for who puts a session together alone)
+
+        return Scrubber()
+
+    def without_secrets(self, text: str) -> str:
+        """The text as it may be written down."""
+        return self.scrubber().redacted(text)
 
     async def aclose(self) -> None:
         """End what runs for the session."""

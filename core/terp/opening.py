@@ -11,6 +11,7 @@ from terp.briefing import Briefing
 from terp.equipment import Equipment
 from terp.errors import SettingsError
 from terp.function_names import FunctionNames
+from terp.known_secrets import Secrets
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
@@ -23,7 +24,7 @@ from terp.session import Session
 from terp.setting import table
 from terp.settings import Given, Settings
 from terp.store.folders import new_folder
-from terp.store.places import Place, Secrets, is_session, new_place, stored_place
+from terp.store.places import Place, is_session, new_place, stored_place
 from terp.workbench import Workbench, open_bench
 
 if TYPE_CHECKING:
@@ -187,6 +188,9 @@ async def build_session(
     session.brief(briefing.text(settings), code=settings.code)
     session.equipment = Equipment(briefing=briefing, toolbox=toolbox, functions=functions)
     session.equipment.rules = Rules(written_rules(settings))
+    secrets = session.equipment.secrets = place.secrets or Secrets(environ, settings, api_key)
+    # What they were made from may have been other ones.
+    secrets.use(settings)
     if isinstance(bench, Workbench):
         session.equipment.confinement = bench.kernels.confinement
         _let_choose(session, bench)

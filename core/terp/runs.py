@@ -76,7 +76,7 @@ class Runner:
         number = self._runs + 1
         spool = self._artifacts.spool(str(number))
         seen = Observation(max_chars, kernel.cwd)
-        watched = _Watched(call, kernel, seen, spool, number, self._denials(kernel))
+        watched = _Watched(call, kernel, seen, spool, number)
         started, began = False, time.monotonic()
         running = kernel.execute(call.code, run_id=call.id, number=number, timeout_s=timeout_s)
         try:
@@ -85,6 +85,8 @@ class Runner:
                     match item:
                         case RunStarted():
                             started, self._runs = True, number
+                            # Not before: what holds it is fixed when it starts.
+                            watched.denials = self._denials(kernel)
                             self._log.append(CodeStarted(call.id, number))
                         case BackCall():
                             watched.beside.begin(self._serve(item, kernel))
@@ -167,7 +169,7 @@ class _Watched:
     observation: Observation
     spool: Spool
     number: int
-    denials: Denials
+    denials: Denials = field(default_factory=lambda: Denials(None))
     flood: Flood = field(default_factory=Flood)
     beside: Beside = field(default_factory=Beside)
     error: Error | None = None

@@ -90,7 +90,8 @@ class Session:
         self._proposals = Proposals(self.log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
-        artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
+        artifacts = Artifacts(folder / OUTPUTS, folder, lambda: self.equipment.scrubber())  # noqa: PLW0108  (it comes later)
+        runs = stored.last_run if stored else 0
         self._services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
         services = self._services
         self._runner = Runner(
@@ -225,7 +226,7 @@ class Session:
             self.limits,
             self.log,
             Interrupts(),
-            self._keeper.as_kept if self._keeper else str,
+            self._keeper.as_kept if self._keeper else self.equipment.without_secrets,
         )
         try:
             async with aclosing(self._playing.play(rerun, after)) as events:
@@ -393,4 +394,5 @@ class Session:
             self.equipment.functions,
             left_over,
             first_step,
+            self.equipment.without_secrets,
         )

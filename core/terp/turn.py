@@ -35,7 +35,7 @@ class Turn:
 
     `left_over` are calls of a reply before, which a turn that broke off has not come to; `first_step`
     is the number of the next reply. A call of one of `functions` runs as the Python code that calls
-    what stands for it there.
+    what stands for it there. Errors, which quote what was sent, are told as `without_secrets` leaves them.
     """
 
     conversation: Conversation
@@ -50,6 +50,7 @@ class Turn:
     functions: Mapping[str, str] = field(default_factory=dict)
     left_over: Sequence[tuple[str, ToolCall]] = ()
     first_step: int = 1
+    without_secrets: Callable[[str], str] = str
     running: Kernel | None = None
     _answer: str = ""
 
@@ -68,7 +69,9 @@ class Turn:
         except _Stop as stop:
             finished = TurnFinished(stop.reason, self._answer, stop.error, stop.remedy)
         except TerpError as error:
-            finished = TurnFinished(error.stop_reason, self._answer, error.message, error.remedy)
+            finished = TurnFinished(
+                error.stop_reason, self._answer, self.without_secrets(error.message), error.remedy
+            )
         finally:
             self.conversation.settle(why)
             self.log.append(finished)

@@ -1,6 +1,7 @@
 """The real program in a process of its own, against a scripted server on loopback."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -90,6 +91,11 @@ sys.exit(main())
 def to(server: Loopback) -> tuple[str, ...]:
     """The flags that send requests to `server`."""
     return "--model", "openai/scripted", "--api-base", server.url
+
+
+def without_tier(notes: str) -> str:
+    """The notes but for what holds the code, which depends on the machine."""
+    return re.sub(r"^\[sandbox\] .*\n", "", notes, flags=re.MULTILINE)
 
 
 def said(request: Mapping[str, Any]) -> list[tuple[str, str]]:

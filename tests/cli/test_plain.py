@@ -52,7 +52,10 @@ def test_text_beside_code_is_a_remark() -> None:
         on.TextDelta("One."),
         on.TurnFinished("done", "One."),
     ]
-    assert shown(events) == ("One.\n", "I look.\n[python]\nprint(1)\n[effects] computes only\n[output]\n1\n")
+    assert shown(events) == (
+        "One.\n",
+        "I look.\n[python]\nprint(1)\n[effects] computes only\n[sandbox] none\n[output]\n1\n",
+    )
 
 
 def test_a_remark_after_a_run_does_not_read_as_its_output() -> None:
@@ -62,7 +65,7 @@ def test_a_remark_after_a_run_does_not_read_as_its_output() -> None:
         *run_of(),
     ]
     assert shown(events)[1] == (
-        "[python]\nprint(1)\n[effects] computes only\n[output]\n1\n\n"
+        "[python]\nprint(1)\n[effects] computes only\n[sandbox] none\n[output]\n1\n\n"
         "One more.\n[python]\nprint(1)\n[effects] computes only\n"
     )
 
@@ -99,7 +102,10 @@ def test_a_turn_without_an_answer_leaves_the_first_stream_empty() -> None:
 
 def test_output_is_settled_as_a_terminal_would_leave_it() -> None:
     events = run_of(out.Text("stdout", "10%\r20%"), out.Text("stdout", "\r100%\n\x1b[31mred\x1b[0m"))
-    assert shown(events)[1] == "[python]\nprint(1)\n[effects] computes only\n[output]\n100%\nred\n"
+    assert (
+        shown(events)[1]
+        == "[python]\nprint(1)\n[effects] computes only\n[sandbox] none\n[output]\n100%\nred\n"
+    )
 
 
 @pytest.mark.parametrize(("detail", "shows"), [("normal", False), ("verbose", True)])
@@ -117,7 +123,7 @@ def test_pictures_errors_and_files_are_named() -> None:
         on.CodeFinished("c1", "timeout", 1.0, (out.FileChange("/w/a.csv", "created", 3),), "after 1 s"),
     ]
     assert shown(events)[1] == (
-        "[python]\nprint(1)\n[effects] computes only\n"
+        "[python]\nprint(1)\n[effects] computes only\n[sandbox] none\n"
         "[output]\n[picture] /s/c1-1.png\nE: x\n[created] /w/a.csv\n[timeout] after 1 s\n"
     )
 
@@ -127,7 +133,10 @@ def test_control_characters_of_code_and_output_are_spelled_out() -> None:
         on.CodeProposed("c1", "python", "x = '\u202e'", "digest", "/w", 0, "none", Effects()),
         on.Printed("c1", out.Text("stdout", "a\u202eb\n")),
     ]
-    assert shown(events)[1] == "[python]\nx = '<U+202E>'\n[effects] computes only\n[output]\na<U+202E>b\n"
+    assert (
+        shown(events)[1]
+        == "[python]\nx = '<U+202E>'\n[effects] computes only\n[sandbox] none\n[output]\na<U+202E>b\n"
+    )
 
 
 def test_a_program_gets_the_answer_byte_for_byte() -> None:
@@ -198,5 +207,5 @@ def test_a_death_is_told_once(before: str, told: str) -> None:
         on.KernelChanged("python", "died", why),
         on.CodeFinished("c1", "died", 0.5, note=f"{before}{why}"),
     ]
-    died = f"[python]\nprint(1)\n[effects] computes only\n[python kernel died] {why}\n"
+    died = f"[python]\nprint(1)\n[effects] computes only\n[sandbox] none\n[python kernel died] {why}\n"
     assert shown(events)[1] == died + told

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from terp import __version__
-from tests.cli.running import TIMEOUT_S, Result, Terp, said, to
+from tests.cli.running import TIMEOUT_S, Result, Terp, said, to, without_tier
 from tests.loopback import Call, Http, Loopback, Scripted, Stalled
 
 
@@ -30,7 +30,7 @@ def test_two_dependent_runs_end_in_an_answer_alone_on_stdout(terp: Terp) -> None
     script: list[Scripted] = [["I compute.", Call(code="a = 41")], Call(code="print(a + 1)"), "It is 42."]
     result = terp.asked(script, "-y", "what", "is", "it?")
     assert (result.code, result.out) == (0, "It is 42.\n")
-    assert result.notes == (
+    assert without_tier(result.notes) == (
         "I compute.\n[python]\na = 41\n[effects] computes only\n[variables] +a int\n\n"
         "[python]\nprint(a + 1)\n[effects] computes only\n[output]\n42\n"
     )
@@ -334,7 +334,7 @@ def test_declining_ends_the_call(terp: Terp, terminal: tuple[int, str]) -> None:
         answered(ours, b"Run this in", b"n\r")
         out, notes = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, out) == (3, "")
-    assert notes == "[python]\n1\n[effects] computes only\n[not run]\nterp: Declined.\n"
+    assert without_tier(notes) == "[python]\n1\n[effects] computes only\n[not run]\nterp: Declined.\n"
 
 
 def test_run_runs_code_without_a_model(terp: Terp) -> None:

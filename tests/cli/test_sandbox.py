@@ -36,12 +36,30 @@ def test_what_was_blocked_is_told_to_person_and_model(terp: Terp, outside: Path)
     assert list(outside.iterdir()) == []
 
 
+def test_limits_hold_with_the_sandbox_off(terp: Terp) -> None:
+    code = """
+import resource
+for kind in resource.RLIMIT_AS, resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE:
+    print(resource.getrlimit(kind)[0])
+try:
+    open("big", "wb").write(bytes(3_000_000))
+except OSError as error:
+    print(error.strerror)
+"""
+    limits = {"TERP_MEMORY_LIMIT_MB": "4000", "TERP_MAX_PROCESSES": "4001", "TERP_MAX_FILE_MB": "2"}
+    result = terp.asked([Call(code=code), "Done."], "-y", "--sandbox", "off", "go", **limits)
+    lines = said(result.requests[1])[-1][1].splitlines()
+    assert lines[:4] == [str(4000 << 20), "4001", str(2 << 20), "File too large"]
+
+
 @works
 def test_code_that_runs_unasked_is_confined_and_the_model_knows(terp: Terp) -> None:
     result = terp.asked([Call(code="print(1)"), "Done."], "-y", "--output-format", "stream-json", "go")
     events = [json.loads(line) for line in result.out.splitlines()]
     [proposed] = [event for event in events if event["event"] == "code_proposed"]
     assert proposed["tier"] in TIERS
+    notes = terp.asked([Call(code="print(1)"), "Done."], "-y", "go").notes
+    assert f"[sandbox] {proposed['tier']}\n" in notes
     assert "Code is confined" in said(result.requests[0])[0][1]
 
 

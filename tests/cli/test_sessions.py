@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import TIMEOUT_S, Result, Terp, said, to
+from tests.cli.running import TIMEOUT_S, Result, Terp, said, to, without_tier
 from tests.loopback import Call, Loopback
 
 
@@ -154,7 +154,7 @@ def test_a_session_is_shown_as_it_was(terp: Terp) -> None:
     head, _, rest = result.out.partition("\n\n")
     assert head.splitlines()[1] == "count to one"
     code = "[python]\nprint(1)\n[effects] computes only\n"
-    assert rest == f"> count to one\n\nI count.\n{code}[output]\n1\nIt is one.\n"
+    assert without_tier(rest) == f"> count to one\n\nI count.\n{code}[output]\n1\nIt is one.\n"
     facts = json.loads(terp("sessions", "show", session["id"], "--json").out)
     assert [message["role"] for message in facts["messages"]] == ["user", "assistant", "result", "assistant"]
     assert facts["events"][0]["event"] == "turn_started"

@@ -10,7 +10,7 @@ import pytest
 
 import terp
 from terp.changing import Change, change_settings, started_anew
-from terp.errors import SettingsError
+from terp.errors import NoSandbox, SettingsError
 from terp.events import CodeRejected, Event
 from terp.session import Session
 from terp.settings import Settings
@@ -102,6 +102,31 @@ async def test_a_kernel_that_runs_starts_anew_only_for_what_reaches_it_at_the_st
             await answers(session, "second")
             assert kernel.generation == generation + 1
     assert server.requests[3]["messages"][-1]["content"] == "yes"
+
+
+async def test_a_kernel_that_runs_starts_anew_to_be_held_otherwise(tmp_path: Path) -> None:
+    code = Call(code="import resource; print(resource.getrlimit(resource.RLIMIT_FSIZE)[0])")
+    with serving(code, "done", code, "done") as server:
+        async with opened(tmp_path, server) as (session, before, environ):
+            free = replace(before, sandbox="off")
+            await change_settings(session, Change(before, free), environ)
+            await answers(session, "first")
+            kernel = session.kernels.get("python")
+            limited = Change(free, replace(free, max_file_mb=7))
+            assert (started_anew(session, limited), limited.later) == ((kernel,), ())
+            await change_settings(session, limited, environ)
+            await answers(session, "second")
+    told = [server.requests[at]["messages"][-1]["content"] for at in (1, 3)]
+    assert told == ["-1", str(7 << 20)]
+
+
+async def test_a_sandbox_that_is_required_and_not_there_changes_nothing(tmp_path: Path) -> None:
+    with serving() as server:
+        async with opened(tmp_path, server) as (session, before, environ):
+            after = replace(before, sandbox="docker", model="openai/other")
+            with pytest.raises(NoSandbox, match="no Docker daemon answers"):
+                await change_settings(session, Change(before, after), environ)
+            assert session.model.name == "openai/scripted"
 
 
 async def test_where_no_code_is_run_there_is_no_tool_and_a_call_is_refused(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from terp.errors import TerpError
+from terp.known_secrets import Secrets
 from terp.paths import typed_path
 from terp_cli.commands.rows import counted, size_of
 from terp_cli.commands.table import misused
@@ -101,14 +102,9 @@ async def load_message(talk: Talk, path: str) -> None:
 
 
 def _scrubber(talk: Talk) -> "Scrubber":
-    """What takes the secrets of this call's environment out."""
-    from terp.kernels.remote.address import token_value  # noqa: PLC0415  (see above)
-    from terp.keys import with_keys  # noqa: PLC0415
-    from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
-
-    environ, settings = with_keys(talk.environ, keyring=False), talk.settings
-    token = token_value(settings, talk.environ)
-    return Scrubber(secrets_in(environ, environ.get(settings.api_key_env, ""), token))
+    """What takes the secrets of this session out."""
+    secrets = talk.session.equipment.secrets or Secrets(talk.environ, talk.settings)
+    return secrets.scrubber()
 
 
 def _place(talk: Talk, path: str) -> Path:

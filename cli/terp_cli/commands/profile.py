@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from terp_cli.commands.rows import columns
-from terp_cli.commands.switches import asking
+from terp_cli.commands.switches import asking, confine
 from terp_cli.commands.talk import Talk
 from terp_cli.commands.telling import shown
 
@@ -30,6 +30,8 @@ async def use(talk: Talk, name: str) -> None:
         talk.say(f"Only from the next start on (terp -p {name}): {', '.join(change.later)}.")
     if change.touches({"auto_run"}):
         talk.say(asking(talk))
+        if talk.auto_run:
+            await confine(talk)
 
 
 def _list(talk: Talk) -> None:

@@ -24,7 +24,7 @@ async def auto_run(talk: Talk, word: str) -> None:
         talk.auto_run = _on("auto_run", word)
     talk.say(asking(talk))
     if talk.auto_run:
-        await _confine(talk)
+        await confine(talk)
 
 
 async def allow(talk: Talk, what: str) -> None:
@@ -48,7 +48,7 @@ async def allow(talk: Talk, what: str) -> None:
     await _offer_restart(talk, held)
 
 
-async def _confine(talk: Talk) -> None:
+async def confine(talk: Talk) -> None:
     """Offer to start those kernels anew that were started unconfined."""
     confinement = talk.session.equipment.confinement
     if confinement is None or not is_confined(confinement.what):
@@ -64,6 +64,9 @@ async def _offer_restart(talk: Talk, languages: Sequence[str]) -> None:
     if await talk.ask(f"Start {names} anew now? Variables there are lost; files stay."):
         for language in languages:
             await talk.session.kernels.get(language).restart()
+        if (briefing := talk.session.equipment.briefing) is not None:
+            # The model is told what holds them now.
+            talk.session.brief(briefing.text(talk.settings), code=talk.settings.code)
         talk.say(f"Started anew: {names}.")
 
 

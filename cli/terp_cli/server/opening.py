@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from terp.known_secrets import Secrets
 from terp.opening import build_session
 from terp.person import AutoRun, Person
 from terp.project import bare_project
 from terp.session import Session
 from terp.settings import Settings
 from terp.store.folders import new_folder
-from terp.store.places import Place, Secrets, new_place, stored_place
+from terp.store.places import Place, new_place, stored_place
 from terp.store.reading import read_header
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground

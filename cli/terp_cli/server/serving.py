@@ -13,8 +13,8 @@ import uvicorn
 
 from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
+from terp.known_secrets import Secrets
 from terp.settings import Settings
-from terp.store.places import Secrets
 from terp.workbench import kernel_options
 from terp_cli.call import Call
 from terp_cli.server.application import application

@@ -149,7 +149,7 @@ class LocalKernels:
         def confined(token: str) -> Way:
             made = way(token)
             if isinstance(made, Launch):
-                return replace(made, confined=self.confinement.now(made.needs))
+                return replace(made, confined=self.confinement.now(made.needs, language))
             self.confinement.check_elsewhere(made.why)
             return made
 

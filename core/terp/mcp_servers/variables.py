@@ -14,6 +14,19 @@ class NoVariable(TerpError):
     """A variable that settings name is not set."""
 
 
+def variables_in(server: McpServer) -> frozenset[str]:
+    """The variables that the server names."""
+    texts = (
+        server.command,
+        *server.args,
+        *server.env.values(),
+        server.cwd,
+        server.url,
+        *server.headers.values(),
+    )
+    return frozenset(name for text in texts for name in _VARIABLE.findall(text))
+
+
 def filled_in(server: McpServer, environ: Mapping[str, str]) -> McpServer:
     """The server with the values of the variables that it names.
 

@@ -3,8 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
-# The last word, read backwards, with the "bearer" before it.
-_LAST_WORD = re.compile(r"[\w.~+/=-]*(?:\s+reraeb)?", re.ASCII | re.IGNORECASE)
+# The last word, read backwards, with the "bearer" or the name of a key of Amazon's before it.
+_LAST_WORD = re.compile(
+    r"[\w.~+/=-]*(?:\s+reraeb|\W{1,6}(?:yek_ssecca_terces_swa|yeksseccaterces))?",
+    re.ASCII | re.IGNORECASE,
+)
+# The part of an address in which a password can stand.
+_USER = re.compile(r"://[^\s/@'\"\\{}$<>]*\Z")
 _BLOCK_BEGINS, _BLOCK_ENDS = "-----BEGIN ", re.compile(r"-----END [A-Z ]*-----")
 
 
@@ -23,7 +28,13 @@ def begun(text: str, values: Sequence[str], marks: Sequence[str]) -> int:
     block = text.rfind(_BLOCK_BEGINS)
     if block >= 0 and not _BLOCK_ENDS.search(text, block):
         found.append(block)
-    return min(found)
+    if user := _USER.match(text, max(0, text.rfind("://"))):
+        found.append(user.start())
+    first = min(found)
+    if text.endswith("\\"):
+        first = min(first, len(text) - 1)
+    # A letter behind a backslash is no part of a word, which can only be told with the backslash there.
+    return first - (first < len(text) and text[first - 1 : first] == "\\")
 
 
 def _first_parts(value: str, text: str) -> Iterator[int]:

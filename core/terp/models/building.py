@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from terp.errors import NoModel
+from terp.known_secrets import Secrets
 from terp.models.adapters import open_model
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.options import AdapterName, ModelOptions
@@ -43,14 +44,11 @@ async def build_model(
 
     if not (settings.record or settings.replay):
         return await live()
-    from terp.kernels.remote.address import token_value  # noqa: PLC0415  (for a recording)
     from terp.models.recording import RecordingModel, ReplayMode, ReplayModel  # noqa: PLC0415  (as below)
-    from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
+    from terp.models.scrubbing import Scrubber  # noqa: PLC0415
 
     scrubber = Scrubber(
-        secrets=secrets_in(
-            environ, api_key, environ.get(settings.api_key_env, ""), token_value(settings, environ)
-        ),
+        secrets=Secrets(environ, settings, api_key).scrubber().secrets,
         cwd=cwd,
         home=environ.get("HOME", ""),
         temporary=tempfile.gettempdir(),

@@ -1,12 +1,12 @@
 """What a recording of model calls must not hold: secrets, and what differs from run to run."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from terp.models.begun_secrets import begun
+from terp.models.secret_values import written_forms
 
 REDACTED = "[redacted]"
 # A secret can follow an escape in JSON text: the "n" of "\n" is no part of a word.
@@ -16,6 +16,9 @@ _SECRET = re.compile(
       {_START} (?: sk-[\w-]{{16,}} | (?:xai|nvapi|pplx|csk)-[\w-]{{20,}}
                  | gh[opsur]_\w{{20,}} | github_pat_\w{{20,}} | (?:AKIA|ASIA)[A-Z0-9]{{16}}
                  | xox[a-z]-[\w-]{{10,}} | AIza[\w-]{{35}} | (?:hf|gsk)_\w{{20,}}
+                 | glpat-[\w-]{{20,}} | npm_\w{{30,}} | [rs]k_live_\w{{16,}}
+                 | hooks\.slack\.com/(?:services|workflows|triggers)/[\w/-]{{8,}}
+                 | (?i:aws_secret_access_key|secretaccesskey)\W{{1,6}}[A-Za-z0-9/+]{{40}}
                  | (?i:bearer)\s+[\w.~+/=-]{{8,}} )
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
     """,
@@ -25,16 +28,22 @@ _SECRET = re.compile(
 # Shapes of the first kind have no end of their own: one that begins inside another ends with it.
 _ENDLESS_MARKS = (
     "sk-", "xai-", "nvapi-", "pplx-", "csk-", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "xox",
-    "hf_", "gsk_", "-----BEGIN ",
+    "hf_", "gsk_", "glpat-", "npm_", "sk_live_", "rk_live_", "hooks.slack.com/", "-----BEGIN ",
 )  # fmt: skip
-_MARKS = (*_ENDLESS_MARKS, "AKIA", "ASIA", "AIza", "bearer", "Bearer", "BEARER")
+_AWS_MARKS = ("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY", "SecretAccessKey")
+_MARKS = (*_ENDLESS_MARKS, "AKIA", "ASIA", "AIza", "bearer", "Bearer", "BEARER", *_AWS_MARKS)
 # A web token: three parts, of which the first begins as JSON does in base64. Each word is looked at once,
 # however often it could begin one.
 _JWT_PARTS = re.compile(r"(?<![\w-])(?=([\w-]++)(\.[\w-]{8,}\.[\w-]*))", re.ASCII)
 _JWT_MARK = "eyJ"
 _JWT = re.compile(rf"{_START}{_JWT_MARK}[\w-]{{8}}", re.ASCII)
-_SECRET_NAME = re.compile(r"(?:(?:^|_)(?:KEY|TOKEN|SECRET)|PASSWORD|PASSWD)$")
+# The password of an address; not the name of a variable that stands in its place.
+_URL_MARK = "://"
+_URL_PASSWORD = re.compile(r"://[^\s/@:'\"\\{}$<>]*:([^\s/@'\"\\{}$<>]+)@")
 _SHORTEST_SECRET = 8
+# Most text has no word as long as most secrets are, and is then not searched for them.
+_LONG_WORD = 15
+_IN_SHORT_WORDS = ("bearer", "Bearer", "BEARER", "-----BEGIN ")
 # In so much of the end of a text a secret is looked for that goes on behind it.
 _LONGEST_BEGUN = 4_096
 
@@ -53,16 +62,6 @@ _TIMES = (
 )
 
 
-def secrets_in(environment: Mapping[str, str], *others: str) -> tuple[str, ...]:
-    """The values of the variables whose names say that they are secret, and `others`.
-
-    Short ones are left out: they would match anything.
-    """
-    named = [value for name, value in environment.items() if _SECRET_NAME.search(name.upper())]
-    values = {value for value in (*named, *others) if len(value) >= _SHORTEST_SECRET}
-    return tuple(sorted(values, key=lambda value: (-len(value), value)))
-
-
 @dataclass(frozen=True, slots=True)
 class Scrubber:
     """Takes secrets and volatile text out of what is recorded.
@@ -76,15 +75,14 @@ class Scrubber:
     home: str = ""
     temporary: str = ""
     _written: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _short: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # As they are, and as they stand in JSON.
-        forms = (
-            form
-            for secret in self.secrets
-            for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
-        )
-        object.__setattr__(self, "_written", tuple(dict.fromkeys(forms)))
+        forms = (form for secret in self.secrets for form in written_forms(secret))
+        written = tuple(dict.fromkeys(forms))
+        object.__setattr__(self, "_written", written)
+        short = (form for form in written if max(map(len, form.split()), default=0) < _LONG_WORD)
+        object.__setattr__(self, "_short", tuple(short))
 
     def redacted(self, text: str) -> str:
         """The text with every secret replaced."""
@@ -108,7 +106,7 @@ class Scrubber:
         The rest is mostly empty, and has 4,096 characters at most.
         """
         first = max(0, len(text) - _LONGEST_BEGUN)
-        settled = first + begun(text[first:], self._written, (*_MARKS, _JWT_MARK))
+        settled = first + begun(text[first:], self._written, (*_MARKS, _JWT_MARK, _URL_MARK))
         if settled == len(text):
             return settled
         # What is a secret already, and may go on, is not cut in two.
@@ -139,8 +137,12 @@ class Scrubber:
     def _spans(self, text: str) -> list[tuple[int, int]]:
         if len(text) < _SHORTEST_SECRET:
             return []
-        written = (form for form in self._written if form in text)
-        found = [*_shapes(text), *(span for form in written for span in _every(form, text))]
+        long = max(map(len, text.split()), default=0) >= _LONG_WORD
+        written = (form for form in (self._written if long else self._short) if form in text)
+        found = [
+            *_shapes(text, _MARKS if long else _IN_SHORT_WORDS),
+            *(span for form in written for span in _every(form, text)),
+        ]
         spans: list[tuple[int, int]] = []
         for start, end in sorted(found):
             if spans and start < spans[-1][1]:
@@ -150,17 +152,19 @@ class Scrubber:
         return spans
 
 
-def _shapes(text: str) -> Iterator[tuple[int, int]]:
-    for mark in (mark for mark in _MARKS if mark in text):
+def _shapes(text: str, marks: Sequence[str]) -> Iterator[tuple[int, int]]:
+    for mark in (mark for mark in marks if mark in text):
         known = 0
         for start, _ in _every(mark, text):
             if start >= known and (match := _SECRET.match(text, start)):
                 yield match.span()
                 known = match.end() if mark in _ENDLESS_MARKS else 0
-    if _JWT_MARK in text:
+    if marks is _MARKS and _JWT_MARK in text:
         for parts in _JWT_PARTS.finditer(text):
             if begun := _JWT.search(text, *parts.span(1)):
                 yield begun.start(), parts.end(2)
+    if _URL_MARK in text:
+        yield from (found.span(1) for found in _URL_PASSWORD.finditer(text))
 
 
 def _every(part: str, text: str) -> Iterator[tuple[int, int]]:

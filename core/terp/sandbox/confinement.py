@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -54,7 +55,8 @@ class Confinement:
         self._environ = environ
         self._places: Places = find_places(environ)
         self._find = tiers or tiers_here
-        self._tried: dict[bool, tuple[Tier | None, str]] = {}
+        self._tried: dict[tuple[bool, bool, str], tuple[Tier | None, str]] = {}
+        self._started: dict[str, Policy] = {}
 
     @property
     def wanted(self) -> bool:
@@ -116,7 +118,9 @@ class Confinement:
         if self.missing and (self.wish.required or self.wish.mode in ("strict", "docker")):
             raise NoSandbox(
                 f"No sandbox works here, and one is required, so no code runs: {self.missing}.",
-                "Install bubblewrap, or run terp doctor, which says what is missing.",
+                "Start Docker, or pick another sandbox: terp doctor tries them."
+                if self.wish.mode == "docker"
+                else "Install bubblewrap, or run terp doctor, which says what is missing.",
             )
 
     def check_elsewhere(self, where: str) -> None:
@@ -131,14 +135,30 @@ class Confinement:
                 "Run the code in a kernel of terp's own, or turn the requirement off.",
             )
 
-    def now(self, readable: Sequence[str] = ()) -> Confined:
-        """What holds a kernel that starts now; `readable` it must be able to read.
+    def now(self, readable: Sequence[str] = (), language: str = "") -> Confined:
+        """What holds the kernel of `language` that starts now; `readable` it must be able to read.
 
         Raises:
             NoSandbox: confinement is required, and not to be had.
         """
         self.check()
-        return self._confined(readable)
+        confined = self._confined(readable)
+        self._started[language] = confined.policy
+        return confined
+
+    def policy_of(self, language: str) -> Policy:
+        """What the kernel of a language is held to since it started, whatever would hold it now."""
+        return self._started.get(language) or self.policy
+
+    def wishing(self, wish: Wish) -> "Confinement":
+        """The same with another wish; this one stays as it is."""
+        other = copy(self)
+        other.wish = wish
+        return other
+
+    def differs(self, other: "Confinement") -> bool:
+        """Whether a kernel that starts now is held by something else there."""
+        return self._confined(()) != other._confined(())
 
     def allow(self, path: str) -> str:
         """Let code write below `path`, from the next start of a kernel on; the real path.
@@ -178,9 +198,10 @@ class Confinement:
 
     def _tier(self) -> tuple[Tier | None, str]:
         """The tier that works, or why none does."""
-        if self.network not in self._tried:
-            self._tried[self.network] = self._try_all()
-        return self._tried[self.network]
+        which = (self.network, self.wish.mode == "docker", self.wish.image)
+        if which not in self._tried:
+            self._tried[which] = self._try_all()
+        return self._tried[which]
 
     def _try_all(self) -> tuple[Tier | None, str]:
         why = []

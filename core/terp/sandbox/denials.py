@@ -76,7 +76,7 @@ class Denials:
         elif _is_below(path, policy.read_only):
             self._tell(f"Code cannot change {path}, which other programs obey.", path)
         elif not _is_below(path, policy.writable) and not path.startswith(("/proc/", "/dev/")):
-            self._tell(f"Writing outside {policy.cwd} is blocked, here {path}.", path)
+            self._tell(f"Writing outside {policy.cwd} is blocked, here {path}.", _allowable(path))
 
     def _tell(self, what: str, grant: str) -> None:
         if len(self._told) < 3:
@@ -85,7 +85,16 @@ class Denials:
 
 def denials_of(confinement: "Confinement | None", kernel: Kernel) -> Denials:
     """What looks through a run of this kernel, where code may be held back by `confinement`."""
-    return Denials(None if confinement is None or kernel.tier == NONE else confinement.policy)
+    return Denials(
+        None if confinement is None or kernel.tier == NONE else confinement.policy_of(kernel.language)
+    )
+
+
+def _allowable(path: str) -> str:
+    """The path, or the folder in which it is to be made: what is not there cannot be allowed."""
+    folder = os.path.dirname(path)  # noqa: PTH120
+    is_new = not os.path.lexists(path) and os.path.isdir(folder)  # noqa: PTH112
+    return folder if is_new and folder != "/" else path
 
 
 def _is_below(path: str, folders: tuple[str, ...]) -> bool:

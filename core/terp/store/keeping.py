@@ -57,13 +57,12 @@ class Keeper:
     ) -> None:
         """Keep a new session in `folder`, or in `journal`; `resumed` is for one that is stored.
 
-        `scrubber` is made when the first line is written.
+        `scrubber` is asked for when a line is written.
         """
         self.folder = folder
         self.stored = stored
         self._header = header
-        self._make_scrubber = scrubber
-        self._scrubber: Scrubber | None = None
+        self._redacting = scrubber
         self._seams: Seams | None = None
         self._journal = journal
         self._begun = False
@@ -162,12 +161,11 @@ class Keeper:
             self._fail(error)
 
     def _seam(self) -> Seams:
-        self._seams = self._seams or Seams(self._redacting())
+        if self._seams is None:
+            self._seams = Seams(self._redacting())
+        # With other settings there are other secrets.
+        self._seams.scrubber = self._redacting()
         return self._seams
-
-    def _redacting(self) -> "Scrubber":
-        self._scrubber = self._scrubber or self._make_scrubber()
-        return self._scrubber
 
     def _release(self) -> None:
         if self._seams is not None:

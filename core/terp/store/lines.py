@@ -8,7 +8,8 @@ from pathlib import Path
 
 from terp import __version__
 from terp.errors import SessionError
-from terp.models.scrubbing import Scrubber, secrets_in
+from terp.known_secrets import Secrets
+from terp.settings import Settings
 from terp.store.forms import Header
 from terp.store.keeping import Keeper
 from terp.store.places import real_directory
@@ -27,8 +28,8 @@ def keep_lines(
     """What keeps the session `name` in `lines`, for `terp.open(keep=…)` or `Session(keeper=…)`.
 
     `earlier` is all that `lines` took when the session was kept before, in order: it goes on there, in a new
-    kernel. Nothing is put into `lines` before the first turn. Keys that are in `environ` are left out of
-    what is kept. When `lines` fails, the session goes on in memory, with a notice.
+    kernel. Nothing is put into `lines` before the first turn. Keys that are in `environ`, or that
+    are kept with terp, are left out. When `lines` fails, the session goes on in memory, with a notice.
 
     That no two processes keep one session at a time is the matter of whoever makes `lines`.
 
@@ -36,14 +37,14 @@ def keep_lines(
         SessionError: `earlier` is not what was kept.
     """
     header = Header(name, real_directory(cwd), round(time.time(), 3), __version__)
-    secrets = secrets_in(os.environ if environ is None else environ)
+    secrets = Secrets(os.environ if environ is None else environ, Settings())
     stored = stored_of(earlier, Path(name)) if earlier else None
     if stored is not None and stored.end < len(earlier):
         raise SessionError(f"The session {name} cannot be gone on with: its log is damaged.")
     return _LinesKeeper(
         Path(name),
         stored.header if stored else header,
-        lambda: Scrubber(secrets),
+        secrets.scrubber,
         stored=stored,
         journal=_Failing(lines),
     )

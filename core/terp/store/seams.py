@@ -1,10 +1,18 @@
 """Secrets that a program puts out in two pieces, and that would be found in neither."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from terp.events import CodeFinished, LateOutput, Printed, TurnFinished
+from terp.events import (
+    CodeDelta,
+    CodeFinished,
+    LateOutput,
+    Printed,
+    ReasoningDelta,
+    TextDelta,
+    TurnFinished,
+)
 from terp.log import Record
 from terp.outputs import Text
 
@@ -12,17 +20,20 @@ if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
 
 _Stream = tuple[type, str, str]
+_Delta = TextDelta | ReasoningDelta | CodeDelta
+_DELTAS = (TextDelta, ReasoningDelta, CodeDelta)
 
 
 class Seams:
     """Moves the end of a piece of text into the next piece of the same stream, if a secret may begin in it.
 
-    It is held back until then, or until a run or a turn ends: what a process holds that is killed
-    before is lost. That is text in which a secret may have begun, and mostly a few characters.
+    It is held back until then, or until a run or a turn ends, and of what the model writes until anything
+    else happens: what a process holds that is killed before is lost. That is text in which a secret may have
+    begun, and mostly a few characters.
     """
 
     def __init__(self, scrubber: "Scrubber") -> None:
-        self._scrubber = scrubber
+        self.scrubber = scrubber
         self._held: dict[_Stream, tuple[str, Record]] = {}
         self._last = 0
 
@@ -30,26 +41,42 @@ class Seams:
         """The records to write in place of this one."""
         match record.event:
             case Printed(output=Text() as text) | LateOutput(output=Text() as text):
-                record = self._joined(record, record.event, text)
+                record = self._printed(record, record.event, text)
+            case TextDelta() | ReasoningDelta() | CodeDelta() as delta:
+                yield from self._released(lambda kind: kind in _DELTAS and kind is not type(delta))
+                record = self._written(record, delta)
             case CodeFinished() | TurnFinished():
                 yield from self.released()
+            case _:
+                yield from self._released(lambda kind: kind in _DELTAS)
         self._last = record.number
         yield record
 
     def released(self) -> Iterator[Record]:
         """What is held back, as records behind the last that passed."""
-        for _, record in self._held.values():
-            yield replace(record, number=self._last)
-        self._held.clear()
+        yield from self._released(lambda _: True)
 
-    def _joined(self, record: Record, event: Printed | LateOutput, output: Text) -> Record:
+    def _released(self, wanted: Callable[[type], bool]) -> Iterator[Record]:
+        for stream in [stream for stream in self._held if wanted(stream[0])]:
+            _, record = self._held.pop(stream)
+            yield replace(record, number=self._last)
+
+    def _printed(self, record: Record, event: Printed | LateOutput, output: Text) -> Record:
         def holding(text: str) -> Record:
             return replace(record, event=replace(event, output=Text(output.stream, text)))
 
-        stream = (type(event), event.call_id, output.stream)
-        before, _ = self._held.pop(stream, ("", record))
-        text = before + output.text
-        settled = self._scrubber.settled(text)
+        return self._joined((type(event), event.call_id, output.stream), output.text, holding)
+
+    def _written(self, record: Record, event: _Delta) -> Record:
+        def holding(text: str) -> Record:
+            return replace(record, event=replace(event, text=text))
+
+        return self._joined((type(event), getattr(event, "call_id", ""), ""), event.text, holding)
+
+    def _joined(self, stream: _Stream, more: str, holding: Callable[[str], Record]) -> Record:
+        before, _ = self._held.pop(stream, ("", None))
+        text = before + more
+        settled = self.scrubber.settled(text)
         if settled < len(text):
             self._held[stream] = text[settled:], holding(text[settled:])
         return holding(text[:settled])

@@ -61,12 +61,16 @@ class Conversation:
         self.history: Sequence[Message] = tuple(User(prompt) for prompt in prompts)
         self.focus = ""
         self.forks = 0
+        self.briefed = ""
         for event in events:
             self.log.append(event)
 
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         return [System("You run code."), *self.history], [{"type": "function"}]
+
+    def brief(self, system: str, *, code: bool = True) -> None:
+        self.briefed = system
 
     def undo(self) -> Turn:
         return self.rewind(len(self.turns))[0]

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from terp.kernels.protocol import Kernels
+from terp.known_secrets import Secrets
 from terp.models.protocol import Model
 from terp.models.scrubbing import Scrubber
 from terp.person import Person
@@ -19,7 +20,7 @@ from terp.places import Places
 from terp.session import Session
 from terp.settings import Settings
 from terp.store.folders import new_folder
-from terp.store.places import Place, Secrets, is_session, new_place, stored_place
+from terp.store.places import Place, is_session, new_place, stored_place
 from terp.store.reading import read_header
 from terp.testing import EchoKernel, Scripted, ScriptedModel
 from terp_cli.server.application import application

@@ -1,5 +1,6 @@
 """What a recording must not hold, and what does not count when requests are compared."""
 
+import base64
 import json
 import time
 from pathlib import Path
@@ -15,7 +16,8 @@ from terp.models.recorded_reply import BadReply, reply_as_json, reply_from_json
 from terp.models.recorded_request import request_as_json
 from terp.models.recording import ReplayModel
 from terp.models.recording_file import Recording
-from terp.models.scrubbing import Scrubber, secrets_in
+from terp.models.scrubbing import Scrubber
+from terp.models.secret_values import secrets_in
 from tests.core.models.fakes import FakeModel, cut, patient
 from tests.core.models.recorder import answer, entries, in_turn, record, write
 
@@ -34,6 +36,11 @@ SECRETS = [
     "Bearer abcdefgh12345678",
     "xai-abcdefghijklmnopqrst1234",
     "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+    "glpat-abcdefghijklmnopqrst",
+    "npm_abcdefghijklmnopqrstuvwxyz0123456789",
+    "sk_live_abcdefghijklmnop1234",
+    "hooks.slack.com/services/T000/B000/abcdefgh",
+    "aws_secret_access_key=abcdefghijklmnopqrst/vwxyzABCDEFGHIJKLMN",
     'pass"word\nvalue',
 ]
 KEYS = secrets_in({"MY_API_KEY": SECRETS[-1], "HOME": "/home/someone", "X_TOKEN": "short"})
@@ -48,6 +55,39 @@ def test_a_variable_is_secret_by_its_name(name: str) -> None:
 
 def test_a_key_that_is_none_hides_nothing_else() -> None:
     assert secrets_in({"MY_TOKEN": "none"}, "x", "a-real-key-of-mine") == ("a-real-key-of-mine",)
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("postgres://me:p4ss@db/x", "postgres://me:[redacted]@db/x"),
+        ("http://:p4ss@proxy:3128", "http://:[redacted]@proxy:3128"),
+        ("f'https://{user}:{password}@host'", "f'https://{user}:{password}@host'"),
+        ("https://host:8080/a@b", "https://host:8080/a@b"),
+        ('{"SecretAccessKey": "abcdefghijklmnopqrst/vwxyzABCDEFGHIJKLMN"}', '{"[redacted]"}'),
+    ],
+)
+def test_what_stands_in_an_address_or_after_a_name_is_told_from_the_rest(text: str, clean: str) -> None:
+    assert Scrubber().redacted(text) == clean
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab"])
+@pytest.mark.parametrize("after", ["", "z"])
+def test_a_value_is_found_in_base64_wherever_it_stands_there(before: str, after: str) -> None:
+    secret = "a-value-of-mine?>"
+    encoded = base64.b64encode(f"{before}{secret}{after}".encode()).decode()
+    clean = Scrubber((secret,)).redacted(encoded)
+    assert "[redacted]" in clean
+    assert len(clean) - len("[redacted]") <= 8
+
+
+def test_a_value_is_found_in_an_address() -> None:
+    assert Scrubber(("p4ss/word@1",)).redacted("?key=p4ss%2Fword%401&x") == "?key=[redacted]&x"
+
+
+def test_the_password_of_a_proxy_is_secret_as_it_is_and_as_it_is_written() -> None:
+    environment = {"HTTPS_PROXY": "http://me:p4ss%2Fword1@proxy:3128", "PAGE": "http://host:8080/a@b"}
+    assert secrets_in(environment) == ("p4ss%2Fword1", "p4ss/word1")
 
 
 @pytest.mark.parametrize("secret", SECRETS)

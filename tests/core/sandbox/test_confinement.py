@@ -6,6 +6,7 @@ import pytest
 
 from terp.errors import NoSandbox, SettingsError
 from terp.sandbox.confinement import Confinement, Mode, Wish
+from terp.sandbox.policy import ResourceLimits
 from terp.sandbox.tier import Tier
 from terp.sandbox.unconfined import Unconfined
 from terp.sandbox.wishes import wish_of
@@ -68,6 +69,28 @@ def test_what_a_person_allows_can_be_written(tmp_path: Path) -> None:
     held = confinement(tmp_path, Wish("workspace"))
     held.allow("/etc")
     assert held.now().policy.writable == (str(tmp_path), "/etc")
+
+
+def test_what_a_kernel_is_held_to_stays_until_it_starts_anew(tmp_path: Path) -> None:
+    held = confinement(tmp_path, Wish("workspace"))
+    before = held.now(language="python").policy
+    held.allow("/etc")
+    assert (held.policy_of("python"), held.policy_of("r")) == (before, held.policy)
+    held.now(language="python")
+    assert held.policy_of("python") == held.policy != before
+
+
+@pytest.mark.parametrize(
+    ("wish", "differs"),
+    [
+        (Wish("off", network=False), False),
+        (Wish("off", limits=ResourceLimits(file_mb=1)), True),
+        (Wish("workspace"), True),
+    ],
+)
+def test_another_wish_may_hold_kernels_to_the_same(tmp_path: Path, wish: Wish, *, differs: bool) -> None:
+    held = confinement(tmp_path, Wish())
+    assert (held.differs(held.wishing(wish)), held.wish) == (differs, Wish())
 
 
 def test_what_is_not_there_cannot_be_allowed(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,13 @@ def told(text: str, policy: Policy | None = POLICY) -> str:
 )
 def test_a_path_outside_is_named(text: str) -> None:
     assert told(text) == OUTSIDE
+
+
+def test_for_a_file_that_is_not_there_its_folder_can_be_allowed(tmp_path: Path) -> None:
+    (tmp_path / "old").touch()
+    folder = os.path.realpath(tmp_path)
+    for name, what in ("old", f"{folder}/old"), ("new", folder):
+        assert told(f"Read-only file system: '{folder}/{name}'").endswith(f" with /allow {what}.")
 
 
 def test_an_error_of_python_is_read() -> None:

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from terp.events import CodeFinished, CodeProposed, Printed, TextDelta, TurnFinished, TurnStarted
+from terp.known_secrets import Secrets
 from terp.messages import Assistant, Image, Result, User
 from terp.outputs import Display, Text
 from terp.saved_messages import from_json
 from terp.settings import Settings
 from terp.store.importing import import_messages
 from terp.store.keeping import Keeper
-from terp.store.places import Secrets, new_place
+from terp.store.places import new_place
 from terp.store.reading import Stored, read
 from terp.testing import call
 from tests.core.sessions import of

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.events import CodeFinished, CodeStarted, Event, LateOutput, Printed, TurnFinished
+from terp.events import (
+    CodeDelta,
+    CodeFinished,
+    CodeProposed,
+    CodeStarted,
+    Event,
+    LateOutput,
+    Printed,
+    TextDelta,
+    TurnFinished,
+)
 from terp.log import Record
 from terp.models.scrubbing import Scrubber
 from terp.outputs import StreamName, Text
@@ -20,6 +30,8 @@ from tests.core.store.keeping import SECRET, header, scrubber
 KEY = "sk-" + "a1B2" * 8
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
 BLOCK = f"-----BEGIN PRIVATE KEY-----\n{'MIIEvQ' * 10}\n{'AkEAx0' * 10}\n-----END PRIVATE KEY-----\n"
+AMAZON = f"aws_secret_access_key = {'aB3/' * 10}"
+ADDRESS = "postgres://me:p4ssw0rd-of-mine@db.example/x"
 
 
 def written(*events: Event, secrets: tuple[str, ...] = (SECRET,)) -> list[Event]:
@@ -52,6 +64,18 @@ def test_the_streams_of_a_run_are_read_apart() -> None:
     assert written(*events)[1:] == [said("oh\n", "stderr"), said(SECRET + "\n")]
 
 
+def test_what_the_model_writes_is_held_back_until_it_does_something_else() -> None:
+    proposed = CodeProposed("c1", "python", "1", "d", "/w", 0, "none")
+    events = (TextDelta("it is p4ss"), CodeDelta("c1", "python", "p4ss"), proposed)
+    assert written(*events) == [
+        TextDelta("it is "),
+        TextDelta("p4ss"),
+        CodeDelta("c1", "python", ""),
+        CodeDelta("c1", "python", "p4ss"),
+        proposed,
+    ]
+
+
 def test_what_comes_after_a_run_is_read_in_one_too() -> None:
     late = [LateOutput("c1", Text("stdout", text)) for text in ("p4ss", "w0rd of the database\n")]
     assert written(*late) == [
@@ -60,7 +84,9 @@ def test_what_comes_after_a_run_is_read_in_one_too() -> None:
     ]
 
 
-@pytest.mark.parametrize("secret", [SECRET, KEY, TOKEN, BLOCK, f"Bearer {'x9' * 8}"])
+@pytest.mark.parametrize(
+    "secret", [SECRET, KEY, TOKEN, BLOCK, f"Bearer {'x9' * 8}", AMAZON, f"\\n{KEY}", f"\\n{TOKEN}", ADDRESS]
+)
 @given(cuts=st.lists(st.integers(0, 400), max_size=6))
 def test_a_secret_is_found_wherever_it_is_cut(secret: str, cuts: list[int]) -> None:
     text = f"the key = {secret} and more\n"

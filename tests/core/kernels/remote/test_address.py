@@ -4,8 +4,8 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.kernels.remote.address import Gateway, Token, gateway_of, token_of, token_value
+from terp.known_secrets import Secrets
 from terp.settings import Settings
-from terp.store.places import Secrets
 
 
 def of(url: str, **environ: str) -> Gateway:

@@ -1,0 +1,87 @@
+"""What a session must not write anywhere: keys that terp holds, and passwords that it was told."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from terp.errors import SettingsError
+from terp.settings import Settings
+
+if TYPE_CHECKING:
+    from terp.mcp_servers.declared import McpServer
+    from terp.models.scrubbing import Scrubber
+
+_SECRET_HEADER = re.compile(r"authorization|cookie|key|token|secret", re.IGNORECASE)
+
+
+class Secrets:
+    """The keys in the environment, those that are kept, one given with the call, and those of MCP servers.
+
+    One object for a session: whatever it writes goes through `scrubber`.
+    """
+
+    def __init__(
+        self, environ: Mapping[str, str], settings: Settings, api_key: str = "", *, keyring: bool = True
+    ) -> None:
+        """Those of this environment and these settings; without `keyring` the system's one is left alone."""
+        self._environ = environ
+        self._keyring = keyring
+        self._api_key = api_key
+        self._settings = [settings]
+        self._scrubber: Scrubber | None = None
+
+    def use(self, settings: Settings) -> None:
+        """The session goes on with these settings; what was secret before still is."""
+        if settings not in self._settings:
+            self._settings.append(settings)
+            self._scrubber = None
+
+    def scrubber(self) -> "Scrubber":
+        """What takes them out of text."""
+        if self._scrubber is None:
+            # A prompt that waits writes nothing.
+            from terp.models.scrubbing import Scrubber  # noqa: PLC0415
+            from terp.models.secret_values import secrets_in  # noqa: PLC0415
+
+            self._scrubber = Scrubber(secrets_in(self._keyed(), self._api_key, *self._of_settings()))
+        return self._scrubber
+
+    def redacted(self, text: str) -> str:
+        """The text without them."""
+        return self.scrubber().redacted(text)
+
+    def _keyed(self) -> Mapping[str, str]:
+        from terp.keys import KeyringFailed, with_keys  # noqa: PLC0415  (see above)
+
+        models = [name for one in self._settings for name in (one.model, *one.fallback_models)]
+        try:
+            return with_keys(self._environ, *models, keyring=self._keyring)
+        except KeyringFailed:
+            # A key that the keyring does not give is in no text.
+            return with_keys(self._environ, keyring=False)
+        except SettingsError:
+            # No key is taken from a file that others can read.
+            return self._environ
+
+    def _of_settings(self) -> Iterator[str]:
+        for settings in self._settings:
+            yield self._environ.get(settings.api_key_env, "")
+            if settings.gateway_url:
+                from terp.kernels.remote.address import token_value  # noqa: PLC0415  (few sessions have one)
+
+                yield token_value(settings, self._environ)
+            for server in settings.mcp_servers.values():
+                yield from _secrets_of(server, self._environ)
+
+
+def _secrets_of(server: "McpServer", environ: Mapping[str, str]) -> Iterator[str]:
+    from terp.kernels.environment import kernel_environment  # noqa: PLC0415  (few sessions have a server)
+    from terp.mcp_servers.variables import variables_in  # noqa: PLC0415
+    from terp.models.secret_values import is_secret_name  # noqa: PLC0415
+
+    open_to_code = kernel_environment(environ)
+    yield from (environ.get(name, "") for name in variables_in(server) if name not in open_to_code)
+    yield from (text for name, text in server.env.items() if is_secret_name(name))
+    for name, text in server.headers.items():
+        if _SECRET_HEADER.search(name):
+            yield text.rpartition(" ")[2]
