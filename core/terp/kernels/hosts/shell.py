@@ -19,6 +19,7 @@ from terp.kernels.hosts.starting import serve
 from terp.kernels.hosts.stopping import Ladder
 from terp.kernels.hosts.terminal_input import TerminalInput
 from terp.kernels.launch import own_argv
+from terp.places import make_private
 
 # How often it is asked whether the shell lives, where its end is not told at once.
 _ALIVE_S = 0.5
@@ -40,12 +41,13 @@ class ShellKernel(HostKernel):
         self._folder = Path(tempfile.mkdtemp(prefix="shell-", dir=Path(get_connection_file()).parent))
         self._questions = Questions(self._folder, self.wires)
         self._terminal = TerminalInput() if TerminalInput.works() else None
-        self._shell = self._started(str(Path.cwd()))
+        self._began_in = str(Path.cwd())
+        self._shell = self._started(self._began_in)
         self._known = {name for name, _, _ in names(self._shell)}
 
     def run(self, cell: Cell) -> Failure | None:
         """Run a cell; its exit status, if it is not 0, is the failure."""
-        shell = self._shell
+        shell = self._whole()
         from_terminal = self._terminal is not None and cell.allows_input
         if from_terminal:
             assert self._terminal is not None
@@ -64,7 +66,7 @@ class ShellKernel(HostKernel):
 
     def names(self) -> Sequence[tuple[str, str, str]]:
         """Variables and functions that were not there when the shell began."""
-        return [row for row in names(self._shell) if row[0] not in self._known]
+        return [row for row in names(self._whole()) if row[0] not in self._known]
 
     def stop(self) -> None:
         """End the shell and what it started."""
@@ -78,7 +80,7 @@ class ShellKernel(HostKernel):
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
         """What bash's own `compgen` offers: commands, files, variables of the shell that runs."""
-        start, matches = complete(self._shell, code[:cursor_pos]) if self.is_free() else (cursor_pos, [])
+        start, matches = complete(self._whole(), code[:cursor_pos]) if self.is_free() else (cursor_pos, [])
         ends = {"cursor_start": start, "cursor_end": cursor_pos}
         return {"status": "ok", "matches": matches, **ends, "metadata": {}}
 
@@ -86,7 +88,7 @@ class ShellKernel(HostKernel):
         self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Any = ()
     ) -> dict[str, Any]:
         """What a command is, as the shell tells it."""
-        text = describe(self._shell, code, cursor_pos) if self.is_free() else ""
+        text = describe(self._whole(), code, cursor_pos) if self.is_free() else ""
         data = {"text/plain": text} if text else {}
         return {"status": "ok", "found": bool(text), "data": data, "metadata": {}}
 
@@ -99,11 +101,24 @@ class ShellKernel(HostKernel):
         environ = self._questions.environment(environ)
         program = shutil.which(self.program, path=environ.get("PATH")) or self.program
         shell = ShellProcess(program, self._folder, environ, self.wires)
-        on_terminal = own_argv("terp.kernels.hosts.on_terminal", self._questions.path)
-        pty = write_script(self._folder / "pty", on_terminal)
+        pty = self._write_pty()
         prepare = f'pty() {{ {pty} "$@"; }}; sudo() {{ command sudo -A "$@"; }}'
         shell.start(cwd, -1 if self._terminal is None else self._terminal.number, prepare)
         return shell
+
+    def _whole(self) -> ShellProcess:
+        """The shell, with its files: a cell may have removed all that is temporary."""
+        if not (self._folder / "pty").exists():
+            make_private(self._folder)
+            self._questions.close()
+            self._questions = Questions(self._folder, self.wires)
+            self._write_pty()
+        return self._shell
+
+    def _write_pty(self) -> str:
+        argv = own_argv("terp.kernels.hosts.on_terminal", self._questions.path)
+        # An interrupt is for the command; one that comes before it was started would end in a traceback.
+        return write_script(self._folder / "pty", argv, before="trap '' INT")
 
     def _until_ended(self, cell: Cell, *, from_terminal: bool) -> None:
         shell, ladder = self._shell, Ladder(self._shell)
@@ -139,7 +154,7 @@ class ShellKernel(HostKernel):
         how = f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
         cwd = self._shell.cwd
         self._shell.close()
-        cwd = cwd if Path(cwd).is_dir() else str(Path.cwd())
+        cwd = next((one for one in (cwd, self._began_in) if Path(one).is_dir()), str(Path.home()))
         self._shell = self._started(cwd)
         cell.lost(
             f"The shell {how}; a new one was started in {cwd}. Variables, functions and aliases are lost. "
