@@ -87,7 +87,7 @@ async def test_a_form_that_a_variable_does_not_have_is_told(kernel: Kernel) -> N
 
 async def test_what_is_too_large_is_told_with_its_size(kernel: Kernel) -> None:
     await ran(kernel, "big = b'x' * 48_000_001")
-    told = r"'big' has 48,000,001 bytes, and up to 48 MB can be written; have it saved as a file\."
+    told = r"'big' has 48,000,001 bytes, and up to 48 MB can be written; have it saved instead\."
     with pytest.raises(TerpError, match=told):
         await emitted(kernel, Emission("big"))
 

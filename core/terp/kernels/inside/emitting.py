@@ -38,7 +38,7 @@ def _encoded(name: str, written: bytes) -> str:
     if len(encoded) > ROOM:
         most = ROOM // 4 * 3 // 1_000_000
         raise CannotEmit(
-            f"'{name}' has {len(written):,} bytes, and up to {most} MB can be written; have it saved as a file."
+            f"'{name}' has {len(written):,} bytes, and up to {most} MB can be written; have it saved instead."
         )
     return encoded
 
