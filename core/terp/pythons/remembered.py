@@ -37,7 +37,8 @@ class Remembered:
     def about(self, folder: str, python: str) -> Decision | None:
         """What was decided in `folder` about `python`, if it is still the same file."""
         entry = self._all().get(folder)
-        decision = Decision(**entry) if entry and entry.keys() == {"python", "real", "how"} else None
+        is_whole = isinstance(entry, dict) and entry.keys() == {"python", "real", "how"}
+        decision = Decision(**entry) if is_whole else None
         same = decision and (decision.python, decision.real) == (python, os.path.realpath(python))
         return decision if same else None
 
@@ -53,7 +54,7 @@ class Remembered:
         except OSError:
             return
 
-    def _all(self) -> dict[str, dict[str, Any]]:
+    def _all(self) -> dict[str, Any]:
         try:
             known = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
