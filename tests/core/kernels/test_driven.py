@@ -118,6 +118,24 @@ async def test_a_giant_value_comes_soon_and_is_cut_with_a_count(driven: DrivenKe
     assert Omitted(36_000_002, 0, spooled=False) in run.items
 
 
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("ruby", "pid = fork; puts pid ? 'parent' : 'child'; Process.wait(pid) if pid; nil"),
+        ("perl", "my $pid = fork(); print $pid ? 'parent' : 'child', \"\\n\"; waitpid($pid, 0) if $pid;"),
+        (
+            "php",
+            "$pid = pcntl_fork(); echo $pid ? 'parent' : 'child', \"\\n\"; if ($pid) pcntl_wait($status);",
+        ),
+    ],
+)
+async def test_a_process_that_a_cell_forks_ends_with_the_cell(
+    driven: DrivenKernels, name: str, code: str
+) -> None:
+    run = await ran(driven.get(name), code)
+    assert (sorted(run.stdout.split()), run.ended.status) == (["child", "parent"], "ok")
+
+
 async def test_the_directory_that_code_goes_to_is_where_its_files_are_looked_for(
     driven: DrivenKernels,
 ) -> None:
