@@ -37,9 +37,10 @@ class Remembered:
     def about(self, folder: str, python: str) -> Decision | None:
         """What was decided in `folder` about `python`, if it is still the same file."""
         entry = self._all().get(folder)
-        is_whole = isinstance(entry, dict) and entry.keys() == {"python", "real", "how"}
-        decision = Decision(**entry) if is_whole else None
-        same = decision and (decision.python, decision.real) == (python, os.path.realpath(python))
+        if not isinstance(entry, dict) or entry.keys() != {"python", "real", "how"}:
+            return None
+        decision = Decision(**entry)
+        same = (decision.python, decision.real) == (python, os.path.realpath(python))
         return decision if same else None
 
     def keep(self, folder: str, python: str, how: How) -> None:
