@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from ipykernel.connect import get_connection_file
 from traitlets import Unicode
 
 from terp.kernels.hosts.kernel import Cell, Failure, HostKernel
+from terp.kernels.hosts.processes import how_ended, passed_on
 from terp.kernels.hosts.questions import Questions, write_script
 from terp.kernels.hosts.shell_answers import complete, completeness, describe, names
 from terp.kernels.hosts.shell_process import ShellProcess, Verdict
@@ -23,8 +23,6 @@ from terp.places import make_private
 
 # How often it is asked whether the shell lives, where its end is not told at once.
 _ALIVE_S = 0.5
-# Set for the kernel by Jupyter or by ipykernel itself: programs that the shell starts have nothing of it.
-_NOT_PASSED = ("JPY_PARENT_PID", "JPY_SESSION_NAME", "PYDEVD_USE_FRAME_EVAL")
 
 
 class ShellKernel(HostKernel):
@@ -97,8 +95,7 @@ class ShellKernel(HostKernel):
         return {"status": completeness(self.program, code), "indent": ""}
 
     def _started(self, cwd: str) -> ShellProcess:
-        environ = {name: value for name, value in os.environ.items() if name not in _NOT_PASSED}
-        environ = self._questions.environment(environ)
+        environ = self._questions.environment(passed_on(os.environ))
         program = shutil.which(self.program, path=environ.get("PATH")) or self.program
         shell = ShellProcess(program, self._folder, environ, self.wires)
         pty = self._write_pty()
@@ -151,13 +148,13 @@ class ShellKernel(HostKernel):
     def _replaced(self, cell: Cell) -> Failure | None:
         """Start a new shell where the one that has ended was, and tell what that means."""
         code = self._shell.exit_code() or 0
-        how = f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
         cwd = self._shell.cwd
         self._shell.close()
         cwd = next((one for one in (cwd, self._began_in) if Path(one).is_dir()), str(Path.home()))
         self._shell = self._started(cwd)
         cell.lost(
-            f"The shell {how}; a new one was started in {cwd}. Variables, functions and aliases are lost. "
+            f"The shell {how_ended(code)}; a new one was started in {cwd}. "
+            "Variables, functions and aliases are lost. "
             "Code in parentheses can exit without ending the shell: (exit 3)."
         )
         cell.moved_to(cwd)
@@ -165,13 +162,6 @@ class ShellKernel(HostKernel):
             return Failure("KeyboardInterrupt", "")
         status = 128 - code if code < 0 else code
         return Failure("ExitStatus", str(status)) if status else None
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 if __name__ == "__main__":
