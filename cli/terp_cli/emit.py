@@ -4,10 +4,10 @@ from typing import TextIO
 
 from terp.emitting import Emission, emission, emitted
 from terp.errors import SettingsError, TerpError
+from terp.plain import without_escapes
 from terp.session import Session
 from terp_cli.flags import Options
-
-_BINARY = ("parquet", "png")
+from terp_cli.sanitise import readable
 
 
 def wanted_by(options: Options) -> Emission | None:
@@ -26,16 +26,36 @@ def wanted_by(options: Options) -> Emission | None:
 
 
 async def write_variable(session: Session, wanted: Emission, out: TextIO) -> None:
-    """Write its bytes, and nothing else.
+    """Write its bytes, and nothing else; to a terminal as text that it does not obey.
 
     Raises:
-        TerpError: there is no such variable, or it has no such form.
+        TerpError: there is no such variable, it has no such form, or it is not for a terminal.
     """
     written = await emitted(session.kernels.get("python"), wanted)
-    if out.isatty() and wanted.form in _BINARY:
-        raise TerpError(f"--emit: {wanted.form} is not for a terminal.", "Write it to a file with '> FILE'.")
+    if out.isatty():
+        out.write(on_terminal(wanted, written))
+        out.flush()
+        return
     out.flush()
     # A stream that was closed by the caller has no bytes behind it.
     if (raw := getattr(out, "buffer", None)) is not None:
         raw.write(written)
         raw.flush()
+
+
+def on_terminal(wanted: Emission, written: bytes) -> str:
+    """What a terminal shows of a variable.
+
+    Raises:
+        TerpError: it is no text.
+    """
+    try:
+        text = written.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise TerpError(
+            f"--emit: '{wanted.name}' is no text, and stdout is a terminal.",
+            "Write it to a file with '> FILE'.",
+        )
+    return readable(without_escapes(text))

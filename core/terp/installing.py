@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import shlex
 import shutil
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,7 +59,9 @@ class Installer:
             said, _ = await process.communicate()
         finally:
             if process.returncode is None:
-                os.killpg(process.pid, signal.SIGKILL)
+                # It may have ended without that being told here yet.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
         if process.returncode:
             raise InstallFailed(
@@ -67,8 +71,8 @@ class Installer:
 
     def by_hand(self, packages: Sequence[str]) -> str:
         """The command line with which a person would do the same."""
-        target = f" --target {self.target}" if self.target else ""
-        return f"{self.python} -m pip install{target} {' '.join(packages)}"
+        target = ("--target", self.target) if self.target else ()
+        return shlex.join([self.python, "-m", "pip", "install", *target, *packages])
 
     def _program(self) -> list[str]:
         if uv := shutil.which("uv", path=self.environ.get("PATH", "")):

@@ -85,6 +85,13 @@ async def test_a_form_that_a_variable_does_not_have_is_told(kernel: Kernel) -> N
         await emitted(kernel, Emission("number", "parquet"))
 
 
+async def test_what_is_too_large_is_told_with_its_size(kernel: Kernel) -> None:
+    await ran(kernel, "big = b'x' * 48_000_001")
+    told = r"'big' has 48,000,001 bytes, and up to 48 MB can be written; have it saved instead\."
+    with pytest.raises(TerpError, match=told):
+        await emitted(kernel, Emission("big"))
+
+
 async def test_before_any_code_there_is_no_variable(tmp_path: Path) -> None:
     with pytest.raises(TerpError, match="There is no variable 'x': no code has run"):
         await emitted(LocalKernels(str(tmp_path)).get("python"), Emission("x"))

@@ -23,3 +23,9 @@ async def test_uv_is_started_outside_of_the_directory_and_finds_files_of_it_all_
     installer = Installer("/usr/bin/python3", {"PATH": f"{uv.parent}:/bin:/usr/bin"})
     await installer.install(["./own.whl"])
     assert told.read_text() == f"/\n{project}/own.whl\n"
+
+
+def test_the_command_to_try_by_hand_is_one_that_a_shell_reads_as_it_is_meant() -> None:
+    installer = Installer("/my env/bin/python", {}, target="/a b")
+    told = installer.by_hand(["numpy>=2", "rich[jupyter]"])
+    assert told == "'/my env/bin/python' -m pip install --target '/a b' 'numpy>=2' 'rich[jupyter]'"

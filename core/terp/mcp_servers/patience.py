@@ -22,7 +22,7 @@ class Patience:
         Raises:
             TimeoutError: it took too long.
         """
-        async with asyncio.timeout(self.limit_s or None) as limit:
+        async with asyncio.timeout(None if self._questions else self.limit_s or None) as limit:
             self._running.add(limit)
             try:
                 return await call

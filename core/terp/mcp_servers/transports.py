@@ -24,7 +24,10 @@ _CONNECT_S = 30.0
 
 @dataclass(slots=True)
 class Statuses:
-    """`refused` is the last status of HTTP that is an error, with its words; the library does not tell it."""
+    """`refused` is the status of the last answer if it is an error, with its words; "" otherwise.
+
+    The library does not tell it.
+    """
 
     refused: str = ""
 
@@ -113,8 +116,8 @@ async def _http(stack: AsyncExitStack, server: McpServer, statuses: Statuses) ->
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415  (see above)
 
     async def note(response: httpx2.Response) -> None:
-        if response.status_code >= 400:
-            statuses.refused = f"{response.status_code} {response.reason_phrase}".rstrip()
+        error = response.status_code >= 400
+        statuses.refused = f"{response.status_code} {response.reason_phrase}".rstrip() if error else ""
 
     timeout = httpx2.Timeout(_CONNECT_S, read=_SILENCE_S)
     client = httpx2.AsyncClient(

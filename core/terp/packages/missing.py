@@ -107,19 +107,21 @@ class MissingPackages:
 
     async def _install_configured(self) -> list[str]:
         wanted = [name for name in self._configured if not self._has(name)]
+        failure = await self._failure_of(wanted) if wanted else ""
+        # Not before: what is cancelled is tried anew.
         self._configured.clear()
         if not wanted:
             return []
-        try:
-            await self.install(wanted)
-        except InstallFailed as error:
-            self._voice.tell(error.message, error.remedy)
-            return [error.message]
-        return [f"{', '.join(wanted)} was installed."]
+        return [failure or f"{', '.join(wanted)} was installed."]
 
     async def _provide(self, modules: Sequence[str]) -> list[str]:
         """Install these modules as far as that is allowed; what the model should know."""
+        told = await self._allowed_and_installed(modules)
+        # Not before: what is cancelled is tried anew.
         self._tried.update(modules)
+        return told
+
+    async def _allowed_and_installed(self, modules: Sequence[str]) -> list[str]:
         wanted = [self._wanted(module) for module in modules]
         guessed = [one.module for one in wanted if not one.known]
         if self.policy == "never":
@@ -151,12 +153,17 @@ class MissingPackages:
 
     async def _installed(self, wanted: Sequence[Wanted]) -> list[str]:
         names = list(dict.fromkeys(one.distribution for one in wanted))
+        failure = await self._failure_of(names)
+        return [failure or f"{', '.join(map(_named, wanted))} was missing and is installed now."]
+
+    async def _failure_of(self, names: Sequence[str]) -> str:
+        """Install these packages; why that failed, which the person is told, or ""."""
         try:
             await self.install(names)
         except InstallFailed as error:
             self._voice.tell(error.message, error.remedy)
-            return [error.message]
-        return [f"{', '.join(map(_named, wanted))} was missing and is installed now."]
+            return error.message
+        return ""
 
     def _wanted(self, module: str) -> Wanted:
         distribution = wheel_modules(self._environ).get(module) or known_distribution(module)

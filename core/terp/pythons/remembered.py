@@ -37,8 +37,10 @@ class Remembered:
     def about(self, folder: str, python: str) -> Decision | None:
         """What was decided in `folder` about `python`, if it is still the same file."""
         entry = self._all().get(folder)
-        decision = Decision(**entry) if entry and entry.keys() == {"python", "real", "how"} else None
-        same = decision and (decision.python, decision.real) == (python, os.path.realpath(python))
+        if not isinstance(entry, dict) or entry.keys() != {"python", "real", "how"}:
+            return None
+        decision = Decision(**entry)
+        same = (decision.python, decision.real) == (python, os.path.realpath(python))
         return decision if same else None
 
     def keep(self, folder: str, python: str, how: How) -> None:
@@ -53,7 +55,7 @@ class Remembered:
         except OSError:
             return
 
-    def _all(self) -> dict[str, dict[str, Any]]:
+    def _all(self) -> dict[str, Any]:
         try:
             known = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -12,6 +12,7 @@ A file holds one tool, a list of them, or a list under `tools`. Parameters are a
       manual: true                          call: market.prices:track
 """
 
+import ast
 import json
 import keyword
 from collections.abc import Iterator, Mapping, Sequence
@@ -178,5 +179,15 @@ def _parameter(name: Any, schema: Mapping[str, Any], required: bool) -> Paramete
         kind = type_of(schema)
     except NoType as error:
         raise _Refused(f"parameter `{name}` has a type that is none: {error}") from error
-    default = repr(schema["default"]) if "default" in schema else ""
+    default = _literal(name, schema["default"]) if "default" in schema else ""
     return Parameter(name, kind, description.strip(), required and not default, default)
+
+
+def _literal(name: str, value: Any) -> str:
+    """A default as Python writes it, and reads it again; YAML has dates besides, and both have infinity."""
+    written = repr(value)
+    try:
+        ast.literal_eval(written)
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise _Refused(f"parameter `{name}` has a default that is no text, number, list or group") from error
+    return written

@@ -76,7 +76,7 @@ async def _requested(url: str, to: Destination) -> Page | str:
             except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
                 failed = error
                 break
-    raise FetchFailed(f"{url[:200]} cannot be fetched: {failed or type(failed).__name__}.") from failed
+    raise FetchFailed(f"{url[:200]} cannot be fetched: {str(failed) or type(failed).__name__}.") from failed
 
 
 async def _answered(client: "httpx.AsyncClient", url: str, request: "httpx.Request") -> Page | str:

@@ -1,6 +1,5 @@
 """What the tools in a kernel ask of terp: consent, the person's own words, and what needs a key."""
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
@@ -78,10 +77,10 @@ class ToolServices:
         self._check_network()
         # Few sessions fetch anything.
         from terp.tools.fetching import fetch  # noqa: PLC0415
-        from terp.tools.readable_page import readable_page  # noqa: PLC0415
+        from terp.tools.page_text import text_of  # noqa: PLC0415
 
         page = await fetch(str(arguments["url"]), self._allow_private)
-        return {"url": page.url, "text": await asyncio.to_thread(readable_page, page)}
+        return {"url": page.url, "text": await text_of(page)}
 
     async def allow_edit(self, arguments: Mapping[str, Any]) -> Any:
         """Whether a file may be changed as the code has shown."""

@@ -101,7 +101,7 @@ async def search(on: Search, query: str, count: int) -> list[dict[str, str]]:
             answer = await client.send(_request(client, on, query, count))
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         raise SearchFailed(
-            f"search_web: {name} cannot be reached: {error or type(error).__name__}."
+            f"search_web: {name} cannot be reached: {str(error) or type(error).__name__}."
         ) from error
     if answer.status_code != 200:
         hint = f" {on.provider.refusal}" if answer.status_code == 403 else ""

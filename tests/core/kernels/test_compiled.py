@@ -113,6 +113,17 @@ async def test_a_program_runs_in_the_persons_directory(compiling: CompilingKerne
     assert run.ended.files == (FileChange(f"{compiling.cwd}/made.txt", "created", 1),)
 
 
+async def test_a_program_may_remove_the_temporary_files_of_its_own_kernel(
+    compiling: CompilingKernels,
+) -> None:
+    code = (
+        "#include <stdio.h>\n#include <stdlib.h>\nint main(int count, char **words) {"
+        ' char line[500]; sprintf(line, "rm -rf $(dirname $(dirname %s))", words[0]); return system(line); }'
+    )
+    await ran(compiling.get("c"), code)
+    assert (await ran(compiling.get("c"), HELLO["c"])).stdout == "hello ü\n"
+
+
 async def test_compiled_languages_are_said_to_keep_nothing() -> None:
     known = {language.names[0]: language.keeps_state for language in LocalKernels(environ={}).known()}
     assert {name: known[name] for name in ("c", "c++", "go", "rust", "ruby")} == {

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from terp.kernels.protocol import Kernel
-from terp.outputs import Error, Text
+from terp.outputs import Error, Omitted, Text
 from tests.core.kernels.cells import CELLS, Cells
 from tests.core.kernels.driven import DrivenKernels, program_of
 from tests.core.kernels.running import PATIENCE_S, interrupted_at, ran, ran_with
@@ -110,6 +110,30 @@ async def test_partial_lines_are_seen_at_once(driven: DrivenKernels) -> None:
 async def test_a_flood_arrives_whole(driven: DrivenKernels) -> None:
     run = await ran(driven.get("ruby"), "20_000.times { |i| puts i; $stdout.flush }")
     assert run.stdout == "".join(f"{number}\n" for number in range(20_000))
+
+
+async def test_a_giant_value_comes_soon_and_is_cut_with_a_count(driven: DrivenKernels) -> None:
+    run = await ran(driven.get("perl"), "'x' x 40_000_000")
+    assert [len(shown) for shown in run.results] == [4_000_000]
+    assert Omitted(36_000_002, 0, spooled=False) in run.items
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("ruby", "pid = fork; puts pid ? 'parent' : 'child'; Process.wait(pid) if pid; nil"),
+        ("perl", "my $pid = fork(); print $pid ? 'parent' : 'child', \"\\n\"; waitpid($pid, 0) if $pid;"),
+        (
+            "php",
+            "$pid = pcntl_fork(); echo $pid ? 'parent' : 'child', \"\\n\"; if ($pid) pcntl_wait($status);",
+        ),
+    ],
+)
+async def test_a_process_that_a_cell_forks_ends_with_the_cell(
+    driven: DrivenKernels, name: str, code: str
+) -> None:
+    run = await ran(driven.get(name), code)
+    assert (sorted(run.stdout.split()), run.ended.status) == (["child", "parent"], "ok")
 
 
 async def test_the_directory_that_code_goes_to_is_where_its_files_are_looked_for(

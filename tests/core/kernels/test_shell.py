@@ -201,3 +201,30 @@ async def test_completion_knows_the_state_of_the_shell(shell: Kernel, tmp_path: 
     ]
     assert completed == [("my_function",), ("$my_variable",), ("'with space'",), ("folder/",), ()]
     assert await shell.inspect("cd /tmp", 1) == "cd is a shell builtin"
+
+
+async def test_a_cell_may_remove_the_temporary_files_of_its_own_kernel(tmp_path: Path) -> None:
+    kernels = LocalKernels(str(tmp_path))
+    shell = kernels.get("shell")
+    programs = await ran(shell, "x=41; declare -f pty")
+    (program,) = (word for word in programs.stdout.split() if word.endswith("/pty"))
+    await ran(shell, f"rm -rf {Path(program).parent.parent}")
+    assert (await ran(shell, "echo $((x + 1)); pty echo shown")).stdout == "42\nshown\n"
+    await kernels.aclose()
+
+
+async def test_a_shell_that_ends_where_no_directory_is_left_begins_at_home(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    kernels = LocalKernels(str(here), environ={**os.environ, "HOME": str(tmp_path)})
+    shell = kernels.get("shell")
+    await ran(shell, f"rmdir {here}; exit 3")
+    assert (await ran(shell, "pwd")).stdout == f"{tmp_path}\n"
+    await kernels.aclose()
+
+
+async def test_what_terp_asks_the_shell_itself_always_ends(shell: Kernel, tmp_path: Path) -> None:
+    # An interrupt makes the shell forget the line that it is reading; here code takes it away.
+    await ran(shell, f"cd {tmp_path}; type() {{ for fd in 10 11 12; do read -r -u $fd; done; sleep 9; }}")
+    await shell.inspect("cd /tmp", 1)
+    assert (await ran(shell, "unset -f type; echo on")).stdout == "on\n"

@@ -10,7 +10,7 @@ from terp.kernels.hosts.askpass import is_secret
 from terp.kernels.hosts.terminal_input import TerminalInput
 from terp.kernels.protocol import Kernel
 from terp.outputs import InputRequest, Text
-from tests.core.kernels.running import ran, ran_with
+from tests.core.kernels.running import interrupted_at, ran, ran_with
 
 pytestmark = pytest.mark.skipif(
     not TerminalInput.works(), reason="this system does not tell in which call a process sleeps"
@@ -117,3 +117,14 @@ async def test_git_asks_for_a_name_and_a_password(shell: Kernel) -> None:
     )
     assert run.stdout.endswith("username=me\npassword=pw\n")
     assert [question.secret for question in run.questions] == [False, True]
+
+
+async def test_an_interrupt_ends_what_runs_on_a_terminal_and_its_cell(shell: Kernel) -> None:
+    run = await interrupted_at(shell, "pty sh -c 'echo begun; exec sleep 60'; echo not this", "begun")
+    assert (run.stdout, run.stderr, run.ended.status) == ("begun\n", "", "interrupted")
+
+
+async def test_an_interrupt_ends_a_program_that_asks_for_a_password(shell: Kernel) -> None:
+    code = 'echo begun; "$SSH_ASKPASS" "Password: "; echo not this'
+    run = await interrupted_at(shell, code, "begun")
+    assert (run.stdout, run.stderr, run.ended.status) == ("begun\n", "", "interrupted")

@@ -2,7 +2,7 @@
 
 import socket
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, MutableMapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -74,13 +74,19 @@ class Room:
 
 
 @asynccontextmanager
-async def at_an_address(*, key: str = KEY, status: int = 401, port: int = 0) -> AsyncGenerator[str, None]:
-    """The address of the workshop over HTTP, for who has the key; others get the status."""
+async def at_an_address(
+    *, key: str = KEY, status: int = 401, port: int = 0, refused: Collection[str] = ()
+) -> AsyncGenerator[str, None]:
+    """The address of the workshop over HTTP, for who has the key; others get the status.
+
+    Requests by a method that is among the `refused` at the time get the status too.
+    """
     app = build().streamable_http_app()
 
     async def guarded(scope: Scope, receive: Callable[..., Any], send: Callable[..., Any]) -> None:
         headers = dict(scope.get("headers") or ())
-        if scope["type"] == "http" and headers.get(b"authorization", b"").decode() != key:
+        knows = headers.get(b"authorization", b"").decode() == key
+        if scope["type"] == "http" and (not knows or scope["method"] in refused):
             await send({"type": "http.response.start", "status": status, "headers": []})
             await send({"type": "http.response.body", "body": b""})
             return

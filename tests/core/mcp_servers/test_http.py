@@ -51,6 +51,22 @@ async def test_a_server_that_went_away_is_one_line_and_is_there_again_at_a_later
     assert failed.value.message.startswith(f"MCP server web: {url} cannot be reached: ")
 
 
+async def test_a_status_of_before_is_no_reason_for_what_comes_later(tmp_path: Path) -> None:
+    refused: list[str] = []
+    async with at_an_address(status=500, refused=refused) as url:
+        room = Room(tmp_path, web=at(url, KEY))
+        assert await room.gives("add", a=1) == 3
+        refused.append("POST")
+        with pytest.raises(TerpError):
+            await room.gives("add", a=1)
+        refused.clear()
+        assert await room.gives("add", a=1) == 3
+    async with room:
+        with pytest.raises(TerpError) as failed:
+            await room.gives("add", a=1)
+    assert failed.value.message.startswith(f"MCP server web: {url} cannot be reached: ")
+
+
 async def test_a_key_is_in_no_message(tmp_path: Path) -> None:
     async with at_an_address() as url, Room(tmp_path, web=at(url, KEY)) as room:
         assert await room.gives("add", a=1) == 3

@@ -36,3 +36,14 @@ async def test_after_the_question_the_limit_is_there_again() -> None:
 
     with pytest.raises(TimeoutError):
         await patience.within(call())
+
+
+async def test_a_call_that_begins_while_the_person_is_asked_waits_for_them_too() -> None:
+    patience, answered = Patience(0.05), asyncio.Event()
+    asking = asyncio.create_task(patience.paused(answered.wait()))
+    # It has asked once the loop went round.
+    await asyncio.sleep(0)
+    begun = asyncio.create_task(patience.within(answered.wait()))
+    await asyncio.wait({begun}, timeout=0.2)
+    answered.set()
+    assert (await asking, await begun) == (True, True)

@@ -1,5 +1,6 @@
 """Packages that code imports and that are not there: with a real installer and a real kernel."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from terp.errors import TerpError
 from terp.events import Asked, CodeFinished, CodeProposed, Event, Noticed, Printed
 from terp.outputs import Text
 from terp.person import Choice, Consent, Decline, Run
+from terp.session import Session
 from terp.testing import ScriptedModel, call, collect
 from tests.core.packages.wheels import index_of, write_wheel
 from tests.core.sessions import of, results
@@ -142,6 +144,35 @@ async def test_a_package_that_is_not_to_be_had_is_tried_once_and_the_reason_told
     heard = await place.events(code, code + " as z")
     assert len(heard.asked) == 1
     assert "definitely-not-a-pkg-zz could not be installed: " in heard.results[0]
+
+
+async def test_a_question_that_was_interrupted_is_asked_again_for_the_next_code(place: Place) -> None:
+    class Hesitant(Agreeable):
+        session: Session
+        asked = 0
+
+        async def choose(self, choice: Choice) -> str:
+            self.asked += 1
+            if self.asked == 1:
+                await self.session.interrupt()
+                await asyncio.Event().wait()
+            return "y"
+
+    person = Hesitant()
+    opening = terp.open(
+        person=person,
+        cwd=place.folder,
+        environ=place.environ,
+        model="openai/scripted",
+        languages=["python"],
+        python=str(place.folder / "env"),
+    )
+    async with opening as session:
+        person.session = session
+        session.model = ScriptedModel([call("import demo_mod")], [call("import demo_mod")])
+        await collect(session, "go")
+        await collect(session, "again")
+    assert person.asked == 2
 
 
 async def test_never_means_never(place: Place) -> None:

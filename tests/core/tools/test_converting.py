@@ -102,6 +102,21 @@ def test_what_is_of_the_type_already_is_the_same_object() -> None:
     assert all(result[name] is values[name] for name in values)
 
 
+class Column:
+    """Compares as columns and tables do: item by item, which is no truth value."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("The truth value of a column is ambiguous.")
+
+
+@pytest.mark.parametrize("kind", [Column | None, str | Column, list[int] | Column])
+def test_one_of_several_types_may_be_one_that_cannot_be_compared(kind: Any) -> None:
+    column = Column()
+    assert made(column, kind) is column
+
+
 def test_annotations_that_cannot_be_told_convert_nothing() -> None:
     def f(x: "Missing") -> None:  # type: ignore[name-defined]  # noqa: F821
         """Its type is nowhere."""

@@ -143,3 +143,11 @@ def test_a_bad_declaration_is_told_and_the_others_are_there(entry: str, problem:
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_has_no_tools(text: str, as_json: bool, problem: str) -> None:
     assert read_declarations(text, "tools", as_json=as_json) == Declared((), (problem,))
+
+
+@pytest.mark.parametrize("default", ["2026-01-31", ".inf"])
+def test_a_default_that_python_cannot_read_again_is_refused(default: str) -> None:
+    parameters = f"[{{name: when, type: str, default: {default}}}]"
+    assert read(f"{{name: f, description: d, parameters: {parameters}}}") == Declared(
+        (), ("tools.yaml:1: f: parameter `when` has a default that is no text, number, list or group.",)
+    )

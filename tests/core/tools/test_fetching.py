@@ -7,7 +7,7 @@ import pytest
 from terp.tools.addresses import BadAddress, Destination, destination_of
 from terp.tools.fetching import FetchFailed, fetch
 from terp.tools.fetching import Page as Fetched
-from tests.core.tools.web import Page, Web
+from tests.core.tools.web import Page, Web, hanging_up
 
 
 class Asked:
@@ -130,3 +130,8 @@ async def test_behind_a_proxy_names_are_left_to_it(monkeypatch: pytest.MonkeyPat
         private = await destination_of("http://169.254.169.254/")
     assert page.body == b"x"
     assert private.private
+
+
+async def test_a_server_that_hangs_up_is_told_in_words() -> None:
+    async with hanging_up() as url:
+        assert await failure(url) == f"{url} cannot be fetched: ReadError."

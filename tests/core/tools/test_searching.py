@@ -8,7 +8,7 @@ import pytest
 
 from terp.settings import Settings
 from terp.tools.searching import SearchFailed, provider_for, search
-from tests.core.tools.web import Page, Web
+from tests.core.tools.web import Page, Web, hanging_up
 
 FOUND = {"title": "A  title", "url": "http://a", "content": "It\nsays", "description": "It\nsays", "score": 1}
 READ = [{"title": "A title", "url": "http://a", "snippet": "It says"}]
@@ -83,3 +83,11 @@ async def test_a_provider_that_is_not_there_is_named() -> None:
         pass
     with pytest.raises(SearchFailed, match=r"search_web: searxng cannot be reached: .+"):
         await found(web, "searxng")
+
+
+async def test_a_server_that_hangs_up_is_told_in_words() -> None:
+    async with hanging_up() as url:
+        on = provider_for(Settings(search_provider="searxng", search_url=url), {})
+        with pytest.raises(SearchFailed) as failed:
+            await search(on, "what", 1)
+    assert failed.value.message == "search_web: searxng cannot be reached: ReadError."

@@ -5,6 +5,7 @@ Runs as a program of its own, with nothing but the standard library: `askpass.py
 
 import json
 import os
+import signal
 import socket
 import sys
 
@@ -27,6 +28,8 @@ def is_secret(prompt: str) -> bool:
 
 def main(path: str, *words: str) -> int:
     """Print the answer; 1 when there is none."""
+    # An interrupt ends it without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     prompt = " ".join(words)
     try:
         answer = ask(path, prompt, secret=is_secret(prompt))

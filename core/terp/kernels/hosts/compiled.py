@@ -16,6 +16,7 @@ from terp.kernels.hosts.program import Program
 from terp.kernels.hosts.program_kernel import ProgramKernel
 from terp.kernels.hosts.starting import serve
 from terp.kernels.hosts.streams import Printer
+from terp.places import make_private
 
 # Of the complaints of a compiler the first are worth reading.
 _MOST_LINES = 200
@@ -41,7 +42,8 @@ class CompiledKernel(ProgramKernel):
 
     def run(self, cell: Cell) -> Failure | None:
         """Compile and run a cell; what the compiler says or the exit status is the failure."""
-        folder = Path(tempfile.mkdtemp(prefix="cell-", dir=self._folder))
+        # A program may have removed all that is temporary.
+        folder = Path(tempfile.mkdtemp(prefix="cell-", dir=make_private(self._folder)))
         try:
             return self._compile(cell, folder) or self._execute(cell, folder)
         except OSError as error:
@@ -51,8 +53,9 @@ class CompiledKernel(ProgramKernel):
 
     def stop(self) -> None:
         """End what runs."""
-        if self._running is not None:
-            self._running.kill()
+        # Another thread may forget it at any moment.
+        if (running := self._running) is not None:
+            running.kill()
 
     def _compile(self, cell: Cell, folder: Path) -> Failure | None:
         source = folder / self._filled([self._compiler.source], cell)[0]

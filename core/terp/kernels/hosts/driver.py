@@ -47,7 +47,7 @@ class DriverKernel(ProgramKernel):
             "mimetype": self._driver.mimetype,
             "file_extension": self._driver.extension,
         }
-        self._heard = b""
+        self._heard: list[bytes] = []
         self._verdict: Mapping[str, Any] | None = None
         self._asked = 0
         self._answer: Mapping[str, Any] = {}
@@ -164,7 +164,7 @@ class DriverKernel(ProgramKernel):
         its_code, self._code = os.pipe()
         self._verdicts, its_verdict = os.pipe()
         os.set_blocking(self._verdicts, False)
-        self._heard, self._verdict = b"", None
+        self._heard, self._verdict = [], None
         self._program = Program(
             self._driver.argv(self.program, its_code, its_verdict),
             self._cwd if Path(self._cwd).is_dir() else str(Path.home()),
@@ -191,14 +191,16 @@ class DriverKernel(ProgramKernel):
         if not data:
             self.wires.remove(self._verdicts)
             return
-        *whole, self._heard = (self._heard + data).split(b"\0")
-        for told in whole:
+        *ends, rest = data.split(b"\0")
+        for end in ends:
+            told, self._heard = b"".join([*self._heard, end]), []
             # What a program tells of its bytes may be no text.
             frame = json.loads(told.decode(errors="replace"))
             if "answer" in frame:
                 self._answer = frame
             else:
                 self._verdict = frame
+        self._heard.append(rest)
 
     def _has_verdict(self) -> bool:
         return self._verdict is not None

@@ -165,6 +165,10 @@ class HostKernel(Kernel):
         self.interrupts, self.busy = 0, True
         try:
             failure = self.run(cell)
+        except Exception as broken:
+            # Without a reply nobody is told what is wrong, and the next cell fails in the same way.
+            self.log.exception("A cell could not be run.")
+            failure = Failure("KernelFailed", f"{broken}. Restart the kernel if this happens again.")
         finally:
             self.busy = False
         cell.printer.finish()

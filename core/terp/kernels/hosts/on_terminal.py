@@ -6,6 +6,7 @@ For programs that insist on one. What it shows is passed on; when it reads, the 
 import fcntl
 import os
 import select
+import signal
 import struct
 import sys
 import termios
@@ -34,7 +35,10 @@ class OnTerminal:
         self._pid = os.fork()
         if not self._pid:
             os.login_tty(slave)
+            # This program itself ignores it: an interrupt is for the command.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             _become(argv)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         os.close(slave)
         self._last_line = ""
         self._ended = False
@@ -46,6 +50,10 @@ class OnTerminal:
             pass
         _, status = os.waitpid(self._pid, 0)
         code = os.waitstatus_to_exitcode(status)
+        if code == -signal.SIGINT:
+            # A shell that waits goes on with the next command unless what it waits for ended so.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGINT)
         return 128 - code if code < 0 else code
 
     def _passed_on(self) -> bool:

@@ -1,11 +1,13 @@
-"""The processes below a shell, as /proc tells of them (Linux) or psutil (elsewhere)."""
+"""The processes that a host starts, and those below them, as /proc tells (Linux) or psutil (elsewhere)."""
 
 import os
 import signal
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+# Set for the host by Jupyter or by ipykernel itself.
+_NOT_PASSED = ("JPY_PARENT_PID", "JPY_SESSION_NAME", "PYDEVD_USE_FRAME_EVAL")
 _JOB_SIGNALS = (signal.SIGINT, signal.SIGQUIT)
 
 
@@ -48,6 +50,23 @@ def send(signum: int, pids: Iterable[int]) -> None:
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signum)
+
+
+def passed_on(environ: Mapping[str, str]) -> dict[str, str]:
+    """What programs that a host starts have of its environment."""
+    return {name: value for name, value in environ.items() if name not in _NOT_PASSED}
+
+
+def how_ended(code: int) -> str:
+    """How a process ended, to be put after its name; `code` is negative for a signal."""
+    return f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _children_told(pid: int) -> list[int]:

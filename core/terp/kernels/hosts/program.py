@@ -4,20 +4,17 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from terp.kernels.hosts.processes import descendants, send
+from terp.kernels.hosts.processes import descendants, how_ended, passed_on, send
 from terp.kernels.hosts.starting import end_with_parent
 from terp.kernels.hosts.streams import Printer, Source
 from terp.kernels.hosts.wires import Wires
 
 STATUS_UNKNOWN = 199
 """The exit status of a driver that cannot tell with which status the code has ended its program."""
-
-# Jupyter's own, which programs that a host starts have nothing to do with.
-_NOT_PASSED = ("JPY_PARENT_PID", "JPY_SESSION_NAME")
 
 
 class Program:
@@ -51,7 +48,7 @@ class Program:
                 stderr=its_err,
                 pass_fds=given,
                 cwd=cwd,
-                env=_environ(os.environ),
+                env=passed_on(os.environ),
                 start_new_session=True,
                 # So that it ends with this process whatever happens to it.
                 preexec_fn=end_with_parent,  # noqa: PLW1509 - it makes one system call
@@ -110,22 +107,8 @@ class Program:
 
     def how_ended(self) -> str:
         """How it ended, to be put after its name."""
-        code = self.code or 0
-        if code == STATUS_UNKNOWN:
-            return "ended"
-        return f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
+        return "ended" if self.code == STATUS_UNKNOWN else how_ended(self.code or 0)
 
     def _wait(self, ended: Callable[[], None]) -> None:
         self._process.wait()
         ended()
-
-
-def _environ(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environ.items() if name not in _NOT_PASSED}
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -22,7 +22,9 @@ class Questions:
     def __init__(self, folder: Path, wires: Wires) -> None:
         self._path = folder / "ask"
         self._askpass = folder / "askpass"
+        self._wires = wires
         self._listening = socket.socket(socket.AF_UNIX)
+        self._path.unlink(missing_ok=True)
         self._listening.bind(str(self._path))
         self._listening.listen()
         self._listening.setblocking(False)
@@ -59,6 +61,7 @@ class Questions:
 
     def close(self) -> None:
         """Take no more questions."""
+        self._wires.remove(self._listening.fileno())
         self._listening.close()
 
     def _accept(self) -> None:
@@ -68,8 +71,11 @@ class Questions:
             self._waiting.append(connection)
 
 
-def write_script(path: Path, argv: Sequence[str]) -> str:
-    """Write a program that runs a command line with its own arguments at the end; its path, quoted."""
-    path.write_text(f'#!/bin/sh\nexec {shlex.join(argv)} "$@"\n')
+def write_script(path: Path, argv: Sequence[str], *, before: str = "") -> str:
+    """Write a program that runs a command line with its own arguments at the end; its path, quoted.
+
+    `before` is a line of shell that comes first.
+    """
+    path.write_text(f'#!/bin/sh\n{before}\nexec {shlex.join(argv)} "$@"\n')
     path.chmod(0o700)
     return shlex.quote(str(path))

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from ipykernel.connect import get_connection_file
 from traitlets import Unicode
 
 from terp.kernels.hosts.kernel import Cell, Failure, HostKernel
+from terp.kernels.hosts.processes import how_ended, passed_on
 from terp.kernels.hosts.questions import Questions, write_script
 from terp.kernels.hosts.shell_answers import complete, completeness, describe, names
 from terp.kernels.hosts.shell_process import ShellProcess, Verdict
@@ -19,11 +19,10 @@ from terp.kernels.hosts.starting import serve
 from terp.kernels.hosts.stopping import Ladder
 from terp.kernels.hosts.terminal_input import TerminalInput
 from terp.kernels.launch import own_argv
+from terp.places import make_private
 
 # How often it is asked whether the shell lives, where its end is not told at once.
 _ALIVE_S = 0.5
-# Set for the kernel by Jupyter or by ipykernel itself: programs that the shell starts have nothing of it.
-_NOT_PASSED = ("JPY_PARENT_PID", "JPY_SESSION_NAME", "PYDEVD_USE_FRAME_EVAL")
 
 
 class ShellKernel(HostKernel):
@@ -40,12 +39,13 @@ class ShellKernel(HostKernel):
         self._folder = Path(tempfile.mkdtemp(prefix="shell-", dir=Path(get_connection_file()).parent))
         self._questions = Questions(self._folder, self.wires)
         self._terminal = TerminalInput() if TerminalInput.works() else None
-        self._shell = self._started(str(Path.cwd()))
+        self._began_in = str(Path.cwd())
+        self._shell = self._started(self._began_in)
         self._known = {name for name, _, _ in names(self._shell)}
 
     def run(self, cell: Cell) -> Failure | None:
         """Run a cell; its exit status, if it is not 0, is the failure."""
-        shell = self._shell
+        shell = self._whole()
         from_terminal = self._terminal is not None and cell.allows_input
         if from_terminal:
             assert self._terminal is not None
@@ -64,7 +64,7 @@ class ShellKernel(HostKernel):
 
     def names(self) -> Sequence[tuple[str, str, str]]:
         """Variables and functions that were not there when the shell began."""
-        return [row for row in names(self._shell) if row[0] not in self._known]
+        return [row for row in names(self._whole()) if row[0] not in self._known]
 
     def stop(self) -> None:
         """End the shell and what it started."""
@@ -78,7 +78,7 @@ class ShellKernel(HostKernel):
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
         """What bash's own `compgen` offers: commands, files, variables of the shell that runs."""
-        start, matches = complete(self._shell, code[:cursor_pos]) if self.is_free() else (cursor_pos, [])
+        start, matches = complete(self._whole(), code[:cursor_pos]) if self.is_free() else (cursor_pos, [])
         ends = {"cursor_start": start, "cursor_end": cursor_pos}
         return {"status": "ok", "matches": matches, **ends, "metadata": {}}
 
@@ -86,7 +86,7 @@ class ShellKernel(HostKernel):
         self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Any = ()
     ) -> dict[str, Any]:
         """What a command is, as the shell tells it."""
-        text = describe(self._shell, code, cursor_pos) if self.is_free() else ""
+        text = describe(self._whole(), code, cursor_pos) if self.is_free() else ""
         data = {"text/plain": text} if text else {}
         return {"status": "ok", "found": bool(text), "data": data, "metadata": {}}
 
@@ -95,15 +95,27 @@ class ShellKernel(HostKernel):
         return {"status": completeness(self.program, code), "indent": ""}
 
     def _started(self, cwd: str) -> ShellProcess:
-        environ = {name: value for name, value in os.environ.items() if name not in _NOT_PASSED}
-        environ = self._questions.environment(environ)
+        environ = self._questions.environment(passed_on(os.environ))
         program = shutil.which(self.program, path=environ.get("PATH")) or self.program
         shell = ShellProcess(program, self._folder, environ, self.wires)
-        on_terminal = own_argv("terp.kernels.hosts.on_terminal", self._questions.path)
-        pty = write_script(self._folder / "pty", on_terminal)
+        pty = self._write_pty()
         prepare = f'pty() {{ {pty} "$@"; }}; sudo() {{ command sudo -A "$@"; }}'
         shell.start(cwd, -1 if self._terminal is None else self._terminal.number, prepare)
         return shell
+
+    def _whole(self) -> ShellProcess:
+        """The shell, with its files: a cell may have removed all that is temporary."""
+        if not (self._folder / "pty").exists():
+            make_private(self._folder)
+            self._questions.close()
+            self._questions = Questions(self._folder, self.wires)
+            self._write_pty()
+        return self._shell
+
+    def _write_pty(self) -> str:
+        argv = own_argv("terp.kernels.hosts.on_terminal", self._questions.path)
+        # An interrupt is for the command; one that comes before it was started would end in a traceback.
+        return write_script(self._folder / "pty", argv, before="trap '' INT")
 
     def _until_ended(self, cell: Cell, *, from_terminal: bool) -> None:
         shell, ladder = self._shell, Ladder(self._shell)
@@ -136,13 +148,13 @@ class ShellKernel(HostKernel):
     def _replaced(self, cell: Cell) -> Failure | None:
         """Start a new shell where the one that has ended was, and tell what that means."""
         code = self._shell.exit_code() or 0
-        how = f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
         cwd = self._shell.cwd
         self._shell.close()
-        cwd = cwd if Path(cwd).is_dir() else str(Path.cwd())
+        cwd = next((one for one in (cwd, self._began_in) if Path(one).is_dir()), str(Path.home()))
         self._shell = self._started(cwd)
         cell.lost(
-            f"The shell {how}; a new one was started in {cwd}. Variables, functions and aliases are lost. "
+            f"The shell {how_ended(code)}; a new one was started in {cwd}. "
+            "Variables, functions and aliases are lost. "
             "Code in parentheses can exit without ending the shell: (exit 3)."
         )
         cell.moved_to(cwd)
@@ -150,13 +162,6 @@ class ShellKernel(HostKernel):
             return Failure("KeyboardInterrupt", "")
         status = 128 - code if code < 0 else code
         return Failure("ExitStatus", str(status)) if status else None
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 if __name__ == "__main__":

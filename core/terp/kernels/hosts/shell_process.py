@@ -136,6 +136,7 @@ class ShellProcess:
             left = deadline - time.monotonic()
             if left <= 0:
                 self.interrupt()
+                self.ask_verdict()
                 deadline = time.monotonic() + _ASIDE_S
                 answer.unlink(missing_ok=True)
             self._wires.wait(max(0.0, left))

@@ -13,6 +13,8 @@ from terp.outputs import StreamName
 ROOM = 64_000_000
 # A message with more text would be decoded in one piece while nothing else happens at the other end.
 PIECE = 500_000
+# A value that is longer is cut, as in a Python kernel: it travels in one message.
+LONGEST_VALUE = 4_000_000
 # Messages in a second that are sent at once; what exceeds them is sent in batches.
 RATE = 300.0
 # How long text waits for more when there were too many messages.
@@ -74,10 +76,11 @@ class Printer:
                 run = []
 
     def result(self, text: str, number: int) -> None:
-        """Send the value of the cell, which is the `number`th; of one that has no room the beginning."""
+        """Send the value of the cell, which is the `number`th; of one that is too long the beginning."""
         self.flush()
-        self._drop(text[self._room :])
-        text = text[: self._room]
+        longest = min(self._room, LONGEST_VALUE)
+        self._drop(text[longest:])
+        text = text[:longest]
         self._room -= len(text)
         content = {"execution_count": number, "data": {"text/plain": text}, "metadata": {}}
         self._send("execute_result", content)

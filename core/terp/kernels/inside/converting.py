@@ -109,7 +109,7 @@ def one_of(value: Any, kinds: Any) -> Any:
             made = convert(value, kind)
         except (Unfit, ValueError, TypeError, ArithmeticError):
             continue
-        if type(made) is type(value) and made == value:
+        if made is value or (type(made) is type(value) and made == value):
             return value
         found.append(made)
     if not found:

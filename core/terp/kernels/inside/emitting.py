@@ -10,6 +10,8 @@ from typing import Any
 
 from IPython import get_ipython
 
+from .home import ROOM
+
 MIME = "application/vnd.terp.bytes+json"
 
 
@@ -20,7 +22,7 @@ class CannotEmit(Exception):
 def emit(names: dict[str, Any], name: str, form: str) -> None:
     """Send the bytes of a variable as display data of a private type."""
     try:
-        answer = {"bytes": base64.b64encode(_bytes(names, name, form)).decode()}
+        answer = {"bytes": _encoded(name, _bytes(names, name, form))}
     except CannotEmit as error:
         answer = {"error": str(error)}
     except Exception as error:  # noqa: BLE001 - whatever the person's own objects raise
@@ -29,6 +31,16 @@ def emit(names: dict[str, Any], name: str, form: str) -> None:
         }
     publish: Any = get_ipython().display_pub.publish
     publish({MIME: answer})
+
+
+def _encoded(name: str, written: bytes) -> str:
+    encoded = base64.b64encode(written).decode()
+    if len(encoded) > ROOM:
+        most = ROOM // 4 * 3 // 1_000_000
+        raise CannotEmit(
+            f"'{name}' has {len(written):,} bytes, and up to {most} MB can be written; have it saved instead."
+        )
+    return encoded
 
 
 def _bytes(names: dict[str, Any], name: str, form: str) -> bytes:

@@ -71,7 +71,9 @@ sub quoted {
     return "\"$text\"";
 }
 
-sub answer { my %verdict = @_; print {$out} "{", join(",", map { "\"$_\":$verdict{$_}" } keys %verdict), "}\0" }
+# A process that a cell has forked ends with it: it would answer for the other, and take cells from it.
+my $own = $$;
+sub answer { exit if $$ != $own; my %verdict = @_; print {$out} "{", join(",", map { "\"$_\":$verdict{$_}" } keys %verdict), "}\0" }
 
 sub shown {
     my ($statement, @values) = @_;

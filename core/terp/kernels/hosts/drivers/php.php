@@ -7,10 +7,11 @@ final class Interrupted extends Error
 
 final class TerpDriver
 {
-    private static $in, $out;
+    private static $in, $out, $process;
 
     public static function open(string $in, string $out): void
     {
+        self::$process = getmypid();
         [self::$in, self::$out] = [fopen("php://fd/$in", 'r'), fopen("php://fd/$out", 'w')];
         error_reporting(E_ALL);
         set_error_handler(function (int $level, string $message, string $file, int $line): bool {
@@ -24,8 +25,12 @@ final class TerpDriver
         self::tell([]);
     }
 
+    /** A process that a cell has forked ends with it: it would answer for the other, and take cells from it. */
     public static function tell(array $verdict): void
     {
+        if (getmypid() !== self::$process) {
+            exit(0);
+        }
         self::interruptible(false);
         fwrite(self::$out, json_encode((object) $verdict, JSON_INVALID_UTF8_SUBSTITUTE) . "\0");
     }

@@ -7,7 +7,9 @@ module TerpDriver
   GLOBALS = global_variables.freeze
   SCOPE = TOPLEVEL_BINDING
 
+  # A process that a cell has forked ends with it: it would answer for the other, and take cells from it.
   def self.tell(verdict)
+    exit if Process.pid != @pid
     @out.write(JSON.generate(verdict) + "\0")
   end
 
@@ -100,6 +102,7 @@ module TerpDriver
   end
 
   def self.serve(input, output)
+    @pid = Process.pid
     @in, @out = IO.for_fd(input, "r:UTF-8"), IO.for_fd(output, "w")
     [@in, @out].each { |io| io.close_on_exec = true }
     @out.sync = $stdout.sync = $stderr.sync = true
