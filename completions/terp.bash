@@ -35,7 +35,7 @@ _terp() {
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --shell | --attach | --gateway-token-file | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --run-timeout | --run-timeout-s | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
@@ -72,6 +72,8 @@ _terp() {
                     --packages
                     --auto-install
                     --attach
+                    --kernel-provisioner
+                    --kernel-provisioner-config
                     --run-timeout --run-timeout-s
                     --env-pass
                     --gateway --gateway-url

@@ -92,6 +92,8 @@ complete -c terp -l languages -x -d 'the languages that code may be in, the defa
 complete -c terp -l packages -x -d 'packages that must be there before the first Python code runs'
 complete -c terp -l auto-install -x -a ' never ask known always' -d 'whether a package that code imports is installed: those that terp knows, or any'
 complete -c terp -l attach -r -F -d 'a running kernel of somebody else: its connection file, id or notebook, or newest'
+complete -c terp -l kernel-provisioner -x -d 'the kernel provisioner of Jupyter that starts kernels of Python and of kernelspecs'
+complete -c terp -l kernel-provisioner-config -x -d 'what it is configured with'
 complete -c terp -l run-timeout -l run-timeout-s -x -d 'seconds after which a run is interrupted'
 complete -c terp -l env-pass -x -d 'variables that the code may see, besides the harmless ones'
 complete -c terp -l gateway -l gateway-url -x -d 'run code behind this Jupyter Server, Kernel Gateway or Enterprise Gateway'

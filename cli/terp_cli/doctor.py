@@ -133,6 +133,19 @@ def _attached(patient: Patient) -> Iterator[Finding]:
         yield Finding("kernel", "note", f"{told} ({patient.settings.origin('attach')}).")
 
 
+def _provisioner(patient: Patient) -> Iterator[Finding]:
+    name = patient.settings.kernel_provisioner
+    if not name:
+        return
+    installed = importlib.metadata.entry_points(group="jupyter_client.kernel_provisioners").names
+    if name in installed:
+        told = f"the provisioner {name} starts kernels of Python and of kernelspecs."
+        yield Finding("kernel", "note", f"{told} terp confines none of them.")
+    else:
+        remedy = f"install what brings it into {sys.executable}; there are: {', '.join(sorted(installed))}"
+        yield Finding("kernel", "wrong", f"there is no kernel provisioner '{name}'.", remedy)
+
+
 def _kernel(patient: Patient) -> Iterator[Finding]:
     if patient.settings.gateway_url:
         from terp_cli.gateway_findings import gateway_findings  # noqa: PLC0415  (most code runs here)
@@ -270,6 +283,7 @@ _CHECKS: tuple[Callable[[Patient], Iterable[Finding]], ...] = (
     _python,
     _packages,
     _attached,
+    _provisioner,
     _kernel,
     _models,
     _sandbox,

@@ -201,6 +201,16 @@ class Settings:
         unset="kernels of terp's own",
         sources=BY_CALL,
     )
+    kernel_provisioner: str = setting(
+        "",
+        "the kernel provisioner of Jupyter that starts kernels of Python and of kernelspecs",
+        group="code",
+        metavar="NAME",
+        unset="terp itself",
+    )
+    kernel_provisioner_config: tuple[str, ...] = setting(
+        (), "what it is configured with", group="code", metavar="NAME=VALUE,…"
+    )
     run_timeout_s: float = setting(
         0.0,
         "seconds after which a run is interrupted",

@@ -9,6 +9,7 @@ from terp.attaching import found_for, told
 from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
+from terp.kernels.provisioning import provisioner_of
 from terp.packages.missing import MissingPackages, Policy
 from terp.places import Places, find_places
 from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
@@ -121,6 +122,7 @@ def kernel_options(settings: Settings, prelude: str = "") -> KernelOptions:
         env_pass=settings.env_pass,
         languages=settings.languages,
         prelude=prelude,
+        provisioner=provisioner_of(settings.kernel_provisioner, settings.kernel_provisioner_config),
     )
 
 

@@ -122,3 +122,16 @@ class Utf8(Terminal):
     """A terminal that takes any character."""
 
     encoding = "utf-8"
+
+
+def test_a_provisioner_that_is_not_installed_is_wrong(tmp_path: Path) -> None:
+    code, lines = examined(tmp_path, Settings(kernel_provisioner="huge"))
+    at = lines.index("! kernel    there is no kernel provisioner 'huge'.")
+    assert lines[at + 1].endswith("there are: local-provisioner")
+    assert code == 1
+
+
+def test_a_provisioner_that_starts_kernels_is_told(tmp_path: Path) -> None:
+    _, lines = examined(tmp_path, Settings(kernel_provisioner="local-provisioner"))
+    told = "the provisioner local-provisioner starts kernels of Python and of kernelspecs."
+    assert f"- kernel    {told} terp confines none of them." in lines

@@ -1,5 +1,7 @@
 """How a run ended, once nothing more will come of it."""
 
+import signal
+
 from terp.kernels.reports import changes_in, more_in, stopped_in, stopped_in_stack
 from terp.kernels.run import Run
 from terp.outputs import FileChange, RunEnded, RunStatus, StoppedAt
@@ -36,3 +38,16 @@ def ordinary_end(run: Run, files: tuple[FileChange, ...], note: str, *, recall: 
         stopped,
         "" if run.report.get("shadowed") else recall,
     )
+
+
+def end_of(code: int) -> str:
+    """How a kernel ended, by the exit code of its process, negative for a signal."""
+    how = f"by signal {_signal_name(-code)}" if code < 0 else f"with exit code {code}"
+    return f"The kernel ended {how}."
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

@@ -12,9 +12,11 @@ from terp.kernels.connection import Way
 from terp.kernels.environment import find_python
 from terp.kernels.files import FileWatch
 from terp.kernels.jupyter import JupyterKernel
+from terp.kernels.launch import Launch
 from terp.kernels.listeners import Listeners
 from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
+from terp.kernels.provisioning import ProvisionedWay
 from terp.kernels.run_files import LocalFiles, RunFiles
 from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
@@ -131,6 +133,13 @@ class LocalKernels:
     def jupyter(self, language: str, way: Callable[[str], Way]) -> JupyterKernel:
         """A kernel with what these kernels have in common."""
         return self._jupyter(language, self.cwd, way, self._files())
+
+    def provisioned(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
+        """As `jupyter`, but started by the kernel provisioner that the person has named, if they have."""
+        provisioner = self.options.provisioner
+        if provisioner is None:
+            return self.jupyter(language, launch)
+        return self.jupyter(language, lambda token: ProvisionedWay(launch(token), provisioner))
 
     def _jupyter(self, language: str, cwd: str, way: Callable[[str], Way], files: RunFiles) -> JupyterKernel:
         most = self.options.max_output_chars

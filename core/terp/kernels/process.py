@@ -12,6 +12,7 @@ from jupyter_client.manager import AsyncKernelManager
 
 from terp.errors import KernelStartFailed
 from terp.kernels.connection import Route
+from terp.kernels.endings import end_of
 from terp.kernels.launch import Launch
 from terp.kernels.orphans import MARK, Guard, end_marked
 from terp.kernels.provisioner import GroupProvisioner
@@ -173,18 +174,5 @@ class KernelProcess:
         assert self._provisioner is not None
         code = await self._provisioner.poll()
         if code is not None and not self.gone.done():
-            self.gone.set_result(_end(code))
+            self.gone.set_result(end_of(code))
         return code is not None
-
-
-def _end(code: int) -> str:
-    """How a process ended, by its exit code, negative for a signal."""
-    how = f"by signal {_signal_name(-code)}" if code < 0 else f"with exit code {code}"
-    return f"The kernel ended {how}."
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return str(number)

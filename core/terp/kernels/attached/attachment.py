@@ -67,6 +67,11 @@ class AttachedWay:
         return Guest(session, farewell_code(session) if self.bootstrap else "")
 
     @property
+    def tier(self) -> str:
+        """Nothing that is known."""
+        return "none"
+
+    @property
     def why(self) -> str:
         """What it is."""
         return self.attachment.place

@@ -141,7 +141,7 @@ def _finder(spec: Spec) -> Callable[[Machine], str]:
 
 def _maker(name: str, spec: Spec) -> "Callable[[LocalKernels], JupyterKernel]":
     def make(kernels: "LocalKernels") -> "JupyterKernel":
-        return kernels.jupyter(
+        return kernels.provisioned(
             name, lambda _: spec_launch(spec, kernels.cwd, kernels.environ, kernels.options)
         )
 

@@ -43,4 +43,4 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
             start_timeout_s=options.start_timeout_s,
         )
 
-    return kernels.jupyter("python", launch)
+    return kernels.provisioned("python", launch)
