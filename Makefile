@@ -42,5 +42,5 @@ $(VENV)/.demo: $(VENV)/.made $(LOCK)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made $(LOCK)
-	@$(PY) .ci/install.py demo dev
+	@$(PY) .ci/install.py demo server dev
 	@touch $(VENV)/.demo $@

@@ -16,6 +16,7 @@ BENCHES = (
     "effects",
     "history",
     "sessions",
+    "server",
     "kernel",
     "shell",
     "namespace",

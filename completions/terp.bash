@@ -24,10 +24,12 @@ _terp() {
                 [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
             done
             ;;
+        --discover) compopt +o default 2>/dev/null; words=(any local) ;;
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
         --auto-install) compopt +o default 2>/dev/null; words=( never ask known always) ;;
         --search-provider) compopt +o default 2>/dev/null; words=(searxng brave tavily) ;;
+        --sandbox) compopt +o default 2>/dev/null; words=(auto off workspace strict docker) ;;
         --theme) compopt +o default 2>/dev/null; words=(auto dark light none) ;;
         --images) compopt +o default 2>/dev/null; words=(auto off kitty iterm sixel blocks) ;;
         --notify) compopt +o default 2>/dev/null; words=(auto off bell osc9 osc99 osc777) ;;
@@ -35,12 +37,13 @@ _terp() {
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --shell | --attach | --gateway-token-file | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --emit | --timeout | --api-key | -ak | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
                 words=(
                     --model -m
+                    --discover
                     --fallback-models
                     --adapter
                     --api-base -ab
@@ -84,6 +87,15 @@ _terp() {
                     --tools
                     --search-provider
                     --search-url
+                    --sandbox
+                    --sandbox-required
+                    --no-sandbox-required
+                    --net --network
+                    --no-network
+                    --memory-limit-mb
+                    --max-processes
+                    --max-file-mb
+                    --docker-image
                     --theme
                     --images
                     --vi --vi-mode
@@ -111,6 +123,12 @@ _terp() {
                     --plain -pl
                     --api-key -ak
                     --all
+                    --server
+                    --host
+                    --port
+                    --allow-remote
+                    --max-sessions
+                    --idle-timeout
                     --language -l
                     --help -h
                     --version -V
@@ -121,16 +139,19 @@ _terp() {
                     --fast
                     --local
                     --conversations
+                    --no-net
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run attach demo doctor languages tools profiles keys sessions export completions)
+                words=(run attach demo doctor languages tools mcp profiles trust keys sessions export serve completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
                 words=(list show search rm prune import)
             elif ((COMP_CWORD == 2)) && [[ $before == profiles ]]; then
                 words=(list show new edit validate diff path import)
+            elif ((COMP_CWORD == 2)) && [[ $before == trust ]]; then
+                words=(ask show yes no list remove)
             elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
                 words=(list set delete)
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
@@ -142,7 +163,7 @@ _terp() {
                     [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
                 done
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(keys' 'set|keys' 'delete) ]]; then
-                compopt +o default 2>/dev/null; words=(anthropic azure azure_ai cerebras cohere_chat dashscope deepseek fireworks_ai gemini groq huggingface jan mistral moonshot novita nvidia_nim openai openrouter perplexity together_ai vercel_ai_gateway xai zai)
+                compopt +o default 2>/dev/null; words=(anthropic azure azure_ai brave cerebras cohere_chat dashscope deepseek fireworks_ai gemini groq huggingface jan mistral moonshot novita nvidia_nim openai openrouter perplexity tavily together_ai vercel_ai_gateway xai zai)
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(profiles' 'show|profiles' 'edit|profiles' 'validate|profiles' 'diff|profiles' 'path) ]]; then
                 words=(careful data default demo explain fast local shell solve vision)
                 for word in "$own"/*.yaml "$own"/*.yml; do

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CORE, CLI = ROOT / "core", ROOT / "cli"
 # This package runs in the kernel's process, where the streams are the code's own and there is no terp.
 INSIDE = CORE / "terp" / "kernels" / "inside"
-FRONT_ENDS = {"rich", "prompt_toolkit", "starlette", "fastapi", "uvicorn", "terp_cli"}
+FRONT_ENDS = {"rich", "prompt_toolkit", "starlette", "fastapi", "uvicorn", "websockets", "terp_cli"}
 SLOW = {"IPython", "asyncio", "httpx", "ipykernel", "jupyter_client", "litellm", "openai", "yaml", "zmq"}
 FILE_LINES, FUNCTION_LINES = 400, 60
 
@@ -65,16 +65,17 @@ def test_the_core_imports_no_front_end() -> None:
 
 def test_a_session_is_put_together_in_few_places() -> None:
     found = {
-        (path.name, called(node.func))
+        (f"{path.parent.name}/{path.name}", called(node.func))
         for path, tree in sources(CORE, CLI)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and called(node.func) in ("Session", "build_session")
     }
     assert found == {
-        ("opening.py", "Session"),
-        ("opening.py", "build_session"),
-        ("play.py", "Session"),
-        ("conversation.py", "build_session"),
+        ("terp/opening.py", "Session"),
+        ("terp/opening.py", "build_session"),
+        ("demo/play.py", "Session"),
+        ("terp_cli/conversation.py", "build_session"),
+        ("server/opening.py", "build_session"),
     }
 
 

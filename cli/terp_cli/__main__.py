@@ -4,6 +4,7 @@ import os
 import sys
 from typing import NoReturn
 
+from terp_cli.machine import close_memory
 from terp_cli.main import main
 
 
@@ -13,6 +14,8 @@ def enter() -> NoReturn:
     By then everything is closed and on the disk. Python would take apart all that was imported, a tenth of
     a second and on a busy machine more than one, and wait for an import that somebody has just begun.
     """
+    if sys.argv[1:2] not in (["--version"], ["-V"], ["--help"], ["-h"]):
+        close_memory()
     code = main()
     try:
         for stream in (sys.stdout, sys.stderr):

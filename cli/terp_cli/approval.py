@@ -9,6 +9,7 @@ from textwrap import fill
 from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Option, Run
+from terp.sandbox.tier import is_confined
 from terp_cli.choices import letter_of, lettered, numbered
 from terp_cli.clipboard import copied
 from terp_cli.commands.table import Commands
@@ -36,6 +37,7 @@ _ROOM = 30
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
 _UNASKED = "Code runs unasked from now on. /auto_run off: you are asked again."
+_FREE = "Nothing confines it; /auto_run on offers a sandbox."
 _UNASKED_ONCE = "Code runs unasked until this call ends. Ctrl-C stops it."
 _PASTED = "A paste cannot approve. Type the letter."
 _YES = ("yes", "ok", "okay", "sure", "run", "yep", "yeah")
@@ -118,6 +120,8 @@ class TerminalPerson:
 
     async def choose(self, choice: Choice) -> str:
         """The letter of the answer; any other answer is none of them, and a paste only can be that."""
+        if choice.as_code and self.always:
+            return choice.as_code
         why = f"\n{readable(choice.why)}" if choice.why else ""
         spoken = f"{self._broken(numbered(choice.options))} "
         letters = spoken if self._spoken else f"{lettered(choice.options)} › "
@@ -127,7 +131,7 @@ class TerminalPerson:
                 typed = await self._line(f"{self._broken(readable(choice.what) + why)}\n{letters}")
                 if typed is None:
                     return ""
-                answer = self._letter(typed.text, choice.options)
+                answer = self._letter(typed.text, choice.options) or choice.otherwise
                 if answer and not (answer in known and typed.pasted and answer != "n"):
                     return answer if answer in known else ""
 
@@ -187,6 +191,8 @@ class TerminalPerson:
         self.always = always
         if always:
             self._tell(_UNASKED_ONCE if self._once else _UNASKED)
+            if not self._once and not is_confined(proposed.tier):
+                self._tell(_FREE)
         return Run(proposed.code)
 
     def _letter(self, text: str, choices: Sequence[Option]) -> str:

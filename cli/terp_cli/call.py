@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, StopReason, TerpError
 from terp.loading import Loaded, load_settings, profile_in_effect
+from terp.paths import typed_path
 from terp.places import find_places
-from terp.project import Project, Trust, nothing_is_trusted, read_project
+from terp.project import Project, read_project
 from terp.settings import Given, Layer, Settings
+from terp.trust.standing import Standing, standing_of
 from terp_cli import streams, tty
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES
@@ -47,7 +49,6 @@ class Call:
         self.guard: Guard | Unguarded = Unguarded()
         self.above: Callable[[str], None] | None = None
         """What writes a line above a prompt, while there is one."""
-        self.trusted: Trust = nothing_is_trusted
         for notice in line.notices:
             self.tell(notice)
         if line.missed and self.source == "terminal":
@@ -106,29 +107,43 @@ class Call:
     def settings(self, **given: object) -> Settings:
         """The settings of this call, with `given` before all others; what a project may not set is told."""
         flags = {**self.line.given, **{name: Given(value, "terp") for name, value in given.items()}}
-        loaded = self.loaded(flags, self.options.profile)
-        for notice in (*self.project.notices, *loaded.notices):
-            self.tell(notice)
+        loaded = self.loaded(flags, self.options.profile, self.project)
+        # Who stays is asked, or has said that they do not want to be.
+        of_project = self.project.problems if self.stays else self.project.notices
+        for notice in (self.standing.problem, *of_project, *loaded.notices):
+            if notice:
+                self.tell(notice)
         return loaded.settings
 
-    def loaded(self, flags: Layer, profile: str) -> Loaded:
-        """The settings with these flags and this profile.
+    def loaded(self, flags: Layer, profile: str, project: Project | None) -> Loaded:
+        """The settings with these flags and this profile, and what a project says.
 
         Raises:
             SettingsError: with every problem of them.
         """
         return load_settings(
-            flags, profile=profile, environ=self.environ, places=self.places, project=self.project
+            flags, profile=profile, environ=self.environ, places=self.places, project=project
         )
+
+    @cached_property
+    def standing(self) -> Standing:
+        """How the project that this call works in stands with the person."""
+        return standing_of(self.cwd, self.environ, self.places)
 
     @cached_property
     def project(self) -> Project:
         """The project that this call works in."""
-        return read_project(self.cwd, self.environ, self.trusted)
+        return read_project(self.cwd, self.environ, self.standing)
+
+    def read_project_again(self) -> None:
+        """Let the project count as it stands by now."""
+        self.__dict__.pop("project", None)
 
     def project_around(self, cwd: Path) -> Project:
         """The project of a session in `cwd`, which may have begun elsewhere."""
-        return self.project if cwd == self.cwd else read_project(cwd, self.environ, self.trusted)
+        if cwd == self.cwd:
+            return self.project
+        return read_project(cwd, self.environ, standing_of(cwd, self.environ, self.places))
 
     @property
     def profile(self) -> str:
@@ -139,7 +154,7 @@ class Call:
     def cwd(self) -> Path:
         """The working directory of the session."""
         try:
-            cwd = Path(self.options.cwd or Path.cwd()).expanduser().absolute()
+            cwd = typed_path(str(self.options.cwd or Path.cwd())).absolute()
         except FileNotFoundError:
             raise SettingsError(["the current directory is gone; change to another one."]) from None
         if not cwd.is_dir():
@@ -177,7 +192,7 @@ class Call:
     @contextmanager
     def terminal(self) -> Iterator[None]:
         """While the context lives the terminal may be changed; it is as before afterwards, come what may."""
-        changes = self.talks and self.line.command in ("", "demo")
+        changes = self.talks and self.line.command in ("", "demo", "trust")
         terminal = STDIN if changes else None
         with guarding(terminal, self.environ) as self.guard, tty.as_before(terminal), self.typed_ahead:
             yield
@@ -187,7 +202,7 @@ class Call:
         """The directory of `--out`, made now rather than after all the work; None without one."""
         if not self.options.out:
             return None
-        folder = Path(self.options.out).expanduser().absolute()
+        folder = typed_path(str(self.options.out)).absolute()
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

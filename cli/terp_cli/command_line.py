@@ -56,6 +56,10 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
         if not (command or asks_about) and (problem := mistaken(reader.words)):
             raise SettingsError([problem])
         missed = "" if command else missed_by(reader.words)
+    if reader.options.get("server") and command != "serve":
+        if reader.words:
+            raise SettingsError(["--server takes no prompt and no command: its clients ask."])
+        command = "serve"
     return CommandLine(
         command,
         argument,
@@ -122,12 +126,18 @@ class _Reader:
             if value is not True:
                 raise SettingsError([f"{name} takes no value."])
             value = _parsed(name, row, text)
-        if not flag.of_call:
-            self.given[row.name] = Given(value, name)
-        elif row.kind == "names":
-            self.options[row.name] = (*self.options.get(row.name, ()), *value)
-        else:
+        if row.kind == "names":
+            # A flag that is given twice names more, as one does whose value has a comma.
+            before = self.options.get(row.name, ()) if flag.of_call else self._given_names(row.name)
+            value = (*before, *value)
+        if flag.of_call:
             self.options[row.name] = value
+        else:
+            self.given[row.name] = Given(value, name)
+
+    def _given_names(self, name: str) -> tuple[str, ...]:
+        given = self.given.get(name)
+        return given.value if given else ()
 
     def _value(self, name: str, row: Setting, text: str | None) -> Any:
         if text is None and row.optional:

@@ -3,10 +3,10 @@
 import asyncio
 import os
 import re
-import subprocess
 import time
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +14,8 @@ from typing import TypeVar
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from terp.paths import typed_path
+from terp.trust.bounded import Refused, read_bounded
 from terp_cli.mentions import mention
 from terp_cli.sanitise import one_line
 from terp_cli.talk import Sources, Word
@@ -23,6 +25,7 @@ _MOST = 60
 _PATIENCE_S = 0.15
 _WALK_FILES = 20_000
 _FRESH_S = 3.0
+_LARGEST_IGNORE = 64 * 1024
 _LEFT_OUT = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", ".mypy_cache"})
 
 T = TypeVar("T")
@@ -87,7 +90,7 @@ class LineCompleter(Completer):
 
 
 class Files:
-    """The files below a directory; those that git ignores are left out where git knows."""
+    """The files below a directory, without those whose names its `.gitignore` has."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -103,23 +106,35 @@ class Files:
         return [path for path, _ in _ranked(typed, ((path, "") for path in self._found))]
 
     def _list(self) -> list[str]:
-        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        with suppress(OSError, subprocess.SubprocessError):
-            told = subprocess.run(command, cwd=self.folder, capture_output=True, timeout=1.0, check=False)
-            if told.returncode == 0:
-                return [path for path in os.fsdecode(told.stdout).split("\0") if path][:_WALK_FILES]
         return list(islice(self._walk(), _WALK_FILES))
 
     def _walk(self) -> Iterator[str]:
+        ignored = _ignored_by(self.folder / ".gitignore")
         for folder, below, files in os.walk(self.folder):
-            below[:] = sorted(name for name in below if name not in _LEFT_OUT and not name.startswith("."))
-            yield from (os.path.relpath(os.path.join(folder, name), self.folder) for name in sorted(files))  # noqa: PTH118
+            hidden = (name for name in below if name in _LEFT_OUT or name.startswith(".") or ignored(name))
+            below[:] = sorted(set(below).difference(hidden))
+            kept = sorted(name for name in files if not ignored(name))
+            yield from (os.path.relpath(os.path.join(folder, name), self.folder) for name in kept)  # noqa: PTH118
+
+
+def _ignored_by(path: Path) -> Callable[[str], bool]:
+    """Whether a file of git ignores a name, by those of its lines that are names and not paths.
+
+    git itself is not asked: its configuration in a folder can name programs that it runs.
+    """
+    try:
+        lines = read_bounded(path, _LARGEST_IGNORE).decode(errors="replace").split("\n")
+    except Refused:
+        return lambda _: False
+    names = (line.strip().strip("/") for line in lines if not line.startswith(("#", "!")))
+    patterns = [name for name in names if name and "/" not in name]
+    return lambda name: any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _beside(folder: Path, typed: str) -> Iterator[str]:
     head, slash, start = typed.rpartition("/")
     with suppress(OSError, RuntimeError):
-        for entry in sorted((folder / Path(head + slash).expanduser()).iterdir()):
+        for entry in sorted((folder / typed_path(head + slash)).iterdir()):
             if entry.name.startswith(start):
                 yield f"{head}{slash}{entry.name}{'/' if entry.is_dir() else ''}"
 

@@ -29,6 +29,7 @@ from terp_cli.keeping import place_of, prune_soon, resumed_by, tell_of_past, wha
 from terp_cli.oneshot import Question, one_shot
 from terp_cli.seat import Seat, person_beside, seat_of
 from terp_cli.stdin import Piped, read_prompt, take_data
+from terp_cli.trusting import settled
 
 _SETTLED_S = 1.0
 
@@ -92,6 +93,8 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
 
 async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | None) -> int:
     """Open the session, ask, and go on at the prompt where the person stays; the exit code."""
+    # Before anything of the project counts, and before what the person has entered meanwhile is sent.
+    settings = await settled(call, settings, seat)
     person = (seat.person if seat else None) or _person_beside(call, settings, drawn=seat is not None)
 
     async def opened(place: Place) -> Session:
@@ -108,9 +111,12 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     session = await opened(given.place)
     if doubtful := doubt(session.model.name, settings.api_base):
         call.tell(doubtful)
-    begun_with = [session.attaching.told] if session.attaching and session.attaching.told else []
-    for line in (*begun_with, *session.toolbox.problems):
+    equipment = session.equipment
+    begun_with = [equipment.attaching.told] if equipment.attaching and equipment.attaching.told else []
+    for line in (*begun_with, *equipment.toolbox.problems):
         call.tell(line)
+    if equipment.confinement is not None and equipment.confinement.warning and not call.stays:
+        call.tell(equipment.confinement.warning)
     _keep_imports()
     # By then the prompt is there, or the request is out.
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)

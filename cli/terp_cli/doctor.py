@@ -4,7 +4,6 @@ import asyncio
 import importlib.metadata
 import json
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -14,15 +13,19 @@ from pathlib import Path
 from typing import Literal, TextIO
 
 from terp import __version__
+from terp.errors import SettingsError
 from terp.kernels.environment import find_python
+from terp.keys import stored_keys
 from terp.models.discovery import local_servers, running_models
 from terp.models.providers import PROVIDERS
 from terp.places import Places
 from terp.pythons.choosing import wanted_python
-from terp.pythons.remembered import Remembered, remembered_in
+from terp.sandbox.canary import holds
+from terp.sandbox.confinement import tiers_here
+from terp.sandbox.wishes import confinement_of, wish_of
 from terp.settings import Settings
+from terp.trust.standing import standing_of
 from terp_cli import tty
-from terp_cli.machine import landlock_version
 from terp_cli.pictures.drawer import choice_on
 from terp_cli.render.fold import hanging
 from terp_cli.sanitise import one_line
@@ -33,8 +36,11 @@ _OURS = ("litellm", "jupyter_client", "ipykernel", "httpx", "jiter", "pyyaml", "
 _DATA = ("numpy", "pandas", "matplotlib", "scipy", "scikit-learn", "polars", "pillow", "openpyxl")
 # These releases cannot pass a tool to a model (`No module named 'mcp'`).
 _BROKEN_LITELLM = ("1.106.", "1.107.", "1.108.0", "1.108.1", "1.108.2", "1.108.3")
+# Nothing may be imported from the working directory, which `-c` puts first.
 _PROBE = """
-import importlib.metadata as m, json, sys
+import sys
+sys.path[:] = [one for one in sys.path if one]
+import importlib.metadata as m, json
 def version(name):
     try:
         return m.version(name)
@@ -178,26 +184,27 @@ def _project(patient: Patient) -> Iterator[Finding]:
     wanted = wanted_python(patient.settings.python, patient.environ, patient.cwd or str(Path.cwd()))
     if wanted is None or not wanted.folder:
         return
-    decision = Remembered(remembered_in(patient.places.state)).about(wanted.key, wanted.path)
-    if decision is None:
-        told = f"{wanted.name} of this project may run the code: you are asked before it does."
-    else:
-        does = "does not run" if decision.how == "own" else "runs"
-        told = f"{wanted.name} of this project {does} the code, as you decided."
+    standing = standing_of(patient.cwd or Path.cwd(), patient.environ, patient.places)
+    does, is_ = ("runs", "is") if standing.state == "yes" else ("does not run", "is not")
+    told = f"{wanted.name} of this project {does} the code: the project {is_} trusted (terp trust)."
     yield Finding("kernel", "ok", told)
 
 
 def _sandbox(patient: Patient) -> Iterator[Finding]:
-    bubblewrap = shutil.which("bwrap", path=patient.environ.get("PATH", ""))
-    landlock = landlock_version()
-    tiers = [f"bubblewrap ({bubblewrap})"] if bubblewrap else []
-    tiers += [f"Landlock (version {landlock} of its interface)"] if landlock else []
-    yield Finding(
-        "sandbox",
-        "note",
-        f"this machine has {' and '.join(tiers) or 'none'}; this version confines nothing.",
-        "approve only code you understand, and use -y only where it may do anything you may.",
-    )
+    wish = wish_of(patient.settings)
+    found = tiers_here(wish, patient.environ)
+    problems = {tier.name: holds(tier, network=wish.network) for tier in found if tier.name != "docker"}
+    for tier in found:
+        problem = problems.get(tier.name, "")
+        told = f"{tier.name} does not hold here: {problem}." if problem else f"{tier.name} holds code here."
+        yield Finding("sandbox", "note" if problem else "ok", told)
+    confinement = confinement_of(patient.settings, patient.cwd or Path.cwd(), patient.environ)
+    if confinement.warning:
+        remedy = "apt install bubblewrap, or run terp in a container."
+        yield Finding("sandbox", "wrong" if wish.required else "note", confinement.warning, remedy)
+    when = ", which confines code that runs unasked" if wish.mode == "auto" else ""
+    told = f"the next kernel has the tier {confinement.what}: sandbox is {wish.mode}{when}."
+    yield Finding("sandbox", "ok", told)
 
 
 def _terminal(patient: Patient) -> Iterator[Finding]:
@@ -233,12 +240,19 @@ def _models(patient: Patient) -> Iterator[Finding]:
     named = dict.fromkeys(name for provider in PROVIDERS.values() for name in provider.key_envs)
     keys = [name for name in (*named, settings.api_key_env) if name and environ.get(name)]
     yield Finding("model", "ok", f"keys in the environment: {', '.join(keys) or 'none'}")
+    kept: tuple[str, ...] = ()
+    try:
+        kept = tuple(stored_keys(patient.places).places())
+    except SettingsError as error:
+        yield Finding("model", "wrong", error.problems[0])
+    if kept:
+        yield Finding("model", "ok", f"keys kept by terp keys: {', '.join(kept)}")
     local = asyncio.run(running_models(local_servers(environ)))
     found = [f"{one.model} ({one.why})" for one in local]
     yield Finding("model", "ok", f"models on this machine: {', '.join(found) or 'none'}")
-    if not (patient.model or settings.model or keys or local):
+    if not (patient.model or settings.model or keys or kept or local):
         told = "no model can be asked; terp demo works without one."
-        yield Finding("model", "wrong", told, "set a key such as OPENAI_API_KEY, or start a local server.")
+        yield Finding("model", "wrong", told, "terp keys set openai (or another), or start a local server.")
 
 
 def _places(patient: Patient) -> Iterator[Finding]:

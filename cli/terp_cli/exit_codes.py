@@ -13,6 +13,7 @@ EXIT_CODES: Mapping[StopReason, int] = {
     "usage": 2,
     "approval_needed": 3,
     "declined": 3,
+    "no_sandbox": 3,
     "max_steps": 4,
     "max_budget": 4,
     "unavailable": 69,

@@ -1,11 +1,11 @@
 """`terp export`: a session that is kept, as a notebook, a script, a transcript or a page."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from terp.export.imports import distributions_of
 from terp.export.writing import export
 from terp.kernels.environment import find_python
+from terp.paths import typed_path
 from terp.store.catalogue import Catalogue
 from terp.store.places import Secrets, real_directory
 from terp.store.reading import read
@@ -26,7 +26,7 @@ def export_session(call: Call) -> int:
         read(folder).events.records,
         folder,
         cast("Format", call.line.argument),
-        Path(call.options.out).expanduser() if call.options.out else call.cwd,
+        typed_path(str(call.options.out)) if call.options.out else call.cwd,
         scrubber=Secrets(call.environ, settings).scrubber(),
         distributions=lambda: distributions_of(find_python(settings.python, call.environ).path),
     )

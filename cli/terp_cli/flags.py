@@ -42,6 +42,14 @@ class Options:
         "", "the key itself; other users of the machine can read it", flags=("-ak",), metavar="KEY"
     )
     all: bool = setting(False, "for `terp sessions`: those of all directories")
+    server: bool = setting(False, "serve sessions over HTTP and WebSocket; the same as `terp serve`")
+    host: str = setting("127.0.0.1", "for the server: the address it listens on", metavar="ADDRESS")
+    port: int = setting(8000, "for the server: its port; 0 takes a free one", limits=(0, 65_535))
+    allow_remote: bool = setting(False, "for the server: --host may be an address that others can reach")
+    max_sessions: int = setting(100, "for the server: sessions open at a time", limits=(1, 10_000))
+    idle_timeout: float = setting(
+        900.0, "for the server: rest after which kernels are closed", unit="s", unset="never"
+    )
     language: str = setting("", "for `terp run`: the language of the code", flags=("-l",), metavar="NAME")
     help: bool = setting(False, "show this help", flags=("-h",))
     version: bool = setting(False, "show the version", flags=("-V",))
@@ -68,7 +76,11 @@ class Gone:
 
 def rows() -> dict[str, Setting]:
     """Every row that a flag can set, by name."""
-    return {**table(Settings), **table(Options)}
+    return {**_settable(Settings), **_settable(Options)}
+
+
+def _settable(declared: type) -> dict[str, Setting]:
+    return {name: row for name, row in table(declared).items() if row.has_flag}
 
 
 def all_flags() -> dict[str, Flag]:
@@ -76,7 +88,7 @@ def all_flags() -> dict[str, Flag]:
     flags = [
         flag
         for declared in (Settings, Options)
-        for row in table(declared).values()
+        for row in _settable(declared).values()
         for flag in _spellings(row, of_call=declared is Options)
     ]
     return {flag.name: flag for flag in [*flags, *_with_one_value()]}
@@ -109,6 +121,7 @@ def _with_one_value() -> Iterator[Flag]:
         (("--fast",), "profile", "fast"),
         (("--local",), "profile", "local"),
         (("--conversations",), "resume", ""),
+        (("--no-net",), "network", False),
         (("--json",), "output_format", "json"),
     ):
         for spelling in names:
@@ -136,7 +149,6 @@ GONE = {
     "--os": Gone("the screen and the mouse are not controlled"),
     "-os": Gone("the screen and the mouse are not controlled"),
     "--loop": Gone("a task is not repeated by itself in this version"),
-    "--server": Gone("there is no server in this version"),
     "--codestral": Gone(_PRESET),
     "--assistant": Gone(_PRESET),
     "--llama3": Gone(_PRESET),

@@ -45,7 +45,8 @@ def _subcommands() -> Iterator[str]:
 
 def _groups() -> Iterator[str]:
     yield "This call:\n" + "".join(map(_line, table(Options).values()))
-    for group, rows in groupby(table(Settings).values(), key=lambda row: row.group):
+    settable = [row for row in table(Settings).values() if row.has_flag]
+    for group, rows in groupby(settable, key=lambda row: row.group):
         yield f"Settings, {group}:\n" + "".join(map(_line, rows))
 
 

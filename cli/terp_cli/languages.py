@@ -16,7 +16,7 @@ def _row(language: KnownLanguage) -> tuple[str, str, str]:
         return names, "missing", language.remedy
     remarks = [] if language.keeps_state else ["every run begins anew"]
     if language.keeps_state and not language.tells_variables:
-        remarks.append("variables are not listed")
+        remarks.append("no /vars")
     if not language.tested:
         remarks.append("not tested")
     return names, "here", "; ".join([language.by, *remarks])

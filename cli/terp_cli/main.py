@@ -11,6 +11,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments in (["--version"], ["-V"]):
         # Before any import: scripts ask for it, and wait.
         return _print_version()
+    from terp_cli.surroundings import leave_directory_out  # noqa: PLC0415  (--version pays for nothing)
+
+    leave_directory_out()
     # What imports make is not garbage; looking for some takes a tenth of a quick start.
     gc.disable()
     try:

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from terp.paths import typed_path
+
 if TYPE_CHECKING:
     from terp.kernels.protocol import Variable
     from terp.messages import Attachment
 
 # Within double quotes a backslash stands before each of the name's own, and before its double quotes.
 _QUOTED = r'''"((?:\\["\\]|\\(?!["\\])|[^"\\\n])+)"'''
-_ESCAPED = re.compile(r'\\(["\\])')
+_ESCAPED = re.compile(r'\\(["\\n])')
 _MENTION = re.compile(rf"""(?:^|(?<=\s))@(?:{_QUOTED}|'([^'\n]+)'|([^\s"'@]\S*))""")
 _PUNCTUATION = ".,;:!?)]}"
 
@@ -42,15 +44,15 @@ def mentions(message: str, cwd: Path) -> Mentions:
     others: list[str] = []
     openers: set[str] = set()
     for found in _MENTION.finditer(message):
-        quoted, bare = _ESCAPED.sub(r"\1", found[1] or "") or found[2], found[3]
-        spellings = [quoted] if quoted else _spellings(bare)
+        escaped, quoted, bare = found.groups()
+        spellings = _unescaped(escaped) if escaped else [quoted] if quoted else _spellings(bare)
         if file := next((name for name in spellings if _is_file(name, cwd)), ""):
-            files.append(str(cwd / Path(file).expanduser()))
+            files.append(str(cwd / typed_path(file)))
             continue
         word = spellings[-1]
         if not word:
             continue
-        (others if quoted or not word.isidentifier() else names).append(word)
+        (others if not bare or not word.isidentifier() else names).append(word)
         if not message[: found.start()].rpartition("\n")[2].strip() and "\n" in message[found.end() :]:
             openers.add(word)
     return Mentions(_once(files), _once(names), _once(others), frozenset(openers))
@@ -73,9 +75,12 @@ def described(variable: "Variable", language: str) -> "Attachment":
 
 def mention(path: str) -> str:
     """How a file is named in a message."""
+    if path.startswith("~"):
+        # Else it would be a home directory.
+        path = f"./{path}"
     if re.fullmatch(r"[^\s\"'@]+", path):
         return f"@{path}"
-    escaped = re.sub(r'(["\\])', r"\\\1", path)
+    escaped = re.sub(r'(["\\])', r"\\\1", path).replace("\n", "\\n")
     return f'@"{escaped}"'
 
 
@@ -105,6 +110,13 @@ def _local(dropped: str) -> str:
     return unquote(dropped[address.end() :]) if address else dropped
 
 
+def _unescaped(quoted: str) -> list[str]:
+    """What stands within double quotes: a backslash and n are the line break of a name, or these two."""
+    breaks = _ESCAPED.sub(lambda found: "\n" if found[1] == "n" else found[1], quoted)
+    letters = _ESCAPED.sub(lambda found: found[0] if found[1] == "n" else found[1], quoted)
+    return [breaks, letters]
+
+
 def _spellings(bare: str) -> list[str]:
     """A word as it is, and without the punctuation that ends the sentence around it."""
     return list(dict.fromkeys([bare, bare.rstrip(_PUNCTUATION)]))
@@ -112,6 +124,6 @@ def _spellings(bare: str) -> list[str]:
 
 def _is_file(name: str, cwd: Path) -> bool:
     try:
-        return (cwd / Path(name).expanduser()).is_file()
+        return (cwd / typed_path(name)).is_file()
     except (OSError, ValueError, RuntimeError):
         return False

@@ -6,6 +6,8 @@ from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
+from terp.paths import typed_path
+
 _MOST_NEAR = 5_000
 # Names with these are files; of other words with a dot (`@app.route`, `@np.vectorize`) nobody knows.
 _SUFFIXES = frozenset(
@@ -45,7 +47,7 @@ def missed(word: str, cwd: Path, variables: Sequence[str], *, opens_line: bool) 
 
 def _is_directory(word: str, cwd: Path) -> bool:
     with suppress(OSError, ValueError, RuntimeError):
-        return (cwd / Path(word).expanduser()).is_dir()
+        return (cwd / typed_path(word)).is_dir()
     return False
 
 
@@ -55,6 +57,6 @@ def _near(word: str, cwd: Path, variables: Sequence[str]) -> str:
     head, slash, name = word.rpartition("/")
     files: list[str] = []
     with suppress(OSError, ValueError, RuntimeError):
-        files = os.listdir(cwd / Path(head + slash).expanduser())[:_MOST_NEAR]  # noqa: PTH208 - names alone
+        files = os.listdir(cwd / typed_path(head + slash))[:_MOST_NEAR]  # noqa: PTH208 - names alone
     found = get_close_matches(name, [*files, *([] if slash else variables)], n=1, cutoff=0.75)
     return f"{head}{slash}{found[0]}" if found else ""

@@ -153,9 +153,11 @@ class PlainFront:
         for change in event.files:
             there = f" {one_line(file_there(change))}" if change.host else ""
             self._note(f"[{change.action}] {one_line(change.here or change.path)}{there}")
-        known = event.status == "died" and event.note == self._obituary
-        if event.status != "ok" and (event.status != "error" or event.note) and not known:
-            self._note(f"[{event.status}] {one_line(event.note)}".rstrip())
+        # What the kernel's death has told is not told again.
+        note = event.note.removesuffix(self._obituary).rstrip()
+        known = event.status == "died" and bool(self._obituary) and not note
+        if event.status != "ok" and (event.status != "error" or note) and not known:
+            self._note(f"[{event.status}] {one_line(note)}".rstrip())
         if event.stopped_at:
             self._note(f"[stopped at] {one_line(stopped_line(event.stopped_at))}")
         if delta := delta_line(event.changes, event.more_changes):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from terp.errors import SettingsError, TerpError
+from terp.paths import typed_path
 from terp.places import make_private
 from terp.profile_file import MODELINE, ProfileFile, read_profile, short_path
 from terp.profiles import Profiles, is_path
@@ -132,7 +133,7 @@ def _edit(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
 def _import(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
     from terp.foreign_profile import read_foreign_profile  # noqa: PLC0415  (once in a life)
 
-    source = Path(more[0]).expanduser()
+    source = typed_path(more[0])
     found = read_foreign_profile(source)
     path = _own_file(profiles, more[1] if len(more) > 1 else source.stem)
     if path.exists():

@@ -123,7 +123,7 @@ async def _at_gateway(call: Call, settings: Settings) -> "tuple[Sequence[KnownLa
     from terp.store.places import Place  # noqa: PLC0415
 
     place = Place(call.places.sessions)
-    bench = await open_gateway(settings, cwd=str(call.cwd), environ=call.environ, place=place)
+    bench = await open_gateway(settings, project=call.project, environ=call.environ, place=place)
     try:
         return bench.kernels.known(), bench.toolbox
     finally:
@@ -134,6 +134,7 @@ def _tools(call: Call) -> int:
     from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
     from terp.tools.reading import read_toolbox  # noqa: PLC0415
     from terp.workbench import kernel_options  # noqa: PLC0415
+    from terp_cli.servers import tools_of  # noqa: PLC0415
     from terp_cli.tools import listed  # noqa: PLC0415
 
     settings = call.settings()
@@ -141,8 +142,9 @@ def _tools(call: Call) -> int:
         _, toolbox = asyncio.run(_at_gateway(call, settings))
     else:
         kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
-        toolbox = read_toolbox(settings, call.environ, call.places, kernels)
-    rows = [tuple(map(one_line, row)) for row in listed(toolbox)]
+        toolbox = read_toolbox(settings, call.environ, call.places, kernels, call.project.tools)
+    tools = (*toolbox.tools, *(tools_of(call, settings) if toolbox.tools else ()))
+    rows = [tuple(map(one_line, row)) for row in listed(tools)]
     if not rows:
         call.tell(
             "there are no tools: they are functions of the Python kernel, and Python does not run here."
@@ -156,10 +158,39 @@ def _tools(call: Call) -> int:
     return 0
 
 
+def _mcp(call: Call) -> int:
+    from terp_cli.servers import check  # noqa: PLC0415  (see above)
+
+    return check(call)
+
+
+def _serve(call: Call) -> int:
+    try:
+        from terp_cli.server.serving import serve  # noqa: PLC0415  (see above)
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("fastapi", "uvicorn", "websockets"):
+            raise
+        told = "the server needs packages that are not installed: pip install 'terp[server]'"
+        raise TerpError(told) from missing
+    return serve(call)
+
+
 def _profiles(call: Call) -> int:
     from terp_cli.profile_verbs import profiles  # noqa: PLC0415  (see above)
 
     return profiles(call)
+
+
+def _keys(call: Call) -> int:
+    from terp_cli.key_verbs import keys  # noqa: PLC0415  (see above)
+
+    return keys(call)
+
+
+def _trust(call: Call) -> int:
+    from terp_cli.trust_verbs import trust  # noqa: PLC0415  (see above)
+
+    return trust(call)
 
 
 _COMMANDS: Mapping[str, Callable[[Call], int]] = {
@@ -167,9 +198,13 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "demo": _demo,
     "doctor": _doctor,
     "export": _export,
+    "keys": _keys,
     "languages": _languages,
+    "mcp": _mcp,
     "profiles": _profiles,
     "run": _run_code,
+    "serve": _serve,
     "sessions": _sessions,
     "tools": _tools,
+    "trust": _trust,
 }

@@ -126,7 +126,7 @@ class Repl:
             python=lambda: (
                 # Its name would take the room of what follows it.
                 talk.session.kernels.get(talk.session.kernels.languages[0]).place.partition(" (")[0]
-                or environment_name(talk.session.pythons.current if talk.session.pythons else None)
+                or environment_name(pythons.current if (pythons := talk.session.equipment.pythons) else None)
             ),
         )
         talk.replaced = self._watch_anew

@@ -42,7 +42,14 @@ def run_alone(call: Call, settings: Settings) -> int:
 
     async def run() -> int:
         alone = Alone(AutoRun(person) if settings.auto_run else person, call.tell)
-        bench = await open_bench(settings, cwd=str(call.cwd), environ=call.environ, place=Place(folder))
+        # The code is the person's own: only where they ask for a sandbox does it run in one.
+        bench = await open_bench(
+            settings,
+            project=call.project,
+            environ=call.environ,
+            place=Place(folder),
+            unasked=lambda: False,
+        )
         try:
             kernel = _prepared(call, alone, bench)
             with call.stopping.watching(lambda: alone.stop(kernel), bench.kernels.aclose):

@@ -1,11 +1,11 @@
 """`terp sessions`: list, show, search, rm, prune and import what is kept of conversations."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from terp.errors import SessionError, SettingsError, TerpError
 from terp.events import TurnStarted
+from terp.paths import typed_path
 from terp.store.catalogue import Catalogue, Entry
 from terp.store.forms import message_to_json
 from terp.store.places import real_directory
@@ -140,7 +140,7 @@ def _write(call: Call, facts: Mapping[str, Any]) -> int:
 def _import(call: Call, _: Catalogue, more: Sequence[str]) -> int:
     from terp_cli.session_import import imported  # noqa: PLC0415  (once in a life)
 
-    folder, messages = imported(call, Path(more[0]).expanduser())
+    folder, messages = imported(call, typed_path(more[0]))
     if _as_json(call):
         return _write(call, {"imported": folder.name, "messages": messages})
     call.out.write(f"{counted(messages, 'message')} imported; terp -r {folder.name} goes on.\n")

@@ -42,9 +42,18 @@ VERBS: Mapping[str, Mapping[str, Verb]] = {
         "path": Verb("[NAME]", 0, 1, "profile"),
         "import": Verb("FILE [NAME]", 1, 2, "file"),
     },
+    "trust": {
+        "ask": Verb("[DIR]", 0, 1, "file"),
+        "show": Verb("[DIR]", 0, 1, "file"),
+        "yes": Verb("[DIR]", 0, 1, "file"),
+        "no": Verb("[DIR]", 0, 1, "file"),
+        "list": Verb(),
+        "remove": Verb("[DIR…]", 0, _ANY, "file"),
+    },
     "keys": {
         "list": Verb(),
-        "set": Verb("PROVIDER", 1, 1, "provider"),
+        # A key behind it must not become a prompt.
+        "set": Verb("PROVIDER", 1, _ANY, "provider"),
         "delete": Verb("PROVIDER", 1, 1, "provider"),
     },
 }
@@ -60,6 +69,8 @@ _WANTED = {
     "run": "it takes a file that is there, or - for stdin",
     "demo": "it takes nothing",
     "doctor": "it takes nothing",
+    "mcp": "it takes nothing",
+    "serve": "it takes nothing but flags",
     **{command: _takes(command) for command in VERBS},
     "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
     "completions": f"it takes {', '.join(SHELLS)}",
@@ -85,10 +96,13 @@ SUBCOMMANDS = (
     Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
     Subcommand("languages", "", "which languages run here, and how to get the others"),
     Subcommand("tools", "", "which functions the model can call"),
+    Subcommand("mcp", "", "which MCP servers there are, and what they offer"),
     Subcommand("profiles", "…", "named sets of settings: list, show, new, edit, …"),
+    Subcommand("trust", "…", "let the files of a project count, or not"),
     Subcommand("keys", "…", "the keys of providers: list, set, delete"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
+    Subcommand("serve", "", "sessions over HTTP and WebSocket"),
     Subcommand("completions", "SHELL", f"what {', '.join(SHELLS)} need to complete flags"),
 )
 
@@ -99,7 +113,7 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language` is whether the language of code was given, so that any file may hold it.
     """
     match words:
-        case ["demo" | "doctor" | "languages" | "tools" as command]:
+        case ["demo" | "doctor" | "languages" | "mcp" | "serve" | "tools" as command]:
             return command, ""
         case [command, *rest] if command in VERBS and (not rest or _fits(command, rest[0], rest[1:])):
             return command, rest[0] if rest else next(iter(VERBS[command]))

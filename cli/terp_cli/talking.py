@@ -6,6 +6,7 @@ from functools import partial
 from terp import __version__
 from terp.changing import Change, change_settings, started_anew, use_model
 from terp.models.building import settings_for
+from terp.sandbox.tier import is_confined
 from terp.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
@@ -16,6 +17,7 @@ from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.seat import Seat
 from terp_cli.terminal_talk import Around, TerminalTalk
+from terp_cli.trusting import asked_again
 
 
 async def talk(
@@ -31,9 +33,15 @@ async def talk(
     `opened` is another session like this one, which is kept elsewhere.
     """
     assert seat.desk is not None and seat.person is not None, "who talks has a desk"
+    if session.equipment.confinement is not None:
+        person = seat.person
+        session.equipment.confinement.unasked = lambda: person.always
 
     async def reopen(wanted: str) -> Session:
-        return await opened(stored(call, settings, wanted))
+        opened_anew = await opened(stored(call, settings, wanted))
+        # The profile may be another one by now.
+        await _go_by(call, opened_anew, Change(settings, at_terminal.settings))
+        return opened_anew
 
     around = Around(
         settings,
@@ -42,6 +50,7 @@ async def talk(
         profile=call.profile,
         model=partial(_use_model, call),
         change=partial(_use_profile, call),
+        trust=partial(asked_again, call, seat),
         saved=lambda: saved(call, at_terminal.session.folder.name),
         reopen=reopen,
     )
@@ -77,20 +86,26 @@ async def _use_model(call: Call, session: Session, settings: Settings, name: str
 async def _use_profile(
     call: Call, session: Session, before: Settings, name: str, allow: Callable[[str], Awaitable[bool]]
 ) -> Change | None:
-    loaded = call.loaded(call.line.given, name)
+    loaded = call.loaded(call.line.given, name, call.project)
     change = Change(before, loaded.settings)
     if kernels := started_anew(session, change):
         which = ", ".join(kernel.language for kernel in kernels)
         if not await allow(f"Start the kernel anew ({which})? Its variables will be gone."):
             return None
-    await change_settings(session, change, call.environ, api_key=call.options.api_key)
+    await _go_by(call, session, change)
     return change
+
+
+async def _go_by(call: Call, session: Session, change: Change) -> None:
+    if change.names:
+        await change_settings(session, change, call.environ, api_key=call.options.api_key)
 
 
 def _banner(call: Call, settings: Settings, session: Session) -> tuple[str, ...]:
     if call.options.quiet:
         return ()
-    kernel = session.kernels.get(session.kernels.languages[0])
-    confined = "nothing confines it" if kernel.tier == "none" else f"confined by {kernel.tier}"
-    asks = "Code runs without being asked about" if settings.auto_run else "You are asked before code runs"
-    return (f"terp {__version__} · {session.model.name} · /help", f"{asks}; {confined}.")
+    held = session.equipment.confinement
+    asks = "Code runs without being asked about." if settings.auto_run else "You are asked before code runs."
+    confined = held.told if held is not None and is_confined(held.what) else "Nothing confines it."
+    warning = [held.warning] if held is not None and held.warning else []
+    return (f"terp {__version__} · {session.model.name} · /help", f"{asks} {confined}", *warning)

@@ -51,8 +51,8 @@ class Around:
 
     `model` changes a session's model by name, for settings; `change` lets a session go from settings to those
     with another profile, and gives the change, or None where the person did not agree to lose variables.
-    `saved` lists earlier sessions and `reopen` opens one of them by its id; each raises `TerpError` when it
-    cannot.
+    `trust` asks about the project, and gives what is to be said then. `saved` lists earlier sessions and
+    `reopen` opens one of them by its id; each raises `TerpError` when it cannot.
     """
 
     settings: Settings
@@ -61,6 +61,7 @@ class Around:
     profile: str = "default"
     model: Callable[[Session, Settings, str], Awaitable[None]] | None = None
     change: Callable[[Session, Settings, str, Asks], Awaitable["Change | None"]] | None = None
+    trust: Callable[[], Awaitable[str]] | None = None
     saved: Callable[[], Sequence[SavedSession]] = _none
     reopen: Callable[[str], Awaitable[Session]] | None = None
 
@@ -185,6 +186,12 @@ class TerminalTalk:
         if self._around.model is not None:
             await self._around.model(self.session, self.settings, name)
             self.desk.refresh()
+
+    async def trust(self) -> str:
+        """How the project stands, once the person was asked about it."""
+        if self._around.trust is None:
+            raise SessionError("There is no project here that could be trusted.")
+        return await self._around.trust()
 
     async def use_profile(self, name: str) -> "Change | None":
         """Go on with the settings of another profile; what that changed, or None if the person said no.

@@ -1,12 +1,13 @@
 """Which functions the model can call, and where they come from."""
 
+from collections.abc import Sequence
+
 from terp.tools.declared import Tool
-from terp.tools.toolbox import Toolbox
 
 
-def listed(toolbox: Toolbox) -> list[tuple[str, str, str]]:
+def listed(tools: Sequence[Tool]) -> list[tuple[str, str, str]]:
     """For each tool its name, its arguments, and its source or what it lacks; the lacking last."""
-    return [_row(tool) for tool in sorted(toolbox.tools, key=lambda one: bool(one.missing))]
+    return [_row(tool) for tool in sorted(tools, key=lambda one: bool(one.missing))]
 
 
 def _row(tool: Tool) -> tuple[str, str, str]:

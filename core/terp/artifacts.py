@@ -1,5 +1,7 @@
 """What runs leave behind in the session's folder: full text outputs, pictures, pages."""
 
+import base64
+import binascii
 import dataclasses
 import time
 from pathlib import Path
@@ -14,6 +16,21 @@ OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
 _FLUSH_S = 0.2
 SPOOL_LIMIT = 256 * 1024 * 1024
+
+_KEPT_AS_FILES = {
+    "audio/aac": "aac",
+    "audio/flac": "flac",
+    "audio/mp4": "m4a",
+    "audio/mpeg": "mp3",
+    "audio/ogg": "ogg",
+    "audio/wav": "wav",
+    "audio/webm": "webm",
+    "audio/x-wav": "wav",
+    "video/mp4": "mp4",
+    "video/webm": "webm",
+    "application/pdf": "pdf",
+}
+"""What no terminal and no model is given, by type: the extension of its file."""
 
 Shown = Display | DisplayUpdate
 
@@ -31,7 +48,7 @@ class Artifacts:
         self._counts: dict[str, int] = {}
 
     def save(self, run: str, display: Shown) -> Shown:
-        """`display` with the path of the file its picture, SVG or page was written to.
+        """`display` with the path of the file its picture, sound, SVG or page was written to.
 
         A bundle that plain text shows as well, such as a DataFrame's, is left as it is.
         """
@@ -115,6 +132,9 @@ def _content(display: Shown) -> tuple[str, bytes] | None:
     picture = pictures.raster(display.data)
     if picture is not None:
         return pictures.EXTENSIONS[picture[0]], picture[1]
+    for mime, extension in _KEPT_AS_FILES.items():
+        if isinstance(encoded := display.data.get(mime), str) and (data := _decoded(encoded)):
+            return extension, data
     svg, page = display.data.get("image/svg+xml"), display.data.get("text/html")
     plain = display.data.get("text/plain")
     if isinstance(svg, str):
@@ -124,3 +144,10 @@ def _content(display: Shown) -> tuple[str, bytes] | None:
     if isinstance(page, str) and ("<script" in page or wordless):
         return "html", mended(page).encode()
     return None
+
+
+def _decoded(encoded: str) -> bytes:
+    try:
+        return base64.b64decode(encoded)
+    except binascii.Error:
+        return b""

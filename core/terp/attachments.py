@@ -6,11 +6,11 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
 from terp.errors import AttachmentError
 from terp.messages import Attachment, Image
+from terp.paths import typed_path, unused
 from terp.peek import Peek, peek
 
 _LINES = 5
@@ -35,7 +35,7 @@ def attach(
     Raises:
         AttachmentError: one of them is missing or unreadable. Nothing has been copied then.
     """
-    sources = list(dict.fromkeys(Path(file).expanduser() for file in files))
+    sources = list(dict.fromkeys(map(typed_path, files)))
     if problems := [problem for source in sources if (problem := _problem(source))]:
         raise AttachmentError("\n".join(problems))
     return tuple(_attachment(source, cwd, copied) for source in sources)
@@ -56,16 +56,6 @@ def attach_elsewhere(files: Sequence[str]) -> tuple[Attachment, ...]:
 def with_attachments(prompt: str, attachments: Sequence[Attachment]) -> str:
     """The prompt to send: attachments without any words ask to be confirmed."""
     return _CONFIRM if attachments and not prompt.strip() else prompt
-
-
-def unused(path: Path) -> Path:
-    """`path`, or the first of `name-2.ext`, `name-3.ext` … that does not exist."""
-    if not path.exists() and not path.is_symlink():
-        return path
-    suffix = "".join(path.suffixes[-2:]) if path.suffixes[-2:-1] == [".tar"] else path.suffix
-    stem = path.name.removesuffix(suffix)
-    candidates = (path.with_name(f"{stem}-{number}{suffix}") for number in count(2))
-    return next(one for one in candidates if not one.exists() and not one.is_symlink())
 
 
 def copy_unused(source: Path, folder: Path) -> Path:
@@ -129,9 +119,10 @@ def _sent(source: Path) -> Attachment:
 
 
 def _described(here: Path, named: Path, where: str, look: Peek) -> Attachment:
-    # A name that is not UTF-8 could not be sent.
+    # A name that is not UTF-8 could not be sent, and a line break would end the line that names it.
     name = os.fsencode(named).decode(errors="replace")
-    note = f"[Attachment: {name}] {where}: {look.facts}"
+    shown = name if name.isprintable() else repr(name)
+    note = f"[Attachment: {shown}] {where}: {look.facts}"
     mime = _PICTURES.get(look.kind.partition(",")[0], "")
     image = None
     if mime and look.size <= _IMAGE_BYTES:

@@ -7,6 +7,7 @@ from terp.outputs import Output, Text
 from terp.plain import without_escapes
 
 _LATE_CHARS = 2_000
+_NEW = "This one is new: variables are gone, and imports must be done again."
 
 
 class BetweenRuns:
@@ -20,6 +21,10 @@ class BetweenRuns:
     def changed(self, language: str, state: KernelState, why: str) -> None:
         """A kernel changed its state."""
         self._log.append(KernelChanged(language, state, why))
+        if state == "stopped":
+            # It rested while nothing went on. One that died is told with its run.
+            closed = f"[The {language} kernel was closed while nobody used it. {_NEW}]"
+            self.note = f"{self.note}\n{closed}".lstrip("\n")
 
     def late_output(self, run_id: str, output: Output) -> None:
         """Output of a run that had ended."""

@@ -31,6 +31,10 @@ class RunsCode(Protocol):
         """The kernel for a language; it is not started."""
 
     @property
+    def network(self) -> bool:
+        """Whether code has the network, where it is confined."""
+
+    @property
     def elsewhere(self) -> str:
         """The machine on which they are; "" for this one."""
 
@@ -75,7 +79,7 @@ class Briefing:
     def _facts(self, settings: Settings) -> Facts:
         if self.kernels.elsewhere:
             return self._facts_elsewhere(settings)
-        wanted = wanted_python(settings.python, self.environ, self.kernels.cwd)
+        wanted = wanted_python(settings.python, self.environ, self.kernels.cwd, self.project.python)
         python = wanted.path if wanted else sys.executable
         asked_for = [name for name in settings.packages if name not in _MATTERING]
         packages = (*present_packages(python, _MATTERING), *asked_for)
@@ -92,6 +96,7 @@ class Briefing:
             shared=" ".join(taught(one, language) for language, one in attached.items()),
             code=settings.code,
             tier=self.kernels.get(self.kernels.languages[0]).tier,
+            network=self.kernels.network,
         )
 
     def _facts_elsewhere(self, settings: Settings) -> Facts:

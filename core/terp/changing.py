@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
+from terp.keys import with_keys
 from terp.models.building import build_model, provider_of, settings_for
 from terp.opening import limits_of
 from terp.session import Session
@@ -48,9 +49,12 @@ class Change:
 
 def started_anew(session: Session, change: Change) -> tuple[Kernel, ...]:
     """The kernels that run and have to start anew for the change to reach them; their variables are lost."""
-    kernels = dict.fromkeys(session.kernels.get(language) for language in session.kernels.languages)
-    # Those of somebody else stay as they are.
-    running = [kernel for kernel in kernels if kernel.generation and not kernel.place]
+    kernels = [session.kernels.get(language) for language in session.kernels.languages]
+    # One kernel may serve several languages, and need not be hashable; that of SQL lives in Python's. Those
+    # of somebody else stay as they are.
+    running = [one for one in {id(one): one for one in kernels}.values() if one.generation and not one.place]
+    if any(kernel.language == "python" for kernel in running):
+        running = [kernel for kernel in running if kernel.language != "sql"]
     if change.touches({"env_pass"}):
         return tuple(running)
     return tuple(kernel for kernel in running if kernel.language == "python" and change.touches({"python"}))
@@ -69,19 +73,21 @@ async def change_settings(
         KernelError: there is no such Python, or a kernel does not start again.
     """
     restarted, after = started_anew(session, change), change.after
-    told = session.briefing.text(after) if session.briefing else ""
-    if change.touches(_of_the_model()):
+    told = session.equipment.briefing.text(after) if session.equipment.briefing else ""
+    if change.touches(_of_the_model() | {"code"}):
         await _change_model(session, change, environ, api_key)
-    if change.touches({"python"}) and session.pythons is not None:
-        await session.pythons.use(after.python)
+    if change.touches({"python"}) and session.equipment.pythons is not None:
+        await session.equipment.pythons.use(after.python)
     if told:
         session.brief(told, code=after.code)
     if change.touches(_LIMITS):
         session.limits = limits_of(after)
-    if change.touches(_PACKAGES) and session.packages is not None:
-        session.packages.want(install_policy(after), after.packages)
+    if change.touches(_PACKAGES) and session.equipment.packages is not None:
+        session.equipment.packages.want(install_policy(after), after.packages)
     if change.touches(_SEARCH):
-        offer_tools(session, session.voice, after, environ)
+        held = session.equipment.confinement
+        environ = with_keys(environ, after.model, *after.fallback_models)
+        offer_tools(session, session.voice, after, environ, lambda: held is None or held.network)
     if isinstance(session.kernels, LocalKernels):
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:
@@ -101,9 +107,9 @@ async def use_model(
         settings,
         session.kernels.languages,
         cwd=session.kernels.get(session.kernels.languages[0]).cwd,
-        environ=environ,
+        environ=with_keys(environ, settings.model, *settings.fallback_models),
         api_key=api_key,
-        functions=session.toolbox.names,
+        functions=session.equipment.functions,
     )
     await before.aclose()
 

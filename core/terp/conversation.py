@@ -1,6 +1,6 @@
 """The conversation with the model: what was said, what it costs, and how a reply comes in."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import count
@@ -56,7 +56,8 @@ class Conversation:
     """Messages in order, and the model they go to. Events of a reply are logged as they happen.
 
     `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
-    `calls` is how many calls there were before the conversation was resumed.
+    `besides`, where it is set, gives what the system prompt tells besides, asked before a request. `calls` is
+    how many calls there were before the conversation was resumed.
     """
 
     def __init__(
@@ -74,10 +75,12 @@ class Conversation:
         self.history = history
         self.spent_usd = 0.0
         self.unpriced = False
+        self.besides: Callable[[], Awaitable[str]] | None = None
         self._log = log
         self.offers_code = True
         """Whether the model is offered to run code; without it, none of its code runs."""
-        self._system = System(system)
+        self._system = system
+        self._told_besides = ""
         self._languages = languages
         self._tools = [tool.schema(languages)]
         self._wants_kernel = wants_kernel
@@ -86,11 +89,13 @@ class Conversation:
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """What the next request sends: the messages, the system prompt first, and the tools."""
-        return [self._system, *self.history], self._tools if self.offers_code else []
+        besides = self._told_besides if self.offers_code else ""
+        system = System("\n\n".join(part for part in (self._system, besides) if part))
+        return [system, *self.history], self._tools if self.offers_code else []
 
     def brief(self, system: str, *, code: bool) -> None:
         """From now on the model is told `system`, and offered to run code or not."""
-        self._system = System(system)
+        self._system = system
         self.offers_code = code
 
     async def reply(self, step: int) -> Reply:
@@ -102,6 +107,8 @@ class Conversation:
         Raises:
             ModelError: there is no reply.
         """
+        if self.besides is not None:
+            self._told_besides = await self.besides()
         self._log.append(ModelCalled(self.model.name, step))
         try:
             return await self._streamed()

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from terp.attachments import unused
 from terp.errors import AttachmentError
+from terp.paths import fitting, unused
 
 LIMIT = 100_000_000
 """The largest file that is fetched, in bytes."""
@@ -66,4 +66,5 @@ def _pieces(httpx: Any, address: str, limit: int) -> Iterator[bytes]:
 
 def _name_in(address: str) -> str:
     name = unquote(urlsplit(address).path.rstrip("/").rpartition("/")[2])
-    return _NOT_IN_NAMES.sub("_", name).strip(". ") or "download"
+    path = Path(_NOT_IN_NAMES.sub("_", name).strip(". ") or "download")
+    return fitting(path.stem, path.suffix)

@@ -21,6 +21,7 @@
         ├── KernelStartFailed  it did not come up; the message ends with the last lines of its log
         │   ├── GatewayRefused      the gateway of its machine lets nobody in without the right token
         │   └── GatewayUnavailable  the gateway cannot be reached, or fails
+        ├── NoSandbox          its code must be confined, and nothing here can do that
         ├── KernelBusy         it cannot be asked while its code runs
         └── UnknownLanguage    nothing here can run that language
 
@@ -38,6 +39,7 @@ StopReason = Literal[
     "context_full",
     "approval_needed",
     "declined",
+    "no_sandbox",
     "max_steps",
     "max_budget",
     "repeated_failure",
@@ -180,6 +182,12 @@ class GatewayUnavailable(KernelStartFailed):
     """A gateway cannot be reached, is none, or cannot do what was asked of it."""
 
     stop_reason: StopReason = "unavailable"
+
+
+class NoSandbox(KernelError):
+    """Code must be confined, and nothing on this machine can do that."""
+
+    stop_reason: StopReason = "no_sandbox"
 
 
 class KernelBusy(KernelError):

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from terp.errors import SettingsError
-from terp.profile_file import LARGEST_BYTES, Unreadable, setting_value, short_path
+from terp.profile_file import LARGEST_BYTES, Unreadable, short_path
+from terp.profile_values import value_of
 from terp.setting import Setting, table
 from terp.settings import Settings
 
@@ -121,7 +122,7 @@ def _value(row: Setting, node: Any) -> Any:
     try:
         if row.kind == "text" and node.id == "scalar" and not node.tag.endswith(":null"):
             return row.parse(node.value.strip())
-        return setting_value(row, node)
+        return value_of(row, node)
     except ValueError:
         return None
 

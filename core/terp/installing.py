@@ -39,10 +39,12 @@ class Installer:
         Raises:
             InstallFailed: there is no installer, or it failed.
         """
-        command = [*self._program(), "install", *self._options(), "--", *packages]
+        command = [*self._program(), "install", *self._options(), "--", *map(_from_anywhere, packages)]
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
+                # uv and pip look for their configuration, and Python for modules, where they are started.
+                cwd="/",
                 env={**self.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
@@ -85,6 +87,11 @@ class Installer:
         if self.target:
             options += ["--target", self.target]
         return options if self.builds else [*options, "--only-binary", ":all:"]
+
+
+def _from_anywhere(package: str) -> str:
+    """A file of the working directory by its full path; what is no file by its name."""
+    return str(Path(package).absolute()) if "/" in package and Path(package).exists() else package
 
 
 def _reason(said: str) -> str:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from terp.attaching import Attaching
 from terp.briefing import Briefing
+from terp.equipment import Equipment
 from terp.errors import SettingsError
+from terp.function_names import FunctionNames
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
+from terp.paths import typed_path
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.project import Project, Trust, bare_project, read_project
@@ -116,8 +119,9 @@ class Opening:
         session = await build_session(
             self._settings, decides, place=place, project=self._project, environ=self._environ
         )
-        begun_with = [session.attaching.told] if session.attaching and session.attaching.told else []
-        for line in (*begun_with, *self._project.notices, *self._notices, *session.toolbox.problems):
+        equipment = session.equipment
+        begun_with = [equipment.attaching.told] if equipment.attaching and equipment.attaching.told else []
+        for line in (*begun_with, *self._project.notices, *self._notices, *equipment.toolbox.problems):
             session.voice.tell(line)
         return session
 
@@ -126,7 +130,7 @@ class Opening:
             return Place(new_folder(self._places.sessions))
         if not isinstance(self._keep, bool | str | Path):
             return Place(new_folder(self._places.sessions), self._keep)
-        own = None if self._keep is True else Path(self._keep).expanduser().absolute()
+        own = None if self._keep is True else typed_path(str(self._keep)).absolute()
         secrets = Secrets(self._environ, self._settings)
         if own is not None and is_session(own):
             return stored_place(own, secrets)
@@ -154,17 +158,20 @@ async def build_session(
     Raises:
         SettingsError: the model's name says no provider, or a language is one that terp does not know.
         NoModel: there is no model to be found.
+        KeyringFailed: the key is in the system's keyring, which does not give it.
+        NoSandbox: a sandbox is required, and none works here.
         KernelStartFailed: no kernel answers that code is to run in, or its gateway lets nobody in.
     """
-    bench = await open_bench(settings, cwd=str(project.cwd), environ=environ, place=place, prelude=prelude)
+    bench = await open_bench(settings, project=project, environ=environ, place=place, prelude=prelude)
     kernels, toolbox = bench.kernels, bench.toolbox
+    functions = FunctionNames(toolbox)
     model = await build_model(
         settings,
         kernels.languages,
         cwd=kernels.cwd,
-        environ=environ,
+        environ=bench.keyed,
         api_key=api_key,
-        functions=toolbox.names,
+        functions=functions,
     )
     session = Session(
         model,
@@ -174,14 +181,19 @@ async def build_session(
         keeper=place.keeper,
         limits=limits_of(settings),
     )
-    session.briefing = Briefing(kernels, toolbox, environ, project)
-    session.brief(session.briefing.text(settings), code=settings.code)
+    briefing = Briefing(kernels, toolbox, environ, project)
+    session.brief(briefing.text(settings), code=settings.code)
+    session.equipment = Equipment(briefing=briefing, toolbox=toolbox, functions=functions)
     if isinstance(bench, Workbench):
+        session.equipment.confinement = bench.kernels.confinement
         _let_choose(session, bench)
     else:
         bench.carry(session.readiness)
-    session.toolbox = toolbox
     bench.offer(session, session.voice)
+    if settings.mcp_servers and "python" in kernels.languages:
+        from terp.mcp_servers.opening import open_servers  # noqa: PLC0415  (few sessions have any)
+
+        open_servers(session, kernels, settings.mcp_servers, functions)
     return session
 
 
@@ -190,14 +202,14 @@ def _let_choose(session: Session, bench: Workbench) -> None:
     pythons, packages = bench.pythons(session.voice), bench.packages(session.voice)
 
     def choose(own: bool) -> None:
-        session.pythons, session.packages = (pythons, packages) if own else (None, None)
+        session.equipment.pythons, session.equipment.packages = (pythons, packages) if own else (None, None)
         for preparation in pythons, packages:
             session.readiness.remove(preparation)
             if own:
                 session.readiness.add(preparation)
 
     choose("python" not in bench.kernels.attached)
-    session.attaching = Attaching(bench.kernels, session.teach, choose, bench.told)
+    session.equipment.attaching = Attaching(bench.kernels, session.teach, choose, bench.told)
 
 
 def limits_of(settings: Settings) -> Limits:

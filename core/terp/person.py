@@ -52,11 +52,17 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A question with more answers than yes and no."""
+    """A question with more answers than yes and no.
+
+    `as_code` is the letter of who runs code unasked, where it is about what code could do as well.
+    `otherwise` is what Enter alone answers, if it does.
+    """
 
     what: str
     options: tuple[Option, ...]
     why: str = ""
+    as_code: str = ""
+    otherwise: str = ""
 
 
 class Person(Protocol):
@@ -97,8 +103,8 @@ class AutoRun:
         return request.as_code or await self._behind.allow(request)
 
     async def choose(self, choice: Choice) -> str:
-        """What the person behind answers; nothing, when there is none."""
-        return await self._behind.choose(choice)
+        """What the person behind answers, if there is one. Yes to what code can do as well."""
+        return choice.as_code or await self._behind.choose(choice)
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """What the person behind types."""

@@ -32,9 +32,19 @@ class Places:
         return self.config / "AGENTS.md"
 
     @property
+    def keys(self) -> Path:
+        """The keys of providers that the person keeps with terp."""
+        return self.config / "keys.json"
+
+    @property
     def sessions(self) -> Path:
         """One directory for each session."""
         return self.state / "sessions"
+
+    @property
+    def trust(self) -> Path:
+        """What the person decided about projects."""
+        return self.state / "trust.json"
 
     @property
     def history(self) -> Path:

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from terp.paths import typed_path
+from terp.profile_groups import read_group, unknown
+from terp.profile_values import hint, quoted, value_of
 from terp.setting import Setting, Source, table
 from terp.settings import Given, Settings
 
@@ -136,13 +139,13 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
     else:
         profile.seen.add(name)
         try:
-            value = setting_value(row, node)
+            value = _value(profile, where, row, node)
             if row.are_paths:
                 # Nobody knows in which directory, with whose files in it, the settings will be read.
-                value = tuple(str(profile.path.absolute().parent / Path(one).expanduser()) for one in value)
+                value = tuple(str(profile.path.absolute().parent / typed_path(one)) for one in value)
         except ValueError:
             profile.problems.append(
-                f"{where}: '{name}' is {_quoted(node)}, must be {row.rule}.{_hint(row, node)}"
+                f"{where}: '{name}' is {quoted(node)}, must be {row.rule}.{hint(row, node)}"
             )
             return
         if name == base_key:
@@ -163,63 +166,20 @@ def _refuse(profile: ProfileFile) -> None:
             )
 
 
-def _unknown(name: str, settable: list[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
+def _value(profile: ProfileFile, where: str, row: Setting, node: Any) -> Any:
+    if row.kind != "mapping" or node.id != "mapping":
+        return value_of(row, node)
+    group = read_group(row, node, row.name)
+    place = where.rpartition(":")[0]
+    profile.problems += [f"{place}:{line}: {why}" for line, why in group.problems]
+    return group.value
 
+
+def _unknown(name: str, settable: list[str]) -> str:
     if name in table(Settings):
         return f"'{name}' belongs to one call and cannot be set in a file; use {_long_flag(name)}."
-    near = get_close_matches(name.replace("-", "_").lower(), settable, n=1)
-    return f"unknown setting '{name}'." + (
-        f" Did you mean '{near[0]}'?" if near else " terp --help lists them."
-    )
+    return unknown(name, settable, "terp --help lists them.")
 
 
 def _long_flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-_TAGS = {
-    "switch": {"tag:yaml.org,2002:bool"},
-    "whole": {"tag:yaml.org,2002:int"},
-    "number": {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"},
-    "text": {"tag:yaml.org,2002:str"},
-}
-
-
-def setting_value(row: Setting, node: Any) -> Any:
-    """The value that a node gives a setting.
-
-    Raises:
-        ValueError: it is of another kind, or out of its limits.
-    """
-    if row.kind == "names":
-        if node.id != "sequence":
-            raise ValueError(node.value)
-        return tuple(_name(one) for one in node.value)
-    if node.id != "scalar" or node.tag not in _TAGS[row.kind]:
-        raise ValueError(node.value)
-    return row.parse(node.value)
-
-
-def _name(node: Any) -> str:
-    if node.id != "scalar" or node.tag not in _TAGS["text"] or not node.value.strip():
-        raise ValueError(node.value)
-    return str(node.value)
-
-
-def _quoted(node: Any) -> str:
-    """What the person wrote, as they would recognise it."""
-    if node.id != "scalar":
-        return {"sequence": "a list", "mapping": "a group of settings"}[node.id]
-    if node.tag == "tag:yaml.org,2002:null":
-        return "empty"
-    if node.tag not in _TAGS["text"]:
-        return str(node.value)
-    short = node.value if len(node.value) <= 60 else node.value[:57] + "…"
-    return f'"{short}"'
-
-
-def _hint(row: Setting, node: Any) -> str:
-    if row.kind == "text" and node.id == "scalar" and not row.choices and node.value:
-        return f' Put it in quotes: "{node.value}".'
-    return ""

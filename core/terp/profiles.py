@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from terp.errors import SettingsError
+from terp.paths import typed_path
 from terp.profile_file import ProfileFile, read_profile
 
 _SUFFIXES = (".yaml", ".yml")
@@ -83,7 +84,7 @@ class Profiles:
 
     def _candidates(self, name: str, folder: Path) -> list[Path]:
         if is_path(name):
-            return [(folder / Path(name).expanduser()).absolute()]
+            return [(folder / typed_path(name)).absolute()]
         return [place / (name + suffix) for place in (self.own, self.shipped) for suffix in _SUFFIXES]
 
     def _missing(self, name: str, candidates: list[Path]) -> str:

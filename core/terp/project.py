@@ -4,14 +4,21 @@ Nothing in them is a setting or an instruction before the person trusts it: `Tru
 bytes that would be used.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from terp.project_folders import folders_of
+from terp.pythons.candidates import ProjectPython, suggested_python
+from terp.trust.bounded import Refused, read_bounded
 
 Trust = Callable[[Path, bytes], bool]
 """Whether the person trusts a file of a project that holds these bytes."""
 
 LARGEST_BYTES = 64 * 1024
+LARGEST_TOOLS_BYTES = 1_000_000
+TOOLS = tuple(f".terp/{name}" for name in ("tools.py", "tools.yaml", "tools.yml", "tools.json"))
 SETTINGS = (".terp/local.yaml", ".terp/profile.yaml")
 """Files of settings, the stronger one first, which is not shared with others."""
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
@@ -31,14 +38,17 @@ class Project:
     """What the project around a working directory says.
 
     `settings` are the files of settings that are trusted, the strongest first; `instructions` those of
-    instructions, the nearest to the working directory last. `ignored` are the files that are not trusted,
-    and `problems` tells in lines which of them are of no use to anybody.
+    instructions, the nearest to the working directory last; `tools` those that declare functions. `python` is
+    whether its environment may run code; None: that was not asked, or there is none. `ignored` are the files
+    that are not trusted, and `problems` tells in lines which of them are of no use to anybody.
     """
 
     cwd: Path
     root: Path
     settings: tuple[ProjectFile, ...] = ()
     instructions: tuple[ProjectFile, ...] = ()
+    tools: tuple[ProjectFile, ...] = ()
+    python: bool | None = None
     ignored: tuple[Path, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -47,8 +57,12 @@ class Project:
         """What the person must know about files that are left out, in lines."""
         if not self.ignored:
             return self.problems
-        names = ", ".join(str(path.relative_to(self.root)) for path in self.ignored)
-        return (f"this project is not trusted, so nothing is taken from it: {names}.", *self.problems)
+        names = ", ".join(map(self._named, self.ignored))
+        told = f"this project is not trusted, so nothing is taken from it: {names}. See: terp trust"
+        return (told, *self.problems)
+
+    def _named(self, path: Path) -> str:
+        return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
 
 
 def nothing_is_trusted(_path: Path, _content: bytes) -> bool:
@@ -67,24 +81,16 @@ def read_project(cwd: str | Path, environ: Mapping[str, str], trusted: Trust = n
 
     It is what lies below the nearest folder with a `.git` or a `.terp` in it, or else `cwd` alone.
     """
-    here = Path(cwd or Path.cwd()).absolute()
-    root = next(filter(_is_root, upwards(here, environ)), here)
-    within = [folder for folder in (here, *here.parents) if folder == root or root in folder.parents]
+    folders = folders_of(cwd, environ)
+    root = folders.root
     reader = _Reader(root, trusted)
     settings = reader.read(root / name for name in SETTINGS)
-    instructions = reader.read(_named(folder) for folder in reversed(within))
-    return Project(here, root, settings, instructions, tuple(reader.ignored), tuple(reader.problems))
-
-
-def upwards(cwd: Path, environ: Mapping[str, str]) -> Iterator[Path]:
-    """The folders of a project from within: up to its repository's, and never the home directory."""
-    home = Path(environ.get("HOME") or "~").expanduser()
-    for folder in (cwd, *cwd.parents):
-        if folder in (home, Path(folder.anchor)):
-            return
-        yield folder
-        if (folder / ".git").exists():
-            return
+    instructions = reader.read(map(named_instructions, folders.within))
+    tools = reader.read((root / name for name in TOOLS), LARGEST_TOOLS_BYTES)
+    found = suggested_python(str(folders.cwd), environ)
+    python = reader.trusts_python(found) if found else None
+    ignored, problems = tuple(reader.ignored), tuple(reader.problems)
+    return Project(folders.cwd, root, settings, instructions, tools, python, ignored, problems)
 
 
 class _Reader:
@@ -96,35 +102,43 @@ class _Reader:
         self._root = root
         self._trusted = trusted
 
-    def read(self, paths: Iterable[Path]) -> tuple[ProjectFile, ...]:
+    def read(self, paths: Iterable[Path], largest: int = LARGEST_BYTES) -> tuple[ProjectFile, ...]:
         """Those of the files that are there and trusted."""
-        # Nobody waits for a pipe, or reads a device to its end.
-        return tuple(file for path in paths if path.is_file() for file in self._file(path))
+        return tuple(file for path in paths for file in self._file(path, largest))
 
-    def _file(self, path: Path) -> Iterator[ProjectFile]:
+    def trusts_python(self, python: ProjectPython) -> bool:
+        """Whether an environment is trusted, which is asked about its `pyvenv.cfg`."""
+        config = Path(python.path).parent.parent / "pyvenv.cfg"
+        try:
+            content = read_bounded(config, LARGEST_BYTES) if config.exists() else b""
+        except Refused as refused:
+            self.problems.append(f"{python.name}: its pyvenv.cfg {refused}, and is left out.")
+            return False
+        trusted = self._trusted(config, content)
+        if not trusted:
+            self.ignored.append(config.parent)
+        return trusted
+
+    def _file(self, path: Path, largest: int) -> Iterator[ProjectFile]:
         name = path.relative_to(self._root)
+        if not os.path.lexists(path):
+            return
         try:
             if not path.resolve().is_relative_to(self._root.resolve()):
-                self.problems.append(f"{name} leads out of this project, and is left out.")
-                return
-            with path.open("rb") as file:
-                content = file.read(LARGEST_BYTES + 1)
-        except OSError as error:
-            self.problems.append(f"{name} cannot be read, and is left out: {error.strerror}.")
+                raise Refused("leads out of this project")
+            content = read_bounded(path, largest)
+        except (Refused, OSError, RuntimeError) as refused:
+            # What cannot be resolved is a circle of links.
+            why = refused if isinstance(refused, Refused) else "cannot be read"
+            self.problems.append(f"{name} {why}, and is left out.")
             return
-        if len(content) > LARGEST_BYTES:
-            self.problems.append(f"{name} is larger than 64 KB, and is left out.")
-        elif self._trusted(path, content):
+        if self._trusted(path, content):
             yield ProjectFile(path, content)
         else:
             self.ignored.append(path)
 
 
-def _is_root(folder: Path) -> bool:
-    return (folder / ".git").exists() or (folder / ".terp").is_dir()
-
-
-def _named(folder: Path) -> Path:
+def named_instructions(folder: Path) -> Path:
     """The file of instructions of a folder, which need not be there."""
-    found = (folder / name for name in INSTRUCTIONS if (folder / name).is_file())
+    found = (folder / name for name in INSTRUCTIONS if os.path.lexists(folder / name))
     return next(found, folder / INSTRUCTIONS[0])

@@ -17,6 +17,7 @@ class Facts:
     `python` is the version of the kernel's Python, or ""; `packages` are those that were asked for. In
     `stateless` languages a run leaves nothing for the next. `shared` tells of kernels of somebody else.
     Without `code` none of it is run. `tier` is what confines it, or "none"; "" when that is not known.
+    Confined, there may be no `network`.
     """
 
     system: str
@@ -29,6 +30,7 @@ class Facts:
     shared: str = ""
     code: bool = True
     tier: str = ""
+    network: bool = True
 
 
 _SHELL = """
@@ -39,6 +41,11 @@ _CONFINED = {"": "", "none": " Nothing confines the code: it can do what the use
 
 _STATELESS = """
 - In {} each run is a whole program or file: nothing stays there."""
+
+_HELD = """
+- Code is confined ({}): it writes only below the working directory and $TMPDIR, sees no keys or passwords, \
+and {}. /tmp may be a folder of its own that nobody else sees: leave results in the working directory. What \
+is blocked fails, and the result says so. Do not work around it: the user can allow more with /allow."""
 
 
 def system_prompt(
@@ -74,8 +81,10 @@ def _own(facts: Facts) -> str:
     python = f"python (version {facts.python})" if facts.python else "python"
     packages = f" Python packages that are there: {', '.join(facts.packages)}." if facts.packages else ""
     languages = ", ".join(python if language == "python" else language for language in facts.languages)
-    confined = _CONFINED.get(facts.tier, f" The code is confined by {facts.tier}.")
+    confined = _CONFINED.get(facts.tier, "")
     shell = _SHELL if "shell" in facts.languages else ""
+    closed = "has the network" if facts.network else "has no network"
+    shell += "" if facts.tier in _CONFINED else _HELD.format(facts.tier, closed)
     shared = f"\n- {facts.shared}" if facts.shared else ""
     more = shell + shared + (_STATELESS.format(", ".join(facts.stateless)) if facts.stateless else "")
     return f"""\

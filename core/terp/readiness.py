@@ -8,6 +8,10 @@ from terp.messages import Attachment
 from terp.outputs import Error
 from terp.tool import Call
 
+# Programs of other languages look for files of their own in the directory that they start in, as deno for
+# its `deno.json`: they wait until their code was approved.
+_LOOKS_AT_NOTHING = ("python", "shell", "sql")
+
 
 class Preparation(Protocol):
     """Makes something ready for code that was approved or typed, with consent where that is needed."""
@@ -81,7 +85,7 @@ class Readiness:
         Raises:
             KernelStartFailed: it did not come up.
         """
-        if not self.waits(kernel.language):
+        if kernel.language in _LOOKS_AT_NOTHING and not self.waits(kernel.language):
             await kernel.start()
 
     async def after(self, call: Call, kernel: Kernel, error: Error | None) -> str:

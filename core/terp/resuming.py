@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from terp.conversation import Conversation
-from terp.events import SessionResumed
+from terp.events import Noticed, SessionResumed
 from terp.history import History
 from terp.kernels.protocol import Kernels
+from terp.log import EventLog
 from terp.messages import Result, ToolCall, User
 from terp.store.reading import LeftOver, Stored
 from terp.tool import Misunderstood, understand
@@ -86,3 +87,12 @@ def _note(event: SessionResumed) -> str:
     named = ", ".join(event.gone[:_NAMED]) + (" and others" if len(event.gone) > _NAMED else "")
     gone = f"these variables are gone: {named}" if named else "all variables of earlier runs are gone"
     return f"[This conversation was resumed. The kernel is new: {gone}; imports must be done again.]"
+
+
+def resume(stored: Stored, conversation: Conversation, kernels: Kernels, log: EventLog) -> Resumption:
+    """The conversation settled, and the person told."""
+    resumption = Resumption(stored, conversation, kernels)
+    log.append(resumption.event)
+    for notice in stored.notices:
+        log.append(Noticed(notice))
+    return resumption

@@ -28,6 +28,7 @@ from terp.outputs import (
     ToolWorking,
 )
 from terp.plain import without_escapes
+from terp.sandbox.denials import Denials
 from terp.tool import Call
 
 
@@ -46,7 +47,8 @@ class Runner:
     """Runs calls in a kernel: logs every output, keeps the full text, saves pictures.
 
     `type_in` answers code that waits for a line, and returns what the model should know of that;
-    `serve` answers code that calls a service of terp. `runs` is how many the session had before.
+    `serve` answers code that calls a service of terp. `runs` is how many the session had before, `denials`
+    what finds out about a kernel's run what it was kept from.
     """
 
     def __init__(
@@ -56,12 +58,14 @@ class Runner:
         type_in: Callable[[InputRequest, Kernel], Awaitable[str]],
         serve: Callable[[BackCall, Kernel], Coroutine[Any, Any, None]],
         runs: int = 0,
+        denials: Callable[[Kernel], Denials] = lambda _: Denials(None),
     ) -> None:
         self._runs = runs
         self._log = log
         self._artifacts = artifacts
         self._type_in = type_in
         self._serve = serve
+        self._denials = denials
 
     async def run(self, call: Call, kernel: Kernel, *, timeout_s: float, max_chars: int) -> Observed:
         """Run an approved call to its end.
@@ -71,7 +75,8 @@ class Runner:
         """
         number = self._runs + 1
         spool = self._artifacts.spool(str(number))
-        watched = _Watched(call, kernel, Observation(max_chars, kernel.cwd), spool, number)
+        seen = Observation(max_chars, kernel.cwd)
+        watched = _Watched(call, kernel, seen, spool, number, self._denials(kernel))
         started, began = False, time.monotonic()
         running = kernel.execute(call.code, run_id=call.id, number=number, timeout_s=timeout_s)
         try:
@@ -93,6 +98,9 @@ class Runner:
         self._show(call, watched.flood.ended())
         if watched.spool.failure:
             self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
+        if denied := watched.denials.told():
+            self._log.append(Noticed(denied))
+            watched.observation.remark(denied)
         text = watched.observation.text(ended, watched.spool.path)
         finished = CodeFinished(
             call.id,
@@ -126,6 +134,7 @@ class Runner:
         elif isinstance(output, Display):
             watched.spool.add(described(output).rstrip("\n") + "\n")
         watched.observation.add(output)
+        watched.denials.add(output)
         self._show(watched.call, watched.flood.passed(output))
         if isinstance(output, InputRequest):
             watched.beside.begin(self._ask(watched, output))
@@ -158,6 +167,7 @@ class _Watched:
     observation: Observation
     spool: Spool
     number: int
+    denials: Denials
     flood: Flood = field(default_factory=Flood)
     beside: Beside = field(default_factory=Beside)
     error: Error | None = None

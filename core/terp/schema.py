@@ -14,6 +14,7 @@ _TYPES: Mapping[str, Mapping[str, Any]] = {
     "whole": {"type": "integer"},
     "number": {"type": "number"},
     "names": {"type": "array", "items": {"type": "string", "minLength": 1}},
+    "mapping": {"type": "object"},
 }
 
 
@@ -44,9 +45,19 @@ def _property(row: Setting) -> dict[str, Any]:
     if row.kind in ("whole", "number"):
         low, high = row.limits
         made |= {"minimum": low} if high == _NO_LIMIT else {"minimum": low, "maximum": high}
+    if row.kind == "mapping":
+        return {**made, "additionalProperties": _entry(row)}
     if row.default is not None and row.default in made.get("enum", [row.default]):
         made["default"] = list(row.default) if isinstance(row.default, tuple) else row.default
     return made
+
+
+def _entry(row: Setting) -> dict[str, Any]:
+    """One entry of a group."""
+    if row.each is None:
+        return {"type": "string"}
+    fields = {field.name: _property(field) for field in table(row.each).values()}
+    return {"type": "object", "additionalProperties": False, "properties": fields}
 
 
 def _about(row: Setting) -> str:

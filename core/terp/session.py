@@ -1,6 +1,6 @@
 """`Session`: a conversation, its kernels and the person behind them."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from terp.artifacts import OUTPUTS, Artifacts
 from terp.between_runs import BetweenRuns
 from terp.conversation import Conversation
+from terp.equipment import Equipment
 from terp.errors import SessionError
-from terp.events import Event, Noticed, TurnStarted
+from terp.events import Event, TurnStarted
 from terp.history import History, PastTurn
 from terp.interrupts import Interrupts
 from terp.kernels.protocol import Kernels
@@ -25,20 +26,16 @@ from terp.proposals import Proposals
 from terp.questions import Answer, Questions
 from terp.readiness import Readiness
 from terp.runs import Runner
+from terp.sandbox.denials import denials_of
 from terp.services import Service, Services
 from terp.store.protocol import Keeping
 from terp.tool import Call
-from terp.tools.toolbox import Toolbox
 from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun
 from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
-    from terp.attaching import Attaching
-    from terp.briefing import Briefing
-    from terp.packages.missing import MissingPackages
-    from terp.pythons.choosing import PythonChoice
     from terp.rerun import Cell
     from terp.resuming import Resumption
     from terp.store.reading import Stored
@@ -50,11 +47,8 @@ class Session:
     `folder` takes pictures and full outputs; it is made when the first of them is written. `keeper` writes
     down what happens, and knows what was stored before, with which the session then goes on: in a folder
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
-    implements `Keeping`. All parts are closed by `aclose`. Whoever puts the session together sets `pythons`,
-    which decides about the Python that runs the code, and `packages`, which installs into it; both stay None
-    where kernels run elsewhere. `attaching` exchanges kernels for those of somebody else, `briefing` makes
-    the system prompt of settings; `teach` lets the model read a text with the next message. The functions of
-    `toolbox` are in the Python kernel, and run when the model calls them as tools.
+    implements `Keeping`. Whoever puts the session together fills its `equipment`; `teach` lets the model read
+    a text with the next message. All parts are closed by `aclose`.
     """
 
     def __init__(
@@ -80,12 +74,8 @@ class Session:
         self._history = stored.history if stored else History()
         self._past = Past(self._history, self.log, self._copy)
         self.readiness = Readiness()
-        self.pythons: PythonChoice | None = None
-        self.toolbox = Toolbox()
-        self.packages: MissingPackages | None = None
-        self.attaching: Attaching | None = None
+        self.equipment = Equipment()
         self.teach = self._history.note
-        self.briefing: Briefing | None = None
         self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
             model,
@@ -97,12 +87,22 @@ class Session:
             calls=stored.calls if stored else 0,
         )
         drawn, guarded = self._playing.drawn, self._playing.guarded
-        self._proposals = Proposals(self.log, self._questions, person, drawn, lambda: self.toolbox.names)
+        self._proposals = Proposals(
+            self.log, self._questions, person, drawn, lambda: self.equipment.toolbox.names
+        )
         self.voice = Voice(self.log, self._questions, person, drawn)
         self._services = Services(self._questions, person, drawn, guarded)
         artifacts, runs = Artifacts(folder / OUTPUTS, folder), stored.last_run if stored else 0
         self._services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
-        self._runner = Runner(self.log, artifacts, self._services.type_in, self._services.serve, runs)
+        services = self._services
+        self._runner = Runner(
+            self.log,
+            artifacts,
+            services.type_in,
+            services.serve,
+            runs,
+            lambda kernel: denials_of(self.equipment.confinement, kernel),
+        )
         self._closed = False
         self._between = BetweenRuns(self.log)
         self._stop_listening = kernels.listen(self._between)
@@ -201,9 +201,8 @@ class Session:
         after = self.log.last
         kernel = self.kernels.get(language)
         call = Call(f"{TYPED}{after + 1}", kernel.language, code)
-        typed = TypedRun(
-            call, kernel, self.readiness, self._runner, self.limits, self.log, Interrupts(), self.teach
-        )
+        stop = Interrupts()
+        typed = TypedRun(call, kernel, self.readiness, self._runner, self.limits, self.log, stop, self.teach)
         async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
                 yield event
@@ -341,6 +340,10 @@ class Session:
         """
         return self.log.follow(self.log.resumed_at if after is None else after)
 
+    def tell_besides(self, what: Callable[[], Awaitable[str]]) -> None:
+        """Let `what` give more text of the system prompt, asked before each request."""
+        self._conversation.besides = what
+
     def offer(self, name: str, service: Service) -> None:
         """Let code in the kernels call `service` by `name`; what it raises is raised there."""
         self._services.offer(name, service)
@@ -357,19 +360,16 @@ class Session:
             ending.callback(self.log.close)
             ending.push_async_callback(self._conversation.model.aclose)
             ending.push_async_callback(self._playing.last_words)
+            ending.push_async_callback(self.equipment.aclose)
             ending.push_async_callback(self.kernels.aclose)
             ending.callback(self._stop_listening)
             ending.callback(self._warming.cancel)
             await self.interrupt()
 
     def _resume(self, stored: "Stored") -> "Resumption":
-        from terp.resuming import Resumption  # noqa: PLC0415  (a new session has nothing to go on with)
+        from terp.resuming import resume  # noqa: PLC0415  (a new session has nothing to go on with)
 
-        resumption = Resumption(stored, self._conversation, self.kernels)
-        self.log.append(resumption.event)
-        for notice in stored.notices:
-            self.log.append(Noticed(notice))
-        return resumption
+        return resume(stored, self._conversation, self.kernels, self.log)
 
     def _forget_left_over(self) -> None:
         """The conversation takes another way than that of the turn that broke off."""
@@ -392,7 +392,7 @@ class Session:
             self.log,
             Interrupts(),
             self._between.text,
-            self.toolbox.names,
+            self.equipment.functions,
             left_over,
             first_step,
         )

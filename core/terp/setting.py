@@ -4,13 +4,15 @@ A field of a dataclass declares one with `setting(…)`, which keeps what a pers
 metadata; `table(…)` reads the rows back.
 """
 
+import json
 import math
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
-Kind = Literal["text", "switch", "whole", "number", "names"]
+Kind = Literal["text", "switch", "whole", "number", "names", "mapping"]
 Source = Literal["flag", "variable", "user", "project", "wire"]
 """Who sets a value: a call, its environment, the person's files, those of a project, a client of a server."""
 T = TypeVar("T")
@@ -34,6 +36,9 @@ class Setting:
     `are_paths` are relative to the file of settings that they stand in. `sources` says who may set it: what
     could let code, keys or words out of the person's hands is for that person alone, and so is every row
     that does not say otherwise.
+
+    A "mapping" holds entries by name: text, or instances of the dataclass `each`, whose fields are settings
+    and whose `problem` says what is wrong with one. `keys` is the form of the names. It has no flag.
     """
 
     about: str
@@ -48,6 +53,8 @@ class Setting:
     sources: tuple[Source, ...] = BY_PERSON
     are_paths: bool = False
     optional: str = ""
+    each: Any = None
+    keys: str = ".+"
     name: str = ""
     default: Any = None
 
@@ -62,6 +69,11 @@ class Setting:
         return "user" in self.sources
 
     @property
+    def has_flag(self) -> bool:
+        """Whether a flag sets it; a group of entries does not fit into one."""
+        return self.kind != "mapping"
+
+    @property
     def rule(self) -> str:
         """What a value must be, to follow "must be"."""
         if self.choices:
@@ -74,6 +86,7 @@ class Setting:
             "whole": f"a whole number, {span}",
             "number": f"a number, {span}",
             "names": "a list of names",
+            "mapping": "a group of entries by name",
         }[self.kind]
 
     def parse(self, text: str) -> Any:
@@ -88,6 +101,8 @@ class Setting:
             return tuple(name for part in text.split(",") if (name := part.strip()))
         if self.kind == "switch":
             return _truth(text)
+        if self.kind == "mapping":
+            return self.checked(json.loads(text))
         return self._within_limits(int(text) if self.kind == "whole" else float(text))
 
     def checked(self, value: Any) -> Any:
@@ -104,11 +119,31 @@ class Setting:
             return self._one_of_the_choices(os.fspath(value))
         if self.kind == "switch" and isinstance(value, bool):
             return value
+        if self.kind == "mapping" and isinstance(value, Mapping):
+            return {self._key(name): self._entry(one) for name, one in value.items()}
         numbers = int if self.kind == "whole" else int | float
         # To Python, True is a whole number.
         if self.kind in ("whole", "number") and isinstance(value, numbers) and not isinstance(value, bool):
             return self._within_limits(value)
         raise ValueError(value)
+
+    def _key(self, name: Any) -> str:
+        if not isinstance(name, str) or not re.fullmatch(self.keys, name):
+            raise ValueError(name)
+        return name
+
+    def _entry(self, value: Any) -> Any:
+        if self.each is None:
+            return Setting(self.about).checked(value)
+        if isinstance(value, self.each):
+            return value
+        rows = table(self.each)
+        if not isinstance(value, Mapping) or not value.keys() <= rows.keys():
+            raise ValueError(value)
+        made = self.each(**{name: rows[name].checked(one) for name, one in value.items()})
+        if made.problem:
+            raise ValueError(made.problem)
+        return made
 
     def _one_of_the_choices(self, text: str) -> str:
         if self.choices and text not in self.choices:
@@ -136,9 +171,11 @@ def _truth(text: str) -> bool:
 
 def setting(default: T, about: str, **facts: Any) -> T:
     """A field that is a setting; its kind follows from the default unless `facts` name one."""
-    kinds = {bool: "switch", int: "whole", float: "number", tuple: "names"}
+    kinds = {bool: "switch", int: "whole", float: "number", tuple: "names", dict: "mapping"}
     facts.setdefault("kind", kinds.get(type(default), "text"))
     row = Setting(about, default=default, **facts)
+    if isinstance(default, Mapping):
+        return cast("T", field(default_factory=dict, hash=False, metadata={"setting": row}))
     return field(default=default, metadata={"setting": row})
 
 

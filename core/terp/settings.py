@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from terp.mcp_servers.declared import McpServer
 from terp.setting import BY_ANYBODY, BY_CALL, BY_PROJECT, setting
 
 BUILT_IN = "built-in"
@@ -24,6 +25,12 @@ class Settings:
         flags=("-m",),
         metavar="NAME",
         unset="found by the keys in the environment, else a local server",
+    )
+    discover: str = setting(
+        "any",
+        "where a model is looked for when none is named: keys first, or this machine alone",
+        group="model",
+        choices=("any", "local"),
     )
     fallback_models: tuple[str, ...] = setting(
         (),
@@ -247,6 +254,13 @@ class Settings:
     tools: tuple[str, ...] = setting(
         (), "files that declare tools: .py, .yaml, .json", group="code", metavar="FILE,…", are_paths=True
     )
+    mcp_servers: Mapping[str, McpServer] = setting(
+        {},
+        "MCP servers, whose tools become functions in the Python kernel",
+        group="code",
+        each=McpServer,
+        keys=r"[A-Za-z_][A-Za-z0-9_-]*",
+    )
     search_provider: str = setting(
         "",
         "who searches the web",
@@ -256,6 +270,38 @@ class Settings:
     )
     search_url: str = setting(
         "", "address of a SearXNG server, or of another provider", group="code", metavar="URL"
+    )
+
+    sandbox: str = setting(
+        "auto",
+        "what holds the code back: auto confines it when it runs unasked",
+        group="safety",
+        choices=("auto", "off", "workspace", "strict", "docker"),
+    )
+    sandbox_required: bool = setting(
+        False, "run no code where no sandbox works, instead of saying so", group="safety"
+    )
+    network: bool = setting(
+        True, "whether confined code has the network; --no-net closes it", group="safety", flags=("--net",)
+    )
+    memory_limit_mb: int = setting(
+        0, "memory of each process of the code", group="safety", unit="MB", unset="no limit"
+    )
+    max_processes: int = setting(
+        0,
+        "processes and threads of yours while code runs; does not bind root",
+        group="safety",
+        unset="no limit",
+    )
+    max_file_mb: int = setting(
+        0, "size of a file that the code writes", group="safety", unit="MB", unset="no limit"
+    )
+    docker_image: str = setting(
+        "",
+        "for docker: an image with Python and ipykernel",
+        group="safety",
+        metavar="IMAGE",
+        unset="Jupyter's minimal-notebook",
     )
 
     theme: str = setting(

@@ -142,6 +142,13 @@ class EchoKernel:
         for listener in self._listeners:
             listener.late_output(run_id, output)
 
+    async def rest(self) -> Sequence[str]:
+        """Tell that it ended, if it was started."""
+        started, self.generation = self.generation, 0
+        for listener in self._listeners if started else ():
+            listener.changed(self.language, "stopped", "")
+        return (self.language,) if started else ()
+
     async def start(self) -> None:
         """Count the start."""
         self.generation = max(1, self.generation)

@@ -125,13 +125,14 @@ def understand(
     languages: Sequence[str],
     *,
     aliases: Mapping[str, str] | None = None,
-    functions: Collection[str] = (),
+    functions: Collection[str] | Mapping[str, str] = (),
     call_id: str = "",
 ) -> Call | Misunderstood:
     """What a tool call asks to run, or why that cannot be told.
 
     `languages` are those that can run, the default first; `aliases` further spellings of them.
-    `functions` are names in the Python kernel: a call of one becomes the code that calls it.
+    `functions` are names in the Python kernel: a call of one becomes the code that calls it. A mapping has
+    the names that models may use, and what each is in Python.
     `call_id` replaces the provider's id. Broken arguments are never repaired: that can change what runs.
     """
     try:
@@ -147,7 +148,7 @@ def _read(
     call: ToolCall,
     languages: Sequence[str],
     aliases: Mapping[str, str] | None,
-    functions: Collection[str],
+    functions: Collection[str] | Mapping[str, str],
 ) -> tuple[str, str]:
     written = call.raw or call.arguments
     if len(written) > MAX_ARGUMENTS:
@@ -156,8 +157,10 @@ def _read(
             "ran. Let code produce large data, or write it to a file in several calls."
         )
     name = plain_name(call.name)
-    if name in functions:
-        return _function_call(name, written, language_of("python", languages, aliases))
+    whole = call.name.partition("<|")[0].strip().removeprefix("functions.")
+    if known := next((one for one in (whole, name) if one in functions), ""):
+        function = functions[known] if isinstance(functions, Mapping) else known
+        return _function_call(function, written, language_of("python", languages, aliases))
     implied = implied_language(name, languages, aliases)
     if implied is None:
         available = ", ".join([NAME, *sorted(functions)])

@@ -1,7 +1,7 @@
 """The turn: ask the model, run what the person approves, let the model read the results, again."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 
 from terp import tool
@@ -34,7 +34,8 @@ class Turn:
     """One turn over the parts of a session. `run` logs its events and ends with `TurnFinished`.
 
     `left_over` are calls of a reply before, which a turn that broke off has not come to; `first_step`
-    is the number of the next reply. A call of one of `functions` runs as the Python code that calls it.
+    is the number of the next reply. A call of one of `functions` runs as the Python code that calls
+    what stands for it there.
     """
 
     conversation: Conversation
@@ -46,7 +47,7 @@ class Turn:
     log: EventLog
     interrupts: Interrupts
     late: Callable[[], str]
-    functions: Collection[str] = ()
+    functions: Mapping[str, str] = field(default_factory=dict)
     left_over: Sequence[tuple[str, ToolCall]] = ()
     first_step: int = 1
     running: Kernel | None = None

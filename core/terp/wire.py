@@ -30,7 +30,7 @@ def from_json(data: Mapping[str, Any]) -> Event:
     Raises:
         ValueError: it is no event of this version; the message names it.
     """
-    kind = _event_types().get(data.get("event", ""))
+    kind = event_types().get(data.get("event", ""))
     if kind is None:
         raise ValueError(f"unknown event {data.get('event')!r}")
     event: Event = _build(kind, data)
@@ -39,7 +39,7 @@ def from_json(data: Mapping[str, Any]) -> Event:
 
 def event_names() -> Collection[str]:
     """What events are called in JSON."""
-    return _event_types().keys()
+    return event_types().keys()
 
 
 def record_to_json(record: Record) -> dict[str, Any]:
@@ -61,12 +61,14 @@ def _tag(kind: type) -> str:
 
 
 @cache
-def _event_types() -> dict[str, type]:
+def event_types() -> dict[str, type]:
+    """The kinds of events by what they are called in JSON."""
     return {_tag(kind): kind for kind in typing.get_args(events.Event)}
 
 
 @cache
-def _output_types() -> dict[str, type]:
+def output_types() -> dict[str, type]:
+    """The kinds of outputs by what they are called in JSON."""
     return {_tag(kind): kind for kind in typing.get_args(outputs.Output)}
 
 
@@ -75,7 +77,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _encode(value: Any) -> Any:
-    if type(value) in _output_types().values():
+    if type(value) in output_types().values():
         return {"kind": _tag(type(value)), **_fields(value)}
     if dataclasses.is_dataclass(value):
         return _fields(value)
@@ -107,7 +109,7 @@ def _build(kind: type, data: Mapping[str, Any]) -> Any:
 
 def _decode(hint: Any, value: Any) -> Any:
     if hint == outputs.Output:
-        kind = _output_types().get(value.get("kind", ""))
+        kind = output_types().get(value.get("kind", ""))
         if kind is None:
             raise ValueError(f"unknown output {value.get('kind')!r}")
         return _build(kind, value)

@@ -1,18 +1,22 @@
 """Where code runs as settings say: kernels, the tools in them, and what code needs before it runs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from terp.artifacts import OUTPUTS
 from terp.attaching import found_for, told
 from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.kernels.provisioning import provisioner_of
+from terp.keys import with_keys
 from terp.packages.missing import MissingPackages, Policy
 from terp.places import Places, find_places
+from terp.project import Project
 from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
+from terp.sandbox.wishes import confinement_of
 from terp.settings import Settings
 from terp.store.places import Place
 from terp.tools.offering import OffersServices, offer_tools
@@ -30,7 +34,8 @@ class Workbench:
     """What a session's code has, and code without a session as well.
 
     `wanted` is the Python that settings and surroundings ask for, None for terp's own. `told` is what the
-    person must know of a kernel of somebody else, if one is used.
+    person must know of a kernel of somebody else, if one is used. `keyed` is `environ` with the keys that
+    are kept: for what asks a provider, and not for the code or an installer.
     """
 
     kernels: LocalKernels
@@ -39,6 +44,7 @@ class Workbench:
     told: str
     settings: Settings
     environ: Mapping[str, str]
+    keyed: Mapping[str, str]
     places: Places
 
     def pythons(self, voice: "Voice") -> PythonChoice:
@@ -57,45 +63,64 @@ class Workbench:
 
     def offer(self, to: OffersServices, voice: "Voice") -> None:
         """Offer what the tools call from a kernel."""
-        offer_tools(to, voice, self.settings, self.environ)
+        offer_tools(to, voice, self.settings, self.keyed, lambda: self.kernels.network)
 
 
 def workbench(
     settings: Settings,
     *,
-    cwd: str,
+    project: Project,
     environ: Mapping[str, str],
     folder: Path,
     prelude: str = "",
+    unasked: Callable[[], bool] | None = None,
     found: "Found | None" = None,
 ) -> Workbench:
-    """Kernels and tools as `settings` say. No kernel is started; that of somebody else is what was `found`.
+    """Kernels and tools as `settings` say, and what is trusted of a project. No kernel is started.
 
-    `folder` is written by terp alone; `prelude` is code that the Python kernel runs at every start.
+    `folder` is written by terp alone; `prelude` is code that the Python kernel runs at every start. `unasked`
+    tells whether code runs without a question, as settings say unless it is given. The kernel of somebody
+    else that was `found` runs its language.
 
     Raises:
         SettingsError: a language is one that terp does not know, or a tool file cannot be read.
+        KeyringFailed: the key is in the system's keyring, which does not give it.
+        NoSandbox: a sandbox is required, and none works here.
     """
     places = find_places(environ)
-    kernels = LocalKernels(cwd, kernel_options(settings), environ=environ)
+    confinement = confinement_of(settings, project.cwd, environ, unasked)
+    confinement.check()
+    confinement.outputs = str(folder / OUTPUTS)
+    confinement.readable = tuple(map(str, folder.glob("stdin*")))
+    options = kernel_options(settings)
+    kernels = LocalKernels(str(project.cwd), options, environ=environ, confinement=confinement)
     own = (settings.record, settings.replay, str(places.history))
     kernels.own_files = tuple(path for path in own if path)
     kernels.own_folders = _own_folders(places, Path(kernels.cwd), folder)
     told_of = told(found, kernels.begin_with(found.attachment)) if found else ""
-    toolbox = read_toolbox(settings, environ, places, kernels)
+    keyed = with_keys(environ, settings.model, *settings.fallback_models)
+    toolbox = read_toolbox(settings, keyed, places, kernels, project.tools)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
-    wanted = wanted_python(settings.python, environ, kernels.cwd)
-    return Workbench(kernels, toolbox, wanted, told_of, settings, environ, places)
+    wanted = wanted_python(settings.python, environ, kernels.cwd, project.python)
+    return Workbench(kernels, toolbox, wanted, told_of, settings, environ, keyed, places)
 
 
 async def open_bench(
-    settings: Settings, *, cwd: str, environ: Mapping[str, str], place: Place, prelude: str = ""
+    settings: Settings,
+    *,
+    project: Project,
+    environ: Mapping[str, str],
+    place: Place,
+    prelude: str = "",
+    unasked: Callable[[], bool] | None = None,
 ) -> "Workbench | GatewayBench":
     """Kernels and tools as `settings` say: of this machine, or of a gateway, which is asked what it has.
 
     `place` is where the session's files go; `prelude` is code that the Python kernel runs at every start.
+    `unasked` tells whether code runs without a question, as settings say unless it is given.
 
     Raises:
+        NoSandbox: a sandbox is required, and there is none where the code runs.
         SettingsError: a language is not there, a tool file cannot be read, or settings exclude each other.
         KernelStartFailed: a kernel or a gateway that is to be used does not answer, or lets nobody in.
     """
@@ -104,9 +129,17 @@ async def open_bench(
     if settings.gateway_url:
         from terp.kernels.remote.bench import open_gateway  # noqa: PLC0415  (most code runs here)
 
-        return await open_gateway(settings, cwd=cwd, environ=environ, place=place, prelude=prelude)
-    found = await found_for(settings, environ, cwd)
-    return workbench(settings, cwd=cwd, environ=environ, folder=place.folder, prelude=prelude, found=found)
+        return await open_gateway(settings, project=project, environ=environ, place=place, prelude=prelude)
+    found = await found_for(settings, environ, str(project.cwd))
+    return workbench(
+        settings,
+        project=project,
+        environ=environ,
+        folder=place.folder,
+        prelude=prelude,
+        unasked=unasked,
+        found=found,
+    )
 
 
 def install_policy(settings: Settings) -> Policy:

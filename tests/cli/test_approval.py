@@ -264,6 +264,8 @@ async def test_what_code_can_do_as_well_is_not_asked_where_code_runs_unasked(
     person = desk().person
     person.always = True
     assert await person.allow(Consent("Change a.txt as shown above?", as_code=True))
+    calls = Choice("Call mcp.time.now()?", (Option("y", "yes"), Option("n", "no")), as_code="y")
+    assert await person.choose(calls) == "y"
 
 
 @pytest.mark.parametrize(

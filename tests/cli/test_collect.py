@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from terp_cli.collect import collect
+from tests.awkward import NAMES
 
 
 def test_files_are_gathered_and_none_is_overwritten(tmp_path: Path) -> None:
@@ -12,6 +15,16 @@ def test_files_are_gathered_and_none_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("new")
     assert collect([str(tmp_path / "a.csv"), str(tmp_path / "gone.csv")], folder) == [folder / "a-2.csv"]
     assert (folder / "a.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_of_any_name_is_gathered_beside_one_of_that_name(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / name).write_text("old")
+    (tmp_path / name).write_text("new")
+    [found] = collect([str(tmp_path / name)], folder)
+    assert (found.read_text(), (folder / name).read_text()) == ("new", "old")
 
 
 def test_what_is_there_already_stays(tmp_path: Path) -> None:

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from terp.places import Places
-from terp.pythons.remembered import Remembered, remembered_in
 from terp.settings import Settings
+from terp.trust.standing import standing_of
 from terp_cli.doctor import Patient, report, told
-from terp_cli.machine import landlock_version
 from tests.cli.screens import Terminal
 
 
@@ -50,19 +49,15 @@ def test_sessions_that_others_can_read_are_wrong(tmp_path: Path) -> None:
     assert code == 1
 
 
-def test_it_says_that_nothing_is_confined(tmp_path: Path) -> None:
+def test_it_says_what_confines_code(tmp_path: Path) -> None:
     _, lines = examined(tmp_path)
-    assert any(line.startswith("- sandbox") and "confines nothing" in line for line in lines)
-
-
-def test_the_version_of_landlock_is_a_number() -> None:
-    assert landlock_version() >= 0
+    assert any("the next kernel has the tier none: sandbox is auto" in line for line in lines)
 
 
 def test_without_any_model_there_is_something_to_repair(tmp_path: Path) -> None:
     code, lines = examined(tmp_path)
     at = lines.index("! model     no model can be asked; terp demo works without one.")
-    assert lines[at + 1].strip() == "→ set a key such as OPENAI_API_KEY, or start a local server."
+    assert lines[at + 1].strip() == "→ terp keys set openai (or another), or start a local server."
     assert (code, lines[-1]) == (1, "1 to repair, marked !")
 
 
@@ -96,18 +91,18 @@ def test_the_environment_of_the_project_is_named_with_what_becomes_of_it(tmp_pat
     out, environ = io.StringIO(), {"HOME": "/nowhere", "OLLAMA_HOST": "127.0.0.1:9"}
     places = Places(tmp_path / "home", tmp_path / "home")
     report(Patient(Settings(), places, environ, out, cwd=str(tmp_path)))
-    Remembered(remembered_in(places.state)).keep(str(tmp_path), str(python), "own")
+    standing_of(tmp_path, environ, places).answer("yes", keep=True)
     report(Patient(Settings(), places, environ, out, cwd=str(tmp_path)))
     told = [line[2:] for line in out.getvalue().splitlines() if "of this project" in line]
     assert told == [
-        "kernel    .venv of this project may run the code: you are asked before it does.",
-        "kernel    .venv of this project does not run the code, as you decided.",
+        "kernel    .venv of this project does not run the code: the project is not trusted (terp trust).",
+        "kernel    .venv of this project runs the code: the project is trusted (terp trust).",
     ]
 
 
 def test_its_lines_are_broken_between_words(tmp_path: Path) -> None:
     shown = _on_a_terminal(tmp_path, TERM="xterm")
-    assert "\n            → approve only code you understand" in shown
+    assert "\n            code that runs unasked." in shown
     assert [line for line in shown.splitlines() if len(line) > 80] == []
 
 

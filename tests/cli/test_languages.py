@@ -16,6 +16,6 @@ def test_what_is_missing_comes_last_and_tells_how_to_get_it() -> None:
         ("python", "here", "/usr/bin/python3"),
         ("c", "here", "/usr/bin/gcc; every run begins anew"),
         ("powershell", "here", "/usr/bin/pwsh; not tested"),
-        ("javascript, typescript", "here", "/usr/bin/deno; variables are not listed"),
+        ("javascript, typescript", "here", "/usr/bin/deno; no /vars"),
         ("ruby", "missing", "apt install ruby"),
     ]

@@ -1,10 +1,14 @@
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from terp_cli.mentions import Mentions, as_mentions, mentions
+from terp_cli.mentions import Mentions, as_mentions, mention, mentions
 from terp_cli.missed_mentions import missed
+from tests.awkward import NAMES
 
 
 @pytest.fixture
@@ -85,3 +89,20 @@ def test_a_dropped_address_of_a_file_names_that_file(tmp_path: Path, name: str) 
 )
 def test_any_other_paste_stays_text(pasted: str) -> None:
     assert as_mentions(pasted) == ""
+
+
+@given(st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1))
+def test_a_file_of_any_name_can_be_mentioned(name: str) -> None:
+    if name in (".", "..") or len(name.encode()) > 255:
+        return
+    with TemporaryDirectory() as folder:
+        Path(folder, name).touch()
+        found = mentions(f"sum {mention(name)} up", Path(folder))
+    assert [Path(file).name for file in found.files] == [name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_of_an_awkward_name_can_be_mentioned(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    found = mentions(f"sum {mention(name)} up", tmp_path)
+    assert [Path(file).name for file in found.files] == [name]

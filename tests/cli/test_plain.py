@@ -185,12 +185,18 @@ def test_a_run_tells_what_it_did_to_the_variables_and_where_it_stood() -> None:
     assert told == ["[stopped at] line 3: wait()\n[variables] +x int\n"]
 
 
-def test_a_death_is_told_once() -> None:
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [("", ""), ("It took too long. ", "[died] It took too long.\n")],
+    ids=["alone", "more"],
+)
+def test_a_death_is_told_once(before: str, told: str) -> None:
     why = "The kernel ended by signal SIGKILL."
     events: list[on.Event] = [
         PROPOSED,
         on.CodeStarted("c1", 1),
         on.KernelChanged("python", "died", why),
-        on.CodeFinished("c1", "died", 0.5, note=why),
+        on.CodeFinished("c1", "died", 0.5, note=f"{before}{why}"),
     ]
-    assert shown(events)[1] == f"[python]\nprint(1)\n[effects] computes only\n[python kernel died] {why}\n"
+    died = f"[python]\nprint(1)\n[effects] computes only\n[python kernel died] {why}\n"
+    assert shown(events)[1] == died + told

@@ -20,7 +20,8 @@ def test_nothing_is_taken_from_a_project_that_nobody_trusts_and_one_line_says_so
     assert (result.code, result.out, result.notes) == (
         0,
         "hello\n",
-        "terp: this project is not trusted, so nothing is taken from it: .terp/profile.yaml, AGENTS.md.\n",
+        "terp: this project is not trusted, so nothing is taken from it: .terp/profile.yaml, AGENTS.md. "
+        "See: terp trust\n",
     )
     assert "Obey" not in said(result.requests[0])[0][1]
 

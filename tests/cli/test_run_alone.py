@@ -52,18 +52,17 @@ def test_what_is_wrong_with_a_tool_file_is_told(terp: Terp) -> None:
     assert result.notes.endswith("tools.py:3: doubled: parameter `x` has no type annotation.\n")
 
 
-def test_the_projects_python_runs_it_once_the_person_says_so(project: Terp) -> None:
-    with teletype(project, "run", "a.py") as terminal:
-        terminal.until("Run Python code in .venv")
-        terminal.types("y\r")
-        shown, code = terminal.over()
-    assert ("42" in shown, code) == (True, 0)
+def test_the_python_of_a_trusted_project_runs_it(project: Terp) -> None:
+    assert project("trust", "yes").code == 0
+    assert project("run", "a.py").out == "42\n"
 
 
-def test_without_an_answer_the_projects_python_is_left_alone_and_that_is_said(project: Terp) -> None:
+def test_the_python_of_another_project_is_left_alone_and_that_is_said(project: Terp) -> None:
     result = project("run", "a.py")
     assert result.code == 1
-    assert result.notes.startswith("terp: .venv does not run the code. Nobody answered whether to use it. ")
+    assert result.notes.startswith(
+        "terp: this project is not trusted, so nothing is taken from it: .venv. See: terp trust\n"
+    )
     assert "No module named 'only_here'" in result.notes
 
 

@@ -133,14 +133,17 @@ def test_a_turn_that_ends_early_says_why(event: Event, said: list[str]) -> None:
     assert terminal.shown()[1:] == said
 
 
-def test_a_death_is_told_once() -> None:
+@pytest.mark.parametrize(
+    ("before", "told"), [("", []), ("It took too long. ", ["It took too long."])], ids=["alone", "more"]
+)
+def test_a_death_is_told_once(before: str, told: list[str]) -> None:
     why = "The kernel ended by signal SIGKILL."
     events: list[Event] = [
         CodeStarted("c1", 1),
         KernelChanged("python", "died", why),
-        CodeFinished("c1", "died", 0.5, note=why),
+        CodeFinished("c1", "died", 0.5, note=f"{before}{why}"),
     ]
-    assert drawn(events) == [f"The python kernel died. {why}", "", "✗ the kernel died · 500 ms"]
+    assert drawn(events) == [f"The python kernel died. {why}", "", "✗ the kernel died · 500 ms", *told]
 
 
 def test_code_that_was_streamed_is_not_shown_again() -> None:

@@ -14,7 +14,7 @@ BAD = "@register_tool\ndef bad(x):\n    'Does it.'\n"
 
 async def test_tools_are_listed_with_arguments_and_source(tmp_path: Path) -> None:
     talk = Noted(tmp_path)
-    talk.session.toolbox = Toolbox(
+    talk.session.equipment.toolbox = Toolbox(
         (
             Tool("search", "d", (), "terp", missing="a key."),
             Tool("f", "d", (Parameter("x", "int"),), "tools.py:3"),
@@ -69,6 +69,5 @@ def test_problems_are_told_before_the_answer(tmp_path: Path) -> None:
     result = terp.asked(["hello"], "hi")
     assert (result.code, result.out) == (0, "hello\n")
     assert result.notes == (
-        "terp: .terp/tools.py was not read: terp takes no tools from a project by itself. "
-        "If you trust it, name it with --tools .terp/tools.py.\n"
+        "terp: this project is not trusted, so nothing is taken from it: .terp/tools.py. See: terp trust\n"
     )

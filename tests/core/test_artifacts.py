@@ -58,3 +58,16 @@ def test_a_page_with_half_of_a_surrogate_pair_is_saved(tmp_path: Path) -> None:
 def test_a_page_is_kept_where_plain_text_says_nothing(tmp_path: Path, plain: str, suffix: str) -> None:
     saved = Artifacts(tmp_path).save("c1", Display({"text/plain": plain, "text/html": "<b>x</b>"}))
     assert Path(saved.path).suffix == suffix
+
+
+@pytest.mark.parametrize(
+    ("mime", "name"), [("audio/wav", "1-1.wav"), ("audio/mpeg", "1-1.mp3"), ("application/pdf", "1-1.pdf")]
+)
+def test_what_no_terminal_shows_is_kept_as_a_file(tmp_path: Path, mime: str, name: str) -> None:
+    saved = Artifacts(tmp_path).save("1", Display({mime: "aGVsbG8=", "text/plain": "<a sound>"}))
+    assert (saved.path, Path(saved.path).read_bytes()) == (str(tmp_path / name), b"hello")
+
+
+def test_bytes_that_cannot_be_read_are_no_file(tmp_path: Path) -> None:
+    display = Display({"audio/wav": "!", "text/plain": "<a sound>"})
+    assert Artifacts(tmp_path).save("1", display) == display

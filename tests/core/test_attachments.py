@@ -8,6 +8,7 @@ import pytest
 from terp.attachments import attach, with_attachments
 from terp.errors import AttachmentError
 from terp.messages import Attachment
+from tests.awkward import NAMES
 from tests.core.test_peek import PNG
 
 
@@ -79,11 +80,26 @@ def test_a_file_below_the_working_directory_stays(cwd: Path) -> None:
     assert [path.name for path in cwd.iterdir()] == ["sub"]
 
 
-@pytest.mark.parametrize("name", ["my data.csv", "数据.csv", "emoji 🎉.txt", ".hidden", "a.tar.gz"])
+@pytest.mark.parametrize("name", [*NAMES, ".hidden", "a.tar.gz"])
 def test_any_name_is_kept(tmp_path: Path, cwd: Path, name: str) -> None:
     (tmp_path / name).write_text("x")
     [attached] = attach([str(tmp_path / name)], cwd, _copied)
     assert (attached.name, (cwd / name).read_text()) == (name, "x")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_copy_under_any_name_leaves_what_is_there(tmp_path: Path, cwd: Path, name: str) -> None:
+    (tmp_path / name).write_text("new")
+    (cwd / name).write_text("mine")
+    [attached] = attach([str(tmp_path / name)], cwd, _copied)
+    assert attached.name != name
+    assert ((cwd / name).read_text(), (cwd / attached.name).read_text()) == ("mine", "new")
+
+
+def test_a_name_that_is_no_line_is_shown_as_python_writes_it(cwd: Path) -> None:
+    (cwd / "a\nb").write_text("x")
+    [attached] = attach([str(cwd / "a\nb")], cwd)
+    assert attached.note.startswith(r"[Attachment: 'a\nb'] It is in the working directory: 1 byte")
 
 
 def test_every_missing_file_is_told_and_nothing_copied(tmp_path: Path, cwd: Path) -> None:

@@ -28,7 +28,11 @@ async def opened(tmp_path: Path, server: Loopback) -> AsyncIterator[tuple[Sessio
         "SHOWN": "yes",
     }
     settings = Settings(
-        model="openai/scripted", api_base=server.url, auto_run=True, languages=("python",), retries=0
+        model="openai/scripted",
+        api_base=server.url,
+        auto_run=True,
+        languages=("python", "html", "svg"),
+        retries=0,
     )
     names = ("model", "api_base", "auto_run", "languages", "retries")
     given = {name: getattr(settings, name) for name in names}
@@ -102,16 +106,19 @@ async def test_a_kernel_that_runs_starts_anew_only_for_what_reaches_it_at_the_st
 
 async def test_where_no_code_is_run_there_is_no_tool_and_a_call_is_refused(tmp_path: Path) -> None:
     touches: Any = Call(code=f"open({str(tmp_path / 'ran')!r}, 'w')")
-    with serving("one", touches, "sorry") as server:
+    with serving(Call(code="1 + 1"), "two", touches, "sorry") as server:
         async with opened(tmp_path, server) as (session, before, environ):
             await answers(session, "first")
             await change_settings(session, Change(before, replace(before, code=False)), environ)
             events = await answers(session, "second")
-    assert ["tools" in request for request in server.requests] == [True, False, False]
-    assert "no code is run" in system(server, 1)
+    assert ["tools" in request for request in server.requests] == [True, True, False, False]
+    # Providers refuse calls in the history of a request without tools.
+    roles = [message["role"] for message in server.requests[2]["messages"]]
+    assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert "no code is run" in system(server, 2)
     reason = "No code is run in this session, and there is no tool. Answer in words."
-    assert of(CodeRejected, events) == [CodeRejected("c1", reason)]
-    assert server.requests[2]["messages"][-1]["content"] == reason
+    assert of(CodeRejected, events) == [CodeRejected("c2", reason)]
+    assert server.requests[3]["messages"][-1]["content"].endswith(reason)
     assert not (tmp_path / "ran").exists()
 
 

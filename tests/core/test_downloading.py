@@ -38,6 +38,8 @@ def address() -> Iterator[str]:
         ("/a/b%20c.csv?x=1#y", "b c.csv"),
         ("/%2e%2e%2fetc%2fx.csv", "_etc_x.csv"),
         ("/", "download"),
+        ("/-rf%0a.csv", "-rf_.csv"),
+        (f"/{'%C3%A9' * 200}.csv", f"{'é' * 125}.csv"),
     ],
 )
 def test_a_file_is_named_after_the_end_of_its_address(

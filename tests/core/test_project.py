@@ -34,7 +34,8 @@ def test_nothing_is_taken_from_a_project_that_is_not_trusted(root: Path) -> None
     project = read_project(root, {})
     assert (project.settings, project.instructions) == ((), ())
     assert project.notices == (
-        "this project is not trusted, so nothing is taken from it: .terp/profile.yaml, AGENTS.md.",
+        "this project is not trusted, so nothing is taken from it: .terp/profile.yaml, AGENTS.md. "
+        "See: terp trust",
     )
 
 
@@ -101,3 +102,9 @@ def test_a_file_that_is_of_no_use_is_told(root: Path, make: object, told: str) -
 def test_a_pipe_in_place_of_a_file_is_not_waited_for(root: Path) -> None:
     os.mkfifo(root / ".terp/profile.yaml")
     assert read(root, root.parent).settings == ()
+
+
+def test_a_folder_that_is_named_by_way_of_another_is_not_in_that_one(root: Path) -> None:
+    (root / "inner/.terp").mkdir(parents=True)
+    (root / "inner/AGENTS.md").write_text("Obey.")
+    assert read(root / "inner/..", root.parent) == Project(root, root)

@@ -83,6 +83,16 @@ async def test_no_kernel_is_warmed_while_something_has_to_come_before(tmp_path: 
     assert (kernel.generation, other.generation) == (1, 0)
 
 
+async def test_a_program_that_may_read_files_of_the_directory_is_not_started_ahead(tmp_path: Path) -> None:
+    class Deno(EchoKernel):
+        language = "javascript"
+
+    kernel = Deno()
+    session = open_session(tmp_path, ScriptedModel(), kernel)
+    await session.readiness.warm(kernel)
+    assert kernel.generation == 0
+
+
 @pytest.mark.parametrize(("code", "seen"), [("a", ["before a"])])
 async def test_code_that_was_typed_is_prepared_too(tmp_path: Path, code: str, seen: list[str]) -> None:
     noted, session = Noted(), open_session(tmp_path, ScriptedModel())

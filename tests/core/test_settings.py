@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from terp.errors import SettingsError
+from terp.mcp_servers.declared import McpServer
 from terp.setting import Setting, table
 from terp.setting_variables import from_environment
 from terp.settings import Given, Settings, combine
@@ -128,3 +129,38 @@ def test_variables_that_are_nearly_nothing_of_terp_are_left_alone() -> None:
 )
 def test_a_program_gives_values_in_their_own_types(name: str, value: Any, kept: Any) -> None:
     assert table(Settings)[name].checked(value) == kept
+
+
+def test_servers_come_from_a_variable_as_json() -> None:
+    text = '{"files": {"command": "x", "args": ["a"], "env": {"K": "v"}, "timeout_s": 5}}'
+    given = from_environment({"TERP_MCP_SERVERS": text})["mcp_servers"]
+    assert given.value == {"files": McpServer(command="x", args=("a",), env={"K": "v"}, timeout_s=5)}
+
+
+def test_servers_come_from_a_program_as_they_are_or_as_plain_values() -> None:
+    server = McpServer(url="http://h/mcp", headers={"A": "b"})
+    row = table(Settings)["mcp_servers"]
+    plain = {"url": "http://h/mcp", "headers": {"A": "b"}}
+    assert row.checked({"one": server, "two": plain}) == {"one": server, "two": server}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "x",
+        '{"a": 3}',
+        '{"a": {}}',
+        '{"a b": {"command": "x"}}',
+        '{"a": {"comand": "x"}}',
+        '{"a": {"command": "x", "env": {"A": 1}}}',
+        '{"a": {"command": "x", "url": "http://h"}}',
+    ],
+)
+def test_servers_that_cannot_be_are_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="must be a group of entries by name"):
+        from_environment({"TERP_MCP_SERVERS": text})
+
+
+def test_a_group_of_entries_has_no_flag() -> None:
+    assert [row.name for row in table(Settings).values() if not row.has_flag] == ["mcp_servers"]

@@ -32,16 +32,16 @@ async def variables(talk: Talk, name: str) -> None:
     # A language that runs comes before a variable that is called like it.
     if only := [kernel for kernel in started if kernel.language == name]:
         started, name = only, ""
-    silent = [kernel.language for kernel in started if not namespaces.tells(kernel)]
-    if silent:
-        talk.say(f"The variables of {' and '.join(silent)} cannot be listed.")
     tables: dict[str, list[Variable]] = {}
     for language, one in await namespaces.variables():
         if name in one.name and language in [kernel.language for kernel in started]:
             tables.setdefault(language, []).append(one)
-    if not tables and not silent:
-        talk.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
     _show_tables(talk, tables, titled=len(started) > 1)
+    silent = [kernel.language for kernel in started if not namespaces.tells(kernel)]
+    if silent:
+        talk.say(f"The variables of {' and '.join(silent)} cannot be listed.")
+    elif not tables:
+        talk.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
 
 
 def _show_tables(talk: Talk, tables: "Mapping[str, Sequence[Variable]]", *, titled: bool) -> None:
@@ -66,9 +66,10 @@ async def which_languages(talk: Talk, _: str) -> None:
 
 async def which_tools(talk: Talk, _: str) -> None:
     """The functions that the model can call, and where they come from."""
-    toolbox = talk.session.toolbox
-    if toolbox.tools:
-        talk.show(columns(listed_tools(toolbox), talk.width, ("bold", "", "dim")))
+    toolbox, servers = talk.session.equipment.toolbox, talk.session.equipment.servers
+    tools = (*toolbox.tools, *(servers.tools if servers else ()))
+    if tools:
+        talk.show(columns(listed_tools(tools), talk.width, ("bold", "", "dim")))
     else:
         talk.say("There are no tools: they are functions of the Python kernel, and Python does not run here.")
     talk.say(*toolbox.problems)

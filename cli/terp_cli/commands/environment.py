@@ -18,7 +18,7 @@ _MOST_NAMES = 20
 
 async def python(talk: Talk, argument: str) -> None:
     """Which Python runs the code; with an argument, another one."""
-    pythons = talk.session.pythons
+    pythons = talk.session.equipment.pythons
     if pythons is None:
         raise TerpError("The Python that runs the code is not chosen here.")
     before = pythons.current
@@ -26,7 +26,7 @@ async def python(talk: Talk, argument: str) -> None:
         talk.say(
             f"{before.path}, {_version(before.path)}: {before.why}."
             if before
-            else "It is decided with the first Python code, with a question."
+            else "It is decided with the first Python code."
         )
         return
     chosen = await pythons.use(argument)
@@ -41,6 +41,11 @@ async def python(talk: Talk, argument: str) -> None:
     talk.say(f"Code runs in {one_line(chosen.path)}, {_version(chosen.path)}.{lost}")
 
 
+async def trust(talk: Talk, _: str) -> None:
+    """Whether the files of the project count; asked where nobody has decided."""
+    talk.say(await talk.trust())
+
+
 def _version(path: str) -> str:
     version = version_of(path)
     return f"Python {version}" if version else "a Python of unknown version"
@@ -51,15 +56,15 @@ async def install(talk: Talk, argument: str) -> None:
     names = argument.split()
     if not names:
         raise misused("install", "it needs the name of a package.")
-    if talk.session.packages is None:
+    if talk.session.equipment.packages is None:
         raise TerpError("Packages cannot be installed into a kernel that runs elsewhere.")
-    await talk.session.packages.install(names)
+    await talk.session.equipment.packages.install(names)
     talk.say(f"Installed {', '.join(names)}.")
 
 
 async def attach(talk: Talk, target: str) -> None:
     """How others use the kernel of this session; with a name, somebody else's kernel in its place."""
-    attaching = talk.session.attaching
+    attaching = talk.session.equipment.attaching
     if attaching is None:
         raise TerpError("The kernels of this session run elsewhere and cannot be exchanged.")
     if target == OWN:

@@ -79,6 +79,13 @@ TABLE = (
         "Each with its arguments and where it comes from; for those that cannot work here, what is missing.",
     ),
     Command(
+        "mcp", "[NAME|restart NAME]", "tell which MCP servers there are, and how they are", "Code",
+        "servers.mcp",
+        "With NAME it lists the functions of that server, and the file of what it writes to stderr; restart "
+        "NAME ends it and starts it anew.",
+        completes="servers.names",
+    ),
+    Command(
         "attach", "[FILE|NAME|own]", "share this kernel, or take one that runs in Jupyter or VS Code", "Code",
         "environment.attach",
         "Without an argument it tells how other programs use this conversation's kernel. FILE is the "
@@ -105,6 +112,12 @@ TABLE = (
         completes="code.run_numbers", shows=True,
     ),
     Command(
+        "open", "[N|PATH]", "open a page or a picture outside the terminal", "Code", "shown.open_shown",
+        "The last one that was shown, that of run N, or a file. A page goes to $BROWSER where that is set, "
+        "all else to what the desktop has for it (xdg-open, open).",
+        completes="shown.runs_with_pictures", shows=True,
+    ),
+    Command(
         "edit", "[N]", "bring code back to the input line", "Code", "code.edit",
         "The last piece of code, or that of run N, as a line of >>> or !: change it and enter it, and it "
         "runs without the model. Ctrl+X Ctrl+E opens it in your editor.",
@@ -114,6 +127,11 @@ TABLE = (
         "restart", "[LANGUAGE]", "start the kernel anew", "Code", "code.restart",
         "Variables and imports are gone; files and the conversation stay.",
         completes="code.languages",
+    ),
+    Command(
+        "allow", "PATH|network", "let confined code write there, or use the network", "Code",
+        "switches.allow",
+        "Until the session ends. A kernel that runs must be started anew for it; you are asked.",
     ),
     Command(
         "sessions", "", "list the earlier sessions of this directory", "Session",
@@ -156,6 +174,12 @@ TABLE = (
         "With NAME its settings count from now on, below flags and variables, and what that changes is told. "
         "The conversation stays; a kernel starts anew only where it has to, after a question.",
         completes="profile.names",
+    ),
+    Command(
+        "trust", "", "tell what this project would change, and trust it or not", "terp",
+        "environment.trust",
+        "Settings, instructions, tools and the Python of a project count once you trust its files as they "
+        "are. What you decide here counts from the next start on; terp trust does the same outside of one.",
     ),
     Command(
         "clear", "", "clear the screen", "terp", "switches.clear",

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from terp.errors import TerpError
+from terp.paths import typed_path
 from terp_cli.commands.rows import counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
@@ -102,14 +103,15 @@ async def load_message(talk: Talk, path: str) -> None:
 def _scrubber(talk: Talk) -> "Scrubber":
     """What takes the secrets of this call's environment out."""
     from terp.kernels.remote.address import token_value  # noqa: PLC0415  (see above)
+    from terp.keys import with_keys  # noqa: PLC0415
     from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
 
-    environ, settings = talk.environ, talk.settings
-    token = token_value(settings, environ)
+    environ, settings = with_keys(talk.environ, keyring=False), talk.settings
+    token = token_value(settings, talk.environ)
     return Scrubber(secrets_in(environ, environ.get(settings.api_key_env, ""), token))
 
 
 def _place(talk: Talk, path: str) -> Path:
     kernels = talk.session.kernels
     cwd = kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd
-    return Path(cwd) / Path(path).expanduser()
+    return Path(cwd) / typed_path(path)

@@ -11,6 +11,8 @@ from terp_cli.commands.telling import shown
 if TYPE_CHECKING:
     from terp.changing import Change
 
+_VALUE_CHARS = 16
+
 
 async def use(talk: Talk, name: str) -> None:
     """Which profile is in use, and which there are; with a name, that one from now on."""
@@ -41,8 +43,13 @@ def _list(talk: Talk) -> None:
 
 def _lines(change: "Change") -> Iterator[tuple[str, str, str]]:
     for name in change.names:
-        before, after = (shown(getattr(settings, name)) for settings in (change.before, change.after))
+        before, after = (_short(shown(getattr(one, name))) for one in (change.before, change.after))
         yield f"  {name}", f"{before} → {after}", change.after.origin(name)
+
+
+def _short(value: str) -> str:
+    line = " ".join(value.split())
+    return line if len(line) <= _VALUE_CHARS else line[: _VALUE_CHARS - 1] + "…"
 
 
 def names(talk: Talk, begun: str) -> Iterable[str]:

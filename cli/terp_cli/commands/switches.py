@@ -1,5 +1,10 @@
 """Commands that change how things are shown or asked about: most switch something on or off."""
 
+from collections.abc import Sequence
+
+from terp.kernels.pages import PageKernel
+from terp.kernels.runtimes.sql import SqlKernel
+from terp.sandbox.tier import is_confined
 from terp.setting import table
 from terp.settings import Settings
 from terp_cli.commands.table import misused
@@ -18,6 +23,57 @@ async def auto_run(talk: Talk, word: str) -> None:
     else:
         talk.auto_run = _on("auto_run", word)
     talk.say(asking(talk))
+    if talk.auto_run:
+        await _confine(talk)
+
+
+async def allow(talk: Talk, what: str) -> None:
+    """Let confined code write somewhere, or have the network, until the session ends."""
+    confinement = talk.session.equipment.confinement
+    if confinement is None:
+        raise misused("allow", "the code does not run on this machine.")
+    if not what:
+        raise misused("allow", "it takes a path, or the word network.")
+    if what == "network":
+        confinement.allow_network()
+        told = "Code may use the network in this session."
+    else:
+        path = confinement.allow(what)
+        told = f"Code may read and write {path} in this session."
+    held = [language for language, tier in _running(talk).items() if is_confined(tier)]
+    if not held:
+        talk.say(told)
+        return
+    talk.say(told, "What a kernel may do is fixed when it starts.")
+    await _offer_restart(talk, held)
+
+
+async def _confine(talk: Talk) -> None:
+    """Offer to start those kernels anew that were started unconfined."""
+    confinement = talk.session.equipment.confinement
+    if confinement is None or not is_confined(confinement.what):
+        return
+    free = [language for language, tier in _running(talk).items() if not is_confined(tier)]
+    if free:
+        talk.say(f"The sandbox ({confinement.what}) holds kernels from their start; these run without it.")
+        await _offer_restart(talk, free)
+
+
+async def _offer_restart(talk: Talk, languages: Sequence[str]) -> None:
+    names = ", ".join(languages)
+    if await talk.ask(f"Start {names} anew now? Variables there are lost; files stay."):
+        for language in languages:
+            await talk.session.kernels.get(language).restart()
+        talk.say(f"Started anew: {names}.")
+
+
+def _running(talk: Talk) -> dict[str, str]:
+    """The kernels that run as processes, by language, with what confines them."""
+    kernels = talk.session.kernels
+    running = (kernels.get(language) for language in kernels.languages)
+    # What shows a page runs nothing; SQL is the Python kernel.
+    others = (PageKernel, SqlKernel)
+    return {one.language: one.tier for one in running if one.generation and not isinstance(one, others)}
 
 
 def asking(talk: Talk) -> str:
@@ -67,8 +123,8 @@ def _state(talk: Talk) -> str:
 
 
 def _means(talk: Talk) -> str:
-    kernels = talk.session.kernels
-    tiers = {kernels.get(language).tier for language in kernels.languages}
-    if "none" in tiers:
+    confinement = talk.session.equipment.confinement
+    free = any(not is_confined(tier) for tier in _running(talk).values())
+    if confinement is None or free or not is_confined(confinement.what):
         return "Nothing confines it: it can do whatever you can do on this machine and over the network."
-    return f"It is confined by {', '.join(sorted(tiers))}."
+    return confinement.told

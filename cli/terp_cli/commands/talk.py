@@ -4,22 +4,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from terp.equipment import Equipment
 from terp.kernels.protocol import Kernels
 from terp.log import Record
 from terp.messages import Attachment, Message
 from terp.places import Places
 from terp.settings import Settings
-from terp.tools.toolbox import Toolbox
 from terp_cli.commands.saved import SavedSession
 
 if TYPE_CHECKING:
     # There is a prompt before there is rich.
     from rich.text import Text
 
-    from terp.attaching import Attaching
     from terp.changing import Change
-    from terp.packages.missing import MissingPackages
-    from terp.pythons.choosing import PythonChoice
 
 
 class Named(Protocol):
@@ -68,20 +65,8 @@ class Conversation(Protocol):
         """Where code runs."""
 
     @property
-    def pythons(self) -> "PythonChoice | None":
-        """The choice of the Python that runs the code; None where that is not chosen here."""
-
-    @property
-    def toolbox(self) -> Toolbox:
-        """The functions that the model can call in the Python kernel."""
-
-    @property
-    def attaching(self) -> "Attaching | None":
-        """What exchanges kernels for those of somebody else; None where none can be."""
-
-    @property
-    def packages(self) -> "MissingPackages | None":
-        """What installs packages; None where kernels run elsewhere."""
+    def equipment(self) -> Equipment:
+        """What there is for the code besides kernels: a Python, packages, tools, servers."""
 
     @property
     def log(self) -> Log:
@@ -199,6 +184,13 @@ class Talk(Protocol):
 
         Raises:
             TerpError: it cannot.
+        """
+
+    async def trust(self) -> str:
+        """How the project stands, once the person was asked about it.
+
+        Raises:
+            TerpError: there is nobody to ask.
         """
 
     async def use_profile(self, name: str) -> "Change | None":

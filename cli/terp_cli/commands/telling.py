@@ -2,7 +2,7 @@
 
 import asyncio
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from terp import __version__
 from terp.events import ModelCalled, UsageReported
@@ -29,8 +29,8 @@ def shown(value: object) -> str:
     """A value as people read it."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return text if value not in (None, "", ()) else "–"
+    text = ", ".join(map(str, value)) if isinstance(value, tuple | Mapping) else str(value)
+    return text if value not in (None, "", (), {}) else "–"
 
 
 def setting_names(_: Talk, begun: str) -> Iterable[str]:
@@ -50,7 +50,8 @@ def known_models(talk: Talk, begun: str) -> Iterable[str]:
 
     Nobody is asked for them: this is for every key that is pressed.
     """
-    from terp.models.discovery import keyed_models  # noqa: PLC0415  (a prompt that waits needs none)
+    from terp.keys import with_keys  # noqa: PLC0415  (a prompt that waits needs none)
+    from terp.models.discovery import keyed_models  # noqa: PLC0415
     from terp.profiles import Profiles  # noqa: PLC0415
     from terp.store.catalogue import Catalogue  # noqa: PLC0415
 
@@ -60,7 +61,8 @@ def known_models(talk: Talk, begun: str) -> Iterable[str]:
         talk.session.model.name,
         *Catalogue(talk.places.sessions).models(),
         *Profiles(talk.places.profiles).models(),
-        *(found.model for found in keyed_models(talk.environ)),
+        # No key of a keyring is asked for: that may take an answer.
+        *(found.model for found in keyed_models(with_keys(talk.environ, keyring=False))),
     )
     return (name for name in dict.fromkeys(known) if begun.lower() in name.lower())
 
@@ -71,7 +73,7 @@ async def doctor(talk: Talk, _: str) -> None:
     from terp_cli import streams  # noqa: PLC0415
 
     model = talk.session.model.name
-    attaching = talk.session.attaching
+    attaching = talk.session.equipment.attaching
     places = [one.place for one in attaching.current.values()] if attaching else []
     patient = checks.Patient(
         talk.settings, talk.places, talk.environ, streams.stdout(), model=model, attached=tuple(places)

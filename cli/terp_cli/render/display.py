@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, TypeVar
 
 from rich.text import Text
@@ -58,7 +59,7 @@ def display_rows(
     elif not (picture and path):
         rows += _of_words(data, width(), path, ascii_only=ascii_only)
     if path:
-        kind = picture.removeprefix("image/").partition("+")[0] or "html"
+        kind = picture.removeprefix("image/").partition("+")[0] or PurePath(path).suffix[1:] or "html"
         rows.append(Text.assemble((f"{one_line(kind)} ", look.DIM), one_line(path)))
     return rows
 

@@ -237,7 +237,7 @@ class SpokenTurn:
         cut = self._output is not None and self._output.cut
         self._output = None
         # The death was told when it happened.
-        note = event.note if event.note != self._obituary else ""
+        note = event.note.removesuffix(self._obituary).rstrip()
         self._obituary = ""
         # A number in groups would be read as several numbers.
         changed = _GAP.sub("", delta_words(event.changes, event.more_changes))

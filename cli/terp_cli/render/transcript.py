@@ -341,8 +341,8 @@ class Transcript:
             self._begin("", None)
         output = self._part
         self._end_part()
-        if finished.note == self._obituary:
-            finished = replace(finished, note="")
+        # What the kernel's death has told is not told again.
+        finished = replace(finished, note=finished.note.removesuffix(self._obituary).rstrip())
         cut = isinstance(output, OutputStream) and output.cut
         told = output.saved if isinstance(output, OutputStream) else set()
         # A picture that was drawn and saved is one: its file was named below it.

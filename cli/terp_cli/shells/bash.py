@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from terp_cli.shells.entries import Entry, Value, providers, verbs_with
+from terp.keys import key_providers
+from terp_cli.shells.entries import Entry, Value, verbs_with
 from terp_cli.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 
 _HEAD = """\
@@ -74,7 +75,7 @@ def _arms(entries: Sequence[Entry], profiles: Sequence[str]) -> Iterator[str]:
     yield f"        {_NO_FILES}"
     yield from _sessions("        ")
     yield f"    elif [[ {_AFTER} == @({_after('provider')}) ]]; then"
-    yield f"        {_NO_FILES}; words=({' '.join(providers())})"
+    yield f"        {_NO_FILES}; words=({' '.join(key_providers())})"
     yield f"    elif [[ {_AFTER} == @({_after('profile')}) ]]; then"
     yield from _profiles(profiles, "        ")
     yield "    fi ;;"

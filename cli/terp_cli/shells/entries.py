@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from terp.models.providers import PROVIDERS
 from terp.setting import Setting
 from terp_cli.flags import Flag, all_flags, long_names
 from terp_cli.subcommands import VERBS
@@ -44,11 +43,6 @@ def verbs_with(offered: str) -> list[tuple[str, str]]:
         for verb, row in rows.items()
         if row.offers == offered
     ]
-
-
-def providers() -> list[str]:
-    """The providers that take a key."""
-    return sorted(name for name, provider in PROVIDERS.items() if provider.key_envs)
 
 
 def _meaning(flag: Flag) -> tuple[str, object]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from terp_cli.shells.entries import Entry, providers, verbs_with
+from terp.keys import key_providers
+from terp_cli.shells.entries import Entry, verbs_with
 from terp_cli.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 
 _HEAD = """\
@@ -70,7 +71,7 @@ def _subcommands() -> Iterator[str]:
     for name, verb in verbs_with("profile"):
         yield f"complete -c terp -n '__terp_after terp {name} {verb}' -a '(__terp_profiles)'"
     for name, verb in verbs_with("provider"):
-        yield f"complete -c terp -n '__terp_after terp {name} {verb}' -x -a '{' '.join(providers())}'"
+        yield f"complete -c terp -n '__terp_after terp {name} {verb}' -x -a '{' '.join(key_providers())}'"
 
 
 def _flag(entry: Entry) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from terp_cli.shells.entries import Entry, providers, verbs_with
+from terp.keys import key_providers
+from terp_cli.shells.entries import Entry, verbs_with
 from terp_cli.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 
 _HEAD = """\
@@ -80,7 +81,7 @@ def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
         "@WITH_SESSIONS@": _after("session"),
         "@WITH_PROVIDERS@": _after("provider"),
         "@WITH_PROFILES@": _after("profile"),
-        "@PROVIDERS@": " ".join(providers()),
+        "@PROVIDERS@": " ".join(key_providers()),
         "@FLAGS@": "\n".join(f"        {spec} \\" for entry in entries for spec in _specs(entry)),
     }
     text = _HEAD

@@ -15,6 +15,7 @@ from terp.export.story import Story
 from terp.export.telling import story_of
 from terp.log import Record
 from terp.models.scrubbing import Scrubber
+from terp.paths import numbered
 
 Format = Literal["ipynb", "py", "md", "html"]
 FORMATS: tuple[Format, ...] = ("ipynb", "py", "md", "html")
@@ -134,4 +135,4 @@ def _taken(path: Path) -> bool:
 def _names(target: Path) -> Iterator[Path]:
     yield target
     for number in count(2):
-        yield target.with_name(f"{target.stem}-{number}{target.suffix}")
+        yield numbered(target, number)

@@ -103,5 +103,9 @@ class Way(Protocol):
     def results_lag(self) -> bool:
         """Whether a result may come after the kernel has said that it is idle."""
 
+    @property
+    def tier(self) -> str:
+        """What confines it: "none" when nothing does."""
+
     def load(self) -> Callable[[], Connection]:
         """What makes the connection. Imports what that needs, which takes long: meant for a thread."""

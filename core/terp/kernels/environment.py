@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from terp.paths import typed_path
 from terp.pythons.interpreter import Interpreter, has_module, own_interpreter
 
 # Everything else stays out: a kernel runs code of a model, and keys live in environment variables.
@@ -41,6 +42,10 @@ def kernel_environment(environ: Mapping[str, str], env_pass: Iterable[str] = ())
     """The allowed part of `environ`, with names (or patterns such as `AWS_*`) added by `env_pass`."""
     patterns = (*_PASSED.split(), *env_pass)
     kept = {name: value for name, value in environ.items() if _matches(name, patterns)}
+    if "PYTHONPATH" in kept:
+        # An empty name, which a stray `:` makes, is the working directory: it joins with the first cell.
+        folders = kept["PYTHONPATH"].split(os.pathsep)
+        kept["PYTHONPATH"] = os.pathsep.join(one for one in folders if one not in ("", "."))
     return {**_SET, **kept}
 
 
@@ -59,7 +64,7 @@ def python_environment(interpreter: Interpreter, environment: Mapping[str, str])
 def find_python(python: str, environ: Mapping[str, str]) -> Interpreter:
     """The interpreter for Python kernels: the one asked for, the active environment's, or terp's own."""
     if python:
-        return Interpreter(str(Path(python).expanduser()), "as configured")
+        return Interpreter(str(typed_path(python)), "as configured")
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         prefix = environ.get(variable, "")
         if not prefix:

@@ -24,6 +24,7 @@ from terp.kernels.stopping import Stopping
 from terp.kernels.translation import RUN_NUMBER, Translator, report_of, wants_exit
 from terp.kernels.waiting import first_of, is_set_within
 from terp.outputs import FileChange, RunEnded, RunItem
+from terp.sandbox.tier import NONE
 
 _REMEMBERED_RUNS = 500
 _LOST = "Its variables are lost; the next run starts a new kernel."
@@ -37,7 +38,8 @@ class JupyterKernel:
 
     `way` says how to reach it, given the token with which the bootstrap in the kernel marks its
     calls home. `files` finds those that runs change, `place` says where it runs when that is not here. What a
-    run puts out past `max_output_chars` is counted and not kept.
+    run puts out past `max_output_chars` is counted and not kept. Who makes it sets `next_tier`, which tells
+    what confines it when it is started.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class JupyterKernel:
         self._cwd = cwd
         self._way = way
         self._tell = tell
+        self.next_tier: Callable[[], str] = lambda: NONE
         self._max_output_chars = max_output_chars
         self._token = secrets.token_hex(16)
         self._generation = 0
@@ -92,8 +95,8 @@ class JupyterKernel:
 
     @property
     def tier(self) -> str:
-        """Nothing confines it."""
-        return "none"
+        """What confines the kernel that runs, else the next one."""
+        return self._running.tier if self._running is not None else self.next_tier()
 
     @property
     def place(self) -> str:

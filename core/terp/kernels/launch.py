@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,8 @@ import terp
 from terp.importing import import_slow
 from terp.kernels.connection import Connection
 from terp.pythons.interpreter import Interpreter
+from terp.sandbox.tier import Confined
+from terp.sandbox.unconfined import unconfined
 
 # `-E` and `-P` keep the person's PYTHONPATH and directory away from the host; what it starts has them.
 _START = """
@@ -32,7 +34,8 @@ class Launch:
     `bootstrap` is code that the kernel runs silently before the first cell. `transport` is how messages
     travel: sockets in a private directory, or ports of 127.0.0.1 for kernels that know nothing else.
     `interrupt_by` is what stops the code: SIGINT to the kernel's process group, or a message. With
-    `results_lag` a result may come after the kernel has said that it is idle.
+    `results_lag` a result may come after the kernel has said that it is idle. It `needs` to read certain
+    folders, wherever they lie; `confined` is what holds it.
     """
 
     argv: Sequence[str]
@@ -45,6 +48,13 @@ class Launch:
     transport: Literal["ipc", "tcp"] = "ipc"
     interrupt_by: Literal["signal", "message"] = "signal"
     results_lag: bool = False
+    needs: tuple[str, ...] = ()
+    confined: Confined = field(default_factory=unconfined)
+
+    @property
+    def tier(self) -> str:
+        """What confines it."""
+        return self.confined.what
 
     @property
     def guest(self) -> None:
@@ -56,23 +66,30 @@ class Launch:
         return partial(import_slow("terp.kernels.process").KernelProcess, self)
 
 
-# These folders come last on the path, so that nothing in them shadows what the environment has itself, and
+# `-m` and `-c` look into the working directory first: a module there would run before any code was approved.
+# Before that is off the path nothing may be imported but what is part of the interpreter.
+# The folders come last on the path, so that nothing in them shadows what the environment has itself, and
 # not by a variable, so that no process the code starts inherits them.
-_WITH_FOLDERS = (
-    "import os, runpy, sys; sys.path += sys.argv.pop(1).split(os.pathsep); "
+_LAUNCH = (
+    "import sys; sys.path[:] = [one for one in sys.path if one]; "
+    "import os, runpy; sys.path += [one for one in sys.argv.pop(1).split(os.pathsep) if one]; "
     "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
 )
 
 
 def python_argv(python: Interpreter) -> Sequence[str]:
-    """The command line of an ipykernel, with the options that make it quick and quiet."""
-    folders = os.pathsep.join(python.folders)
-    start = ("-c", _WITH_FOLDERS, folders) if folders else ("-m", "ipykernel_launcher")
+    """The command line of an ipykernel, with the options that make it quick and quiet.
+
+    It imports nothing from its directory until the bootstrap lets it, with the first cell.
+    """
     return (
         python.path,
-        *start,
+        "-c",
+        _LAUNCH,
+        os.pathsep.join(python.folders),
         "-f",
         "{connection_file}",
+        "--InteractiveShellApp.ignore_cwd=True",
         # Many kernels would lock one SQLite file.
         "--HistoryManager.enabled=False",
         # The first completion through jedi takes over a second.

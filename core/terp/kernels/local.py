@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
 from terp.pythons.interpreter import Interpreter
+from terp.sandbox.confinement import Confinement, Wish
+from terp.sandbox.tier import NONE
 
 _INSIDE_PYTHON = ("sql",)
 
@@ -30,7 +33,8 @@ _INSIDE_PYTHON = ("sql",)
 class LocalKernels:
     """Implements `Kernels` with processes of this machine, started at first use.
 
-    `interpreter` is the Python for the next start of its kernel, once that was decided. `own_files` and what
+    `interpreter` is the Python for the next start of its kernel, once that was decided, and `functions` gives
+    code for that start beside the `prelude` of the options: what is known by then. `own_files` and what
     is below `own_folders`, set before a kernel is asked for, are written by terp itself and never a result of
     code. Nothing of Jupyter is imported before a kernel is started.
     """
@@ -41,18 +45,26 @@ class LocalKernels:
         options: KernelOptions | None = None,
         *,
         environ: Mapping[str, str] | None = None,
+        confinement: Confinement | None = None,
     ) -> None:
         self.cwd = str(Path(cwd or Path.cwd()).absolute())
         self.options = options or KernelOptions()
         self.elsewhere = ""
         self.resumed = False
         self.environ = os.environ if environ is None else environ
+        self.confinement = confinement or Confinement(Wish(), self.cwd, self.environ)
         self.interpreter: Interpreter | None = None
+        self.functions: Callable[[], str] = str
         self.own_files: tuple[str, ...] = ()
         self.own_folders: tuple[str, ...] = ()
         self._listeners = Listeners()
         self._kernels: dict[str, Kernel] = {}
         self._attached: dict[str, Attachment] = {}
+
+    @property
+    def network(self) -> bool:
+        """Whether code has the network, where it is confined."""
+        return self.confinement.network
 
     @property
     def languages(self) -> Sequence[str]:
@@ -107,6 +119,7 @@ class LocalKernels:
         name = self._language_of(attachment)
 
         def way(token: str) -> Way:
+            self.confinement.check_elsewhere(attachment.place)
             return attachment.way(token, self.options.prelude if name == "python" else "")
 
         kernel = self._jupyter(
@@ -131,15 +144,27 @@ class LocalKernels:
         self._attached.pop(language, None)
 
     def jupyter(self, language: str, way: Callable[[str], Way]) -> JupyterKernel:
-        """A kernel with what these kernels have in common."""
-        return self._jupyter(language, self.cwd, way, self._files())
+        """A kernel with what these kernels have in common: one process of this machine is confined here."""
+
+        def confined(token: str) -> Way:
+            made = way(token)
+            if isinstance(made, Launch):
+                return replace(made, confined=self.confinement.now(made.needs))
+            self.confinement.check_elsewhere(made.why)
+            return made
+
+        kernel = self._jupyter(language, self.cwd, confined, self._files())
+        kernel.next_tier = lambda: self.confinement.what
+        return kernel
 
     def provisioned(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
         """As `jupyter`, but started by the kernel provisioner that the person has named, if they have."""
         provisioner = self.options.provisioner
         if provisioner is None:
             return self.jupyter(language, launch)
-        return self.jupyter(language, lambda token: ProvisionedWay(launch(token), provisioner))
+        kernel = self.jupyter(language, lambda token: ProvisionedWay(launch(token), provisioner))
+        kernel.next_tier = lambda: NONE
+        return kernel
 
     def _jupyter(self, language: str, cwd: str, way: Callable[[str], Way], files: RunFiles) -> JupyterKernel:
         most = self.options.max_output_chars
@@ -151,6 +176,15 @@ class LocalKernels:
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Tell `listener` what happens outside runs."""
         return self._listeners.add(listener)
+
+    async def rest(self) -> Sequence[str]:
+        """End every kernel until it is asked for again, but for those of somebody else."""
+        theirs = {*self._attached, *(_INSIDE_PYTHON if "python" in self._attached else ())}
+        ours = {language: kernel for language, kernel in self._kernels.items() if language not in theirs}
+        for language, kernel in ours.items():
+            del self._kernels[language]
+            await kernel.aclose()
+        return tuple(language for language, kernel in ours.items() if kernel.generation)
 
     async def aclose(self) -> None:
         """End every kernel."""
@@ -192,7 +226,8 @@ class LocalKernels:
         return self._kernels[runtime.language]
 
     def _machine(self) -> Machine:
-        return Machine(self.environ, self.python.path, self.options.shell)
+        network = self.confinement.network or not self.confinement.wanted
+        return Machine(self.environ, self.python.path, self.options.shell, network=network)
 
     @cached_property
     def _here(self) -> Mapping[str, Runtime]:

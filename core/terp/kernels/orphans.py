@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 MARK = "TERP_KERNEL"
@@ -11,24 +12,31 @@ MARK = "TERP_KERNEL"
 # A line means that all is well; the end of the input without one, that terp was killed.
 _GUARD = """
 read line && exit 0
-kill -KILL -- "-$1" 2>/dev/null
+[ -n "$1" ] && kill -KILL -- "-$1" 2>/dev/null
 for environ in $(grep -ls "TERP_KERNEL=$2" /proc/[0-9]*/environ); do
     pid=${environ#/proc/}
     kill -KILL "${pid%/environ}" 2>/dev/null
 done
-rm -rf -- "$3"
+[ -n "$3" ] && rm -rf -- "$3"
+shift 3
+"$@"
 """
 
 
 class Guard:
     """A small shell that outlives terp by a moment, to end a kernel's process group if terp is killed.
 
-    The kernel itself ends with its parent anyway; its children would not.
+    The kernel itself ends with its parent anyway; its children would not. Without a `group` those with the
+    mark are all there are to end, and without a `directory` there is none to remove. `afterwards` is a
+    command for what is left even then.
     """
 
-    def __init__(self, group: int, mark: str, directory: Path) -> None:
+    def __init__(
+        self, group: int | None, mark: str, directory: Path | None, afterwards: Sequence[str] = ()
+    ) -> None:
+        given = (str(group or ""), mark, str(directory or ""), *afterwards)
         self._shell = subprocess.Popen(
-            ["/bin/sh", "-c", _GUARD, "terp-guard", str(group), mark, str(directory)],
+            ["/bin/sh", "-c", _GUARD, "terp-guard", *given],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

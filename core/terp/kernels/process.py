@@ -61,7 +61,8 @@ class KernelProcess:
         self._watch = asyncio.create_task(self._poll())
         assert self._provisioner is not None
         assert self._provisioner.pid is not None
-        self._guard = Guard(self._provisioner.pid, self._mark, self._dir.path)
+        left = self._provisioner.afterwards
+        self._guard = Guard(self._provisioner.pid, self._mark, self._dir.path, left)
 
     def send(self, channel: str, message: dict[str, Any]) -> None:
         """Send a message."""
@@ -101,6 +102,8 @@ class KernelProcess:
             await self._until_gone()
         # Also after a farewell: what the kernel left running ends with it.
         await self.kill()
+        if self._provisioner is not None:
+            await asyncio.to_thread(self._provisioner.end_rest)
         await asyncio.to_thread(end_marked, self._mark)
         if self._guard is not None:
             self._guard.dismiss()
@@ -148,6 +151,7 @@ class KernelProcess:
         manager._kernel_spec = spec
         self._provisioner = GroupProvisioner(kernel_id="", kernel_spec=spec, parent=manager)
         self._provisioner.log_path = self._dir.log
+        self._provisioner.launch = self._launch
         manager.provisioner = self._provisioner
         try:
             await manager.start_kernel(

@@ -186,5 +186,11 @@ class Kernels(Protocol):
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Tell `listener` what happens outside runs, until the returned function is called."""
 
+    async def rest(self) -> Sequence[str]:
+        """End every kernel until it is asked for again, with new variables; the languages that had any.
+
+        Only while nothing runs. Who holds a `Kernel` must get it anew.
+        """
+
     async def aclose(self) -> None:
         """End every kernel. Harmless when called twice."""

@@ -55,6 +55,11 @@ class RunningKernel:
         return self._connection.gone
 
     @property
+    def tier(self) -> str:
+        """What confines it."""
+        return self._way.tier
+
+    @property
     def has_bootstrap(self) -> bool:
         """Whether terp's own package is in the kernel."""
         return bool(self._way.bootstrap)

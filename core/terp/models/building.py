@@ -67,9 +67,15 @@ async def build_model(
 async def _with_found_model(settings: Settings, environ: Mapping[str, str], person: Person) -> Settings:
     from terp.models.discovery import find_model  # noqa: PLC0415  # only who names none pays for it
 
-    found = await find_model(environ)
-    if found.local and not await person.allow(
-        Consent(f"use the model {found.model}", f"No model is configured, and {found.why}.")
+    # Who looks on this machine alone has agreed to what answers there.
+    alone = settings.discover == "local"
+    found = await find_model(environ, keys=not alone)
+    if (
+        found.local
+        and not alone
+        and not await person.allow(
+            Consent(f"use the model {found.model}", f"No model is configured, and {found.why}.")
+        )
     ):
         raise NoModel(
             f"No model is configured; {found.why} with {found.model}.", f"Use it with --model {found.model}."
@@ -124,7 +130,8 @@ def _alone(
     functions: Collection[str],
 ) -> Model:
     model = open_model(_options(settings, api_key), environ=environ)
-    if settings.supports_tools is False:
+    # Providers refuse calls in a history for which no tools are offered; fences hold them as text.
+    if settings.supports_tools is False or not settings.code:
         return FencedModel(model, languages, functions=functions)
     return with_text_fallback(model, languages, functions=functions)
 

@@ -26,6 +26,7 @@ DEFAULT_MODELS: tuple[tuple[str, str], ...] = (
     ("cerebras", "gpt-oss-120b"),
 )
 
+_START_ONE = "Start Ollama, LM Studio, llama.cpp, vLLM or Jan; terp doctor tells which answer."
 NO_MODEL = """\
 No model is configured, no key is set and no local server answers.
 
@@ -120,20 +121,26 @@ def keyed_models(environ: Mapping[str, str]) -> Iterator[Found]:
 
 
 async def find_model(
-    environ: Mapping[str, str], *, servers: Sequence[LocalServer] | None = None, budget_s: float = 0.15
+    environ: Mapping[str, str],
+    *,
+    servers: Sequence[LocalServer] | None = None,
+    budget_s: float = 0.15,
+    keys: bool = True,
 ) -> Found:
-    """A model for somebody who configured none.
+    """A model for somebody who configured none; without `keys` one of this machine.
 
     All servers are asked at once, on loopback and past any proxy, and get `budget_s` together.
 
     Raises:
         NoModel: there is no key, and no server answered.
     """
-    for keyed in keyed_models(environ):
+    for keyed in keyed_models(environ) if keys else ():
         return keyed
     asked = local_servers(environ) if servers is None else servers
     for local in await running_models(asked, budget_s=budget_s):
         return local
+    if not keys:
+        raise NoModel("No server with a model answers on this machine.", _START_ONE)
     raise NoModel(NO_MODEL)
 
 

@@ -86,7 +86,7 @@ def unusable_key(target: Target, *, needed: bool) -> AuthFailed | None:
     if needed:
         return AuthFailed(
             f"No key for provider '{target.provider}'.",
-            f"Set {target.key_env}, or pick another model with --model.",
+            f"Set {target.key_env} or keep a key with terp keys set, or pick another model with --model.",
         )
     if target.key.isascii() and (not target.key or target.key.isprintable()):
         return None

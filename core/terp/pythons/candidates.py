@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from terp.project import upwards
+from terp.project_folders import upwards
 
 _IN_PROJECT = (".venv", "venv", ".pixi/envs/default")
 
@@ -42,6 +42,11 @@ def project_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None
             if path := _python_in(prefix):
                 return ProjectPython(path, str(folder))
     return None
+
+
+def suggested_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None:
+    """The Python of the project, unless the person has activated an environment: that is a choice already."""
+    return None if active_python(environ)[0] else project_python(cwd, environ)
 
 
 def _environments(folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:

@@ -36,12 +36,16 @@ class HasInterpreter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The Python that settings and surroundings ask for; `folder` is that of the project that it is of."""
+    """The Python that settings and surroundings ask for; `folder` is that of the project that it is of.
+
+    A project's is asked about, unless the person has `agreed` to it with all that they trust of the project.
+    """
 
     path: str
     why: str
     name: str
     folder: str = ""
+    agreed: bool = False
 
     @property
     def key(self) -> str:
@@ -49,15 +53,21 @@ class Wanted:
         return self.folder or str(Path(self.path).parent.parent)
 
 
-def wanted_python(configured: str, environ: Mapping[str, str], cwd: str) -> Wanted | None:
-    """The configured Python, that of the active environment, or the project's; None for terp's own."""
+def wanted_python(
+    configured: str, environ: Mapping[str, str], cwd: str, agreed: bool | None = None
+) -> Wanted | None:
+    """The configured Python, that of the active environment, or the project's; None for terp's own.
+
+    `agreed` is whether the project's may run code, where the person has decided about that.
+    """
     if configured:
         return Wanted(_program(configured), "as configured", configured)
     path, variable = active_python(environ)
     if path:
         return Wanted(path, f"of {variable}", environ[variable])
-    if project := project_python(cwd, environ):
-        return Wanted(project.path, f"of the project, {project.name}", project.name, project.folder)
+    if agreed is not False and (project := project_python(cwd, environ)):
+        why = f"of the project, {project.name}"
+        return Wanted(project.path, why, project.name, project.folder, bool(agreed))
     return None
 
 
@@ -141,7 +151,7 @@ class PythonChoice:
         if decision is not None and decision.how == "own":
             self._settle(own_interpreter(f"terp's own, not {wanted.name}, as you chose"))
             return
-        if wanted.folder and decision is None:
+        if wanted.folder and decision is None and not wanted.agreed:
             return
         # What runs without files of its own to look at, such as a shim, is tried as it is.
         if has_module(wanted.path, _LAUNCHER) or not version_of(wanted.path):
@@ -161,7 +171,7 @@ class PythonChoice:
         return settled
 
     async def _decided(self, wanted: Wanted) -> Interpreter:
-        if wanted.folder and self._remembered.about(wanted.key, wanted.path) is None:
+        if wanted.folder and not wanted.agreed and self._remembered.about(wanted.key, wanted.path) is None:
             answer = await self._voice.choose(_about_project(wanted))
             if answer == "n":
                 self._keep(wanted, "own")

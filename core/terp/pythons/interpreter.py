@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from terp.trust.bounded import Refused, read_bounded
+
 _SITES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "local/lib/python3*/dist-packages")
+_LARGEST_CONFIG = 64 * 1024
 _UNTELLING = (".venv", "venv", "env", "default")
 
 
@@ -30,6 +33,14 @@ class Interpreter:
     def folders(self) -> tuple[str, ...]:
         """The folders of packages that are not the environment's own."""
         return tuple(folder for folder in (self.overlay, self.packages) if folder)
+
+
+def needed_by(interpreter: Interpreter) -> tuple[str, ...]:
+    """The folders that a Python and its packages are read from."""
+    path = Path(interpreter.path)
+    programs = (interpreter.programs,) if interpreter.programs else ()
+    prefixes = dict.fromkeys(str(one.parent.parent) for one in (path, path.resolve()))
+    return (*(one for one in prefixes if one != "/"), *interpreter.folders, *programs)
 
 
 def own_interpreter(why: str = "terp's own") -> Interpreter:
@@ -84,8 +95,8 @@ def version_of(python: str) -> str:
         return "{}.{}".format(*sys.version_info)
     prefix = Path(python).parent.parent
     try:
-        lines = (prefix / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        lines = read_bounded(prefix / "pyvenv.cfg", _LARGEST_CONFIG).decode(errors="replace").splitlines()
+    except Refused:
         lines = []
     stated = dict(line.replace(" ", "").split("=", 1) for line in lines if "=" in line)
     # venv writes `version`, uv and virtualenv `version_info`.

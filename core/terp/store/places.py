@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp import __version__
+from terp.keys import KeyringFailed, with_keys
 from terp.settings import Settings
 from terp.store.forms import Header
 from terp.store.journal import NAME
@@ -40,8 +41,13 @@ class Secrets:
         from terp.models.scrubbing import Scrubber, secrets_in  # noqa: PLC0415  (a prompt that waits writes nothing)
 
         token = token_value(self.settings, self.environ)
-        named = self.environ.get(self.settings.api_key_env, "")
-        return Scrubber(secrets_in(self.environ, self.api_key, named, token))
+        try:
+            keyed = with_keys(self.environ, self.settings.model, *self.settings.fallback_models)
+        except KeyringFailed:
+            # A key that the keyring does not give is in no text.
+            keyed = with_keys(self.environ, keyring=False)
+        named = keyed.get(self.settings.api_key_env, "")
+        return Scrubber(secrets_in(keyed, self.api_key, named, token))
 
 
 def is_session(folder: Path) -> bool:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-How = Literal["file", "import", "manual"]
-"""Who answers a call: a function of a tool file, one that can be imported, or the person."""
+How = Literal["file", "import", "manual", "mcp"]
+"""Who answers a call: a function of a tool file, one that can be imported, the person, or an MCP server."""
 
 
 @dataclass(frozen=True, slots=True)

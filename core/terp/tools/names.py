@@ -3,7 +3,7 @@
 import builtins
 import keyword
 
-_OURS = ("execute", "out", "get_ipython")
+_OURS = ("execute", "out", "get_ipython", "mcp")
 
 
 def wrong_name(name: object) -> str:

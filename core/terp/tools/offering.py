@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from terp.errors import NobodyThere, TerpError
@@ -25,9 +25,18 @@ class OffersServices(Protocol):
         """Let code call `service` by `name`."""
 
 
-def offer_tools(to: OffersServices, voice: Voice, settings: Settings, environ: Mapping[str, str]) -> None:
-    """Offer what the tools of terp, and those that the person answers for, call from a kernel."""
-    tools = ToolServices(voice, settings, environ)
+def offer_tools(
+    to: OffersServices,
+    voice: Voice,
+    settings: Settings,
+    environ: Mapping[str, str],
+    network: Callable[[], bool] = lambda: True,
+) -> None:
+    """Offer what the tools of terp, and those that the person answers for, call from a kernel.
+
+    What would be a way around a closed `network` is refused.
+    """
+    tools = ToolServices(voice, settings, environ, network)
     to.offer("search_web", tools.search_web)
     to.offer("fetch_url", tools.fetch_url)
     to.offer("allow_edit", tools.allow_edit)
@@ -37,10 +46,17 @@ def offer_tools(to: OffersServices, voice: Voice, settings: Settings, environ: M
 class ToolServices:
     """Each takes the arguments of a call and gives a JSON value; what it raises is raised in the code."""
 
-    def __init__(self, voice: Voice, settings: Settings, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        voice: Voice,
+        settings: Settings,
+        environ: Mapping[str, str],
+        network: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._voice = voice
         self._settings = settings
         self._environ = environ
+        self._network = network
 
     async def search_web(self, arguments: Mapping[str, Any]) -> Any:
         """Results as title, url and snippet.
@@ -49,6 +65,7 @@ class ToolServices:
             NoProvider: nothing here can search; the message names what is missing.
             SearchFailed: there is no answer.
         """
+        self._check_network()
         count = max(1, min(int(arguments["count"]), MOST_RESULTS))
         return await search(provider_for(self._settings, self._environ), str(arguments["query"]), count)
 
@@ -58,6 +75,7 @@ class ToolServices:
         Raises:
             FetchFailed, BadAddress: there is no text.
         """
+        self._check_network()
         # Few sessions fetch anything.
         from terp.tools.fetching import fetch  # noqa: PLC0415
         from terp.tools.readable_page import readable_page  # noqa: PLC0415
@@ -91,6 +109,10 @@ class ToolServices:
             if not lines:
                 raise TerpError(f"{name} is answered by a person. {nobody.message}") from nobody
         return "\n".join(lines)
+
+    def _check_network(self) -> None:
+        if not self._network():
+            raise TerpError("The network is closed to code here. The user can open it with /allow network.")
 
     async def _allow_private(self, to: "Destination") -> bool:
         where = f" ({', '.join(to.ips)})" if to.ips and to.ips != (to.host,) else ""

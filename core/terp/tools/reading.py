@@ -1,12 +1,14 @@
 """Which tool files a session reads, and what they declare. Their code is not run here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from terp.errors import SettingsError
+from terp.paths import typed_path
 from terp.places import Places
 from terp.profile_file import short_path
+from terp.project import ProjectFile
 from terp.settings import Settings
 from terp.tools.declared import Declared
 from terp.tools.shipped import shipped_tools
@@ -15,7 +17,6 @@ from terp.tools.toolbox import Toolbox, together
 OWN_FILES = ("tools.py", "tools.yaml", "tools.yml", "tools.json")
 """The tool files that are read from the person's configuration when they are there."""
 LARGEST_BYTES = 1_000_000
-_PROJECT = ".terp"
 _SUFFIXES = {".py", ".yaml", ".yml", ".json"}
 
 
@@ -32,26 +33,30 @@ class RunsPython(Protocol):
 
 
 def read_toolbox(
-    settings: Settings, environ: Mapping[str, str], places: Places, kernels: RunsPython
+    settings: Settings,
+    environ: Mapping[str, str],
+    places: Places,
+    kernels: RunsPython,
+    project: Sequence[ProjectFile] = (),
 ) -> Toolbox:
-    """The tools that settings and the person's configuration name, after those that terp brings.
+    """The tools that the `project` declares as far as it is trusted, the person's configuration and settings.
 
-    Without Python among the languages there are none.
+    They come after those that terp brings; of one name the last counts. Without Python among the languages
+    there are none.
 
     Raises:
         SettingsError: a file that the settings name cannot be read.
     """
     if "python" not in kernels.languages:
         return Toolbox()
-    cwd = kernels.cwd
-    named = [Path(cwd, Path(name).expanduser()) for name in settings.tools]
+    named = [Path(kernels.cwd, typed_path(name)) for name in settings.tools]
     own = [path for name in OWN_FILES if (path := places.config / name).is_file()]
     sources: dict[str, str] = {}
     read: list[Declared] = []
-    problems = _untrusted(Path(cwd), [*named, *own])
-    for path in dict.fromkeys([*own, *named]):
+    problems: list[str] = []
+    for path, content in _files(project, [*own, *named]):
         try:
-            text = _text(path)
+            text = _text(path, content)
         except SettingsError as error:
             if path in named:
                 raise
@@ -66,6 +71,21 @@ def read_toolbox(
     )
 
 
+def functions_in(file: ProjectFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The functions that a file declares, with their arguments, and what is wrong; nothing of it runs."""
+    try:
+        declared = _declared(file.path, _text(file.path, file.content))
+    except SettingsError as error:
+        return (), tuple(error.problems)
+    return tuple(f"{tool.name}({tool.arguments})" for tool in declared.tools), tuple(declared.problems)
+
+
+def _files(project: Sequence[ProjectFile], others: Sequence[Path]) -> Iterator[tuple[Path, bytes | None]]:
+    """Each file once, the strongest last; of a project's what was trusted, and not what is there by now."""
+    yield from ((file.path, file.content) for file in project if file.path not in others)
+    yield from ((path, None) for path in dict.fromkeys(others))
+
+
 def _declared(path: Path, text: str) -> Declared:
     # Few sessions have tool files of one kind, hardly any of both.
     if path.suffix == ".py":
@@ -77,15 +97,11 @@ def _declared(path: Path, text: str) -> Declared:
     return read_declarations(text, short_path(path), as_json=path.suffix == ".json")
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, content: bytes | None = None) -> str:
     place = short_path(path)
     if path.suffix not in _SUFFIXES:
         raise SettingsError([f"tools: '{place}' is no tool file: these end in .py, .yaml or .json."])
-    try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST_BYTES + 1)
-    except OSError as error:
-        raise SettingsError([f"tools: '{place}' cannot be read: {error.strerror}."]) from error
+    raw = _read(path) if content is None else content
     if len(raw) > LARGEST_BYTES:
         raise SettingsError([f"tools: '{place}' is larger than 1 MB."])
     try:
@@ -95,11 +111,9 @@ def _text(path: Path) -> str:
         raise SettingsError([f"{place}:{line}: this line is not UTF-8; save the file as UTF-8."]) from error
 
 
-def _untrusted(cwd: Path, named: list[Path]) -> list[str]:
-    """A line about tool files of the project, which are only read where the person has named them."""
-    found = [path for name in OWN_FILES if (path := cwd / _PROJECT / name).is_file() and path not in named]
-    return [
-        f"{short_path(path)} was not read: terp takes no tools from a project by itself. "
-        f"If you trust it, name it with --tools {short_path(path)}."
-        for path in found
-    ]
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        raise SettingsError([f"tools: '{short_path(path)}' cannot be read: {error.strerror}."]) from error

@@ -14,7 +14,11 @@ _MODULE = "terp_home.shipped"
 
 def shipped_tools(settings: Settings, environ: Mapping[str, str]) -> tuple[Tool, ...]:
     """Each of them; `missing` is set where one cannot work."""
-    lacking = {"search_web": _no_search(settings, environ), "view_image": _no_sight(settings)}
+    lacking = {
+        "search_web": _no_network(settings) or _no_search(settings, environ),
+        "fetch_url": _no_network(settings),
+        "view_image": _no_sight(settings),
+    }
     return tuple(replace(tool, missing=lacking.get(tool.name, "")) for tool in _declared())
 
 
@@ -27,6 +31,11 @@ def _declared() -> tuple[Tool, ...]:
     return tuple(
         replace(tool, source=SHIPPED, how="import", target=f"{_MODULE}:{tool.name}") for tool in read.tools
     )
+
+
+def _no_network(settings: Settings) -> str:
+    closed = settings.sandbox == "strict" or not settings.network
+    return "the network is closed to code: by network, or by sandbox: strict." if closed else ""
 
 
 def _no_search(settings: Settings, environ: Mapping[str, str]) -> str:

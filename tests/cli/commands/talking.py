@@ -5,18 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from terp.attaching import Attaching
+from terp.equipment import Equipment
 from terp.errors import TerpError
 from terp.events import Event
 from terp.kernels.protocol import Variable
 from terp.log import EventLog
 from terp.messages import Attachment, Message, System, User
-from terp.packages.missing import MissingPackages
 from terp.places import Places
-from terp.pythons.choosing import PythonChoice
 from terp.settings import Settings
 from terp.testing import EchoKernel
-from terp.tools.toolbox import Toolbox
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 
@@ -57,10 +54,7 @@ class Conversation:
     def __init__(self, folder: Path, *events: Event, prompts: Sequence[str] = ()) -> None:
         self.folder = folder / "2026-11-21-abcd"
         self.kernels = Kernel(folder)
-        self.pythons: PythonChoice | None = None
-        self.toolbox = Toolbox()
-        self.packages: MissingPackages | None = None
-        self.attaching: Attaching | None = None
+        self.equipment = Equipment()
         self.model = Model()
         self.log = EventLog(clock=lambda: 0.0)
         self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]
@@ -146,6 +140,9 @@ class Noted:
 
     async def use_model(self, name: str) -> None:
         self.session.model = Model(name)
+
+    async def trust(self) -> str:
+        return "~/shop is trusted as it is now."
 
     async def use_profile(self, name: str) -> "Change | None":
         change = self.changes.pop() if self.changes else None

@@ -21,7 +21,7 @@ def talk(tmp_path: Path) -> Noted:
     talk = Noted(tmp_path)
     talk.environ = {"JUPYTER_RUNTIME_DIR": str(tmp_path)}
     kernels = LocalKernels(str(tmp_path), environ=talk.environ)
-    talk.session.attaching = Attaching(kernels, talk.say, lambda own: talk.say(f"own {own}"))
+    talk.session.equipment.attaching = Attaching(kernels, talk.say, lambda own: talk.say(f"own {own}"))
     return talk
 
 

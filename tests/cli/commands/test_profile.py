@@ -35,6 +35,11 @@ async def test_what_another_profile_changes_is_told(tmp_path: Path) -> None:
     ]
 
 
+async def test_long_values_leave_room_for_where_they_come_from(tmp_path: Path) -> None:
+    [_, line] = await changed(tmp_path, instructions="Say it\nshortly, and in French.").does("/profile work")
+    assert line == "  instructions  – → Say it shortly,…  work.yaml:1"
+
+
 async def test_what_counts_only_from_the_next_start_on_is_told(tmp_path: Path) -> None:
     *_, last = await changed(tmp_path, theme="dark", retries=0).does("/profile work")
     assert last == "Only from the next start on (terp -p work): theme."

@@ -16,7 +16,8 @@ MAGICS = (
 COMMANDS = (
     "help", "model", "settings", "auto_run", "vars", "out", "reasoning", "restart", "reset", "undo", "retry",
     "rewind", "fork", "compact", "tokens", "cost", "sessions", "resume", "export", "copy", "edit", "profile",
-    "doctor", "attach", "install", "languages", "python", "quit", "clear", "tools",
+    "doctor", "allow", "attach", "install", "languages", "open", "python", "quit", "clear", "tools", "mcp",
+    "trust",
 )  # fmt: skip
 
 

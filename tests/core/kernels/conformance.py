@@ -6,14 +6,20 @@ from jupyter_kernel_test import KernelTests
 
 from terp.kernels.launch import Launch
 from terp.kernels.rundir import RunDir
+from terp.sandbox.tier import Command
+from terp.sandbox.unconfined import unconfined
 
 START_S = 60
 
 
 class Conformance(KernelTests):  # type: ignore[misc]
-    """Set `launch` to how the kernel is started, and to None the tests for which a language has nothing."""
+    """Set `launch` to how the kernel is started, and to None the tests for which a language has nothing.
+
+    `confined` is what holds it.
+    """
 
     launch: Launch
+    confined = unconfined()
     folder: RunDir
 
     @classmethod
@@ -22,8 +28,15 @@ class Conformance(KernelTests):  # type: ignore[misc]
         cls.km = KernelManager(
             connection_file=str(cls.folder.connection_file), transport=cls.launch.transport
         )
-        cls.km._kernel_spec = KernelSpec(argv=list(cls.launch.argv), language=cls.launch.language)
-        cls.km.start_kernel(cwd=cls.launch.cwd, env=dict(cls.launch.environment))
+        launch, confined = cls.launch, cls.confined
+        wrapped = confined.tier.wrap(
+            Command(tuple(launch.argv), launch.environment, launch.cwd, cls.folder.path), confined.policy
+        )
+        cls.km._kernel_spec = KernelSpec(argv=list(wrapped.argv), language=launch.language)
+        # The parent that Jupyter names is not seen where something stands between.
+        cls.km.start_kernel(
+            cwd=wrapped.cwd, env=dict(wrapped.environment), independent=confined.tier.stands_between
+        )
         cls.kc = cls.km.blocking_client()
         cls.kc.start_channels()
         cls.kc.wait_for_ready(timeout=START_S)

@@ -1,8 +1,11 @@
 """JavaScript and TypeScript in deno's kernel."""
 
 import os
+import queue
 import tempfile
 from collections.abc import AsyncGenerator
+from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -105,3 +108,11 @@ class TestDeno(conformance.Conformance):
     invalid_code_samples = ("}", ")")
     # Of these deno has nothing: no pager, no history, no documentation of a name, no clearing of output.
     test_pager = test_history = test_inspect = test_clear_output = None
+
+    def execute_helper(self, *arguments: Any, **options: Any) -> tuple[Any, list[Any]]:
+        # What it displays may come after it has said that it is idle.
+        reply, outputs = super().execute_helper(*arguments, **options)
+        with suppress(queue.Empty):
+            while not outputs:
+                outputs.append(self.kc.get_iopub_msg(timeout=1))
+        return reply, outputs

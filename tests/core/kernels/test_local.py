@@ -13,6 +13,7 @@ from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel, Kernels
 from terp.kernels.rundir import RunDir, sweep
+from terp.outputs import Error
 from tests.core.kernels.running import PATIENCE_S, Listener, ran
 
 ROOT = Path(__file__).parents[3]
@@ -228,7 +229,8 @@ def test_socket_paths_stay_short() -> None:
 
 
 def starting_kernels() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children() if "ipykernel_launcher" in child.cmdline()]
+    children = psutil.Process().children()
+    return [child for child in children if "ipykernel_launcher" in " ".join(child.cmdline())]
 
 
 async def test_a_kernel_that_is_closed_while_it_starts_leaves_no_process(tmp_path: Path) -> None:
@@ -240,3 +242,16 @@ async def test_a_kernel_that_is_closed_while_it_starts_leaves_no_process(tmp_pat
     assert starting_kernels() == others
     with pytest.raises(asyncio.CancelledError):
         await starting
+
+
+async def test_kernels_that_rested_start_anew_when_they_are_asked_for(tmp_path: Path) -> None:
+    kernels, listener = LocalKernels(str(tmp_path)), Listener()
+    kernels.listen(listener)
+    try:
+        await ran(kernels.get("python"), "x = 1")
+        rested, again = await kernels.rest(), await kernels.rest()
+        outputs = await ran(kernels.get("python"), "x")
+    finally:
+        await kernels.aclose()
+    assert (rested, again) == (("python",), ())
+    assert [item.name for item in outputs.items if isinstance(item, Error)] == ["NameError"]

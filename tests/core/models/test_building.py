@@ -45,6 +45,21 @@ async def test_a_key_picks_a_model_and_asks_nobody() -> None:
     assert model.name.startswith("openai/")
 
 
+async def test_who_looks_on_this_machine_alone_is_not_asked_and_no_key_counts() -> None:
+    settings = Settings(discover="local")
+    with Loopback([], pages=TAGS) as server:
+        environ = beside(server, OPENAI_API_KEY="x" * 20)
+        model = await build_model(settings, ["python"], cwd="/", environ=environ)
+    assert model.name == "ollama/qwen3:8b"
+
+
+async def test_where_nothing_answers_on_this_machine_no_key_stands_in() -> None:
+    with Loopback([]) as server:
+        environ = beside(server, OPENAI_API_KEY="x" * 20)
+        with pytest.raises(NoModel, match="No server with a model answers on this machine"):
+            await build_model(Settings(discover="local"), ["python"], cwd="/", environ=environ)
+
+
 async def test_a_replay_needs_no_model(tmp_path: Path) -> None:
     file = tmp_path / "calls.jsonl"
     file.write_text('{"request": null, "reply": [{"text": "hi"}]}\n')

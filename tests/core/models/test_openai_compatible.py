@@ -93,7 +93,10 @@ async def test_a_missing_key_is_told_before_any_request() -> None:
     with pytest.raises(AuthFailed) as caught:
         await collect(model.stream(ASKED))
     assert str(caught.value) == "No key for provider 'groq'."
-    assert caught.value.remedy == "Set GROQ_API_KEY, or pick another model with --model."
+    assert (
+        caught.value.remedy
+        == "Set GROQ_API_KEY or keep a key with terp keys set, or pick another model with --model."
+    )
 
 
 async def test_a_whole_json_reply_is_taken_like_a_stream() -> None:

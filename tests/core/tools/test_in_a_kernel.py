@@ -75,6 +75,10 @@ def beside() -> str:
     return f"{helper_of_mine.VALUE} {statistics.mean([1, 3])}"
 
 @register_tool
+def refused(x: Annotated[str]) -> str:
+    """Is declared in a way that Python itself does not take."""
+
+@register_tool
 def names() -> list:
     """Names all tools, and breaks its copy."""
     mine = get_tools()
@@ -115,7 +119,7 @@ async def kernel(folder: Path) -> AsyncGenerator[Kernel, None]:
     kernels = LocalKernels(str(elsewhere))
     settings = Settings(tools=("../mine.py", "../broken.py", "../declared.yaml"))
     toolbox = read_toolbox(settings, {}, Places(folder / "config", folder / "state"), kernels)
-    assert toolbox.problems == ()
+    assert len(toolbox.problems) == 1
     kernels.options = KernelOptions(prelude=toolbox.prelude())
     yield kernels.get("python")
     await kernels.aclose()

@@ -8,6 +8,7 @@ import pytest
 from terp.errors import SettingsError
 from terp.loading import load_settings
 from terp.places import Places
+from terp.project import ProjectFile
 from terp.settings import Settings
 from terp.tools.reading import read_toolbox
 from terp.tools.toolbox import Toolbox, is_shipped
@@ -42,14 +43,19 @@ def test_the_files_of_the_person_and_those_that_are_named_are_read(tmp_path: Pat
     assert own(read(tmp_path, "other.py", named)) == ["mine", "asked", "named"]
 
 
-def test_the_files_of_a_project_are_told_of_and_not_read(tmp_path: Path) -> None:
-    path = declare(tmp_path / ".terp" / "tools.py", "theirs")
+def test_the_files_of_a_project_are_not_read_by_themselves(tmp_path: Path) -> None:
+    declare(tmp_path / ".terp" / "tools.py", "theirs")
     toolbox = read(tmp_path)
-    assert (own(toolbox), toolbox.sources) == ([], {})
-    assert toolbox.problems == (
-        f"{path} was not read: terp takes no tools from a project by itself. "
-        f"If you trust it, name it with --tools {path}.",
-    )
+    assert (own(toolbox), toolbox.sources, toolbox.problems) == ([], {}, ())
+
+
+def test_of_a_trusted_file_of_a_project_the_bytes_count_that_were_trusted(tmp_path: Path) -> None:
+    path = Path(declare(tmp_path / ".terp" / "tools.py", "seen"))
+    seen = ProjectFile(path, path.read_bytes())
+    declare(path, "swapped")
+    places = Places(tmp_path / "config", tmp_path / "state")
+    toolbox = read_toolbox(Settings(), {}, places, Kernels(str(tmp_path)), [seen])
+    assert (own(toolbox), toolbox.sources) == (["seen"], {str(path): seen.content.decode()})
 
 
 def test_a_file_of_a_project_that_was_named_is_read(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 from ipykernel.connect import get_connection_file
 
 from . import frames
+from .directory import Directory
 from .figures import After, Figures
 from .files import Touched, cwd
 from .home import Home
@@ -56,8 +57,11 @@ def report(**facts: Any) -> None:
         _home.report(**facts)
 
 
-def answer_questions(home: Home, namespace: Namespace) -> None:
-    """Answer what the adapter asks beside the cells, through a comm: that runs no code of a cell."""
+def answer_questions(home: Home, namespace: Namespace, directory: Directory | None = None) -> None:
+    """Answer what the adapter asks beside the cells, through a comm: that runs no code of a cell.
+
+    In a kernel of somebody else there is no `directory` for the first cell to join.
+    """
     listings: list[Any] = []
 
     def opened(comm: Any, message: Any) -> None:
@@ -70,7 +74,7 @@ def answer_questions(home: Home, namespace: Namespace) -> None:
         answers = {
             "variables": listings[0].variables,
             "names": listings[0].names,
-            "missing": lambda: missing(about),
+            "missing": lambda: missing(about, directory),
             "cwd": cwd,
             "read": lambda: travel().read(*about),
             "write": lambda: travel().write(*about),
@@ -83,8 +87,10 @@ def answer_questions(home: Home, namespace: Namespace) -> None:
     home.kernel.comm_manager.register_target("terp", opened)
 
 
-def missing(modules: list[str]) -> list[str]:
-    """The top-level modules that an import would not find now."""
+def missing(modules: list[str], directory: Directory | None) -> list[str]:
+    """The top-level modules that an import would not find; asked for code that is about to run."""
+    if directory is not None:
+        directory.join()
     importlib.invalidate_caches()
     return [name for name in modules if name not in sys.modules and importlib.util.find_spec(name) is None]
 
@@ -163,7 +169,7 @@ def install(shell: Any, token: str, away: bool) -> None:
     prepare_errors(home, namespace)
     frames.prepare(home)
     prepare_input(home)
-    answer_questions(home, namespace)
+    answer_questions(home, namespace, directory := Directory(home.kernel))
     count_with_session(home)
     provide(call)
     compare = home.guarded(namespace.compare)
@@ -190,7 +196,8 @@ def install(shell: Any, token: str, away: bool) -> None:
             compare()
             report_facts(home, touched, namespace, changed)
 
-    shell.events.register("pre_run_cell", home.guarded(begin))
+    for first in directory.join, begin:
+        shell.events.register("pre_run_cell", home.guarded(first))
     shell.events.register("post_run_cell", home.guarded(end))
     prepare_end(home, away)
 

@@ -91,7 +91,11 @@ class Stream(OutStream):
         if not isinstance(string, str):
             raise TypeError(f"write() argument must be str, not {type(string).__name__}")
         if os.getpid() != self.home.pid:
-            OutStream.write(self, string)
+            if getattr(self.pub_thread, "_pipe_flag", True):
+                OutStream.write(self, string)
+            else:
+                # Without ports of this machine forked processes have the file descriptors alone.
+                os.write(self.number, string.encode("utf-8", "surrogateescape"))
             return len(string)
         now = time.monotonic()
         self.drains = min(DRAIN_BURST, self.drains + (now - self.drained) * DRAIN_RATE)

@@ -6,6 +6,7 @@ it, and what is wrong with it is told where it is used.
 """
 
 from __future__ import annotations
+import __future__
 
 import builtins
 import copy
@@ -106,7 +107,9 @@ class Tools:
             if os.path.dirname(path) not in sys.path:  # noqa: PTH120
                 sys.path.append(os.path.dirname(path))  # noqa: PTH120
             try:
-                exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
+                # Annotations are not evaluated here: a wrong one would take all other tools with it.
+                flags = __future__.annotations.compiler_flag
+                exec(compile(source, path, "exec", flags, dont_inherit=True), module.__dict__)  # noqa: S102
             except BaseException:
                 del sys.modules[module.__name__]
                 raise

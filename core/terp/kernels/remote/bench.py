@@ -11,8 +11,11 @@ from terp.kernels.remote.address import gateway_of
 from terp.kernels.remote.carrying import FileCarrier
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import GatewayKernels, Origin
+from terp.keys import with_keys
 from terp.places import find_places
+from terp.project import Project
 from terp.readiness import Readiness
+from terp.sandbox.wishes import confinement_of
 from terp.settings import Settings
 from terp.store.places import Place
 from terp.tools.offering import OffersServices, offer_tools
@@ -30,7 +33,7 @@ class GatewayBench:
     kernels: GatewayKernels
     toolbox: Toolbox
     settings: Settings
-    environ: Mapping[str, str]
+    keyed: Mapping[str, str]
 
     def carry(self, readiness: Readiness) -> None:
         """Have what is attached brought to the kernels."""
@@ -38,13 +41,14 @@ class GatewayBench:
 
     def offer(self, to: OffersServices, voice: "Voice") -> None:
         """Offer what the tools call from a kernel."""
-        offer_tools(to, voice, self.settings, self.environ)
+        # Another machine's network says nothing about that of this one, from which the tools work.
+        offer_tools(to, voice, self.settings, self.keyed, lambda: self.settings.network)
 
 
 async def open_gateway(
-    settings: Settings, *, cwd: str, environ: Mapping[str, str], place: Place, prelude: str = ""
+    settings: Settings, *, project: Project, environ: Mapping[str, str], place: Place, prelude: str = ""
 ) -> GatewayBench:
-    """The kernels behind `gateway_url`, and the tools; `cwd` is the person's directory.
+    """The kernels behind `gateway_url`, and the tools; `project` is that of the person's directory.
 
     A session that is kept finds those kernels again that it had there.
 
@@ -52,7 +56,11 @@ async def open_gateway(
         SettingsError: the address or the token is wrong, or a language that was chosen is not there.
         GatewayRefused: the gateway does not let us in.
         GatewayUnavailable: it does not answer.
+        NoSandbox: a sandbox is required; terp cannot put one around another machine.
+        KeyringFailed: the key is in the system's keyring, which does not give it.
     """
+    cwd = str(project.cwd)
+    confinement_of(settings, project.cwd, environ, None).check_elsewhere("a kernel behind a gateway")
     gateway = gateway_of(settings, environ)
     if gateway is None:
         raise SettingsError(["gateway_url is not set."])
@@ -60,11 +68,12 @@ async def open_gateway(
     options = KernelOptions(languages=settings.languages, keep=settings.gateway_keep)
     origin = Origin(cwd, place.folder / OUTPUTS, options, environ)
     kernels = await GatewayKernels.connect(gateway, claims, origin)
-    toolbox = read_toolbox(settings, environ, find_places(environ), kernels)
+    keyed = with_keys(environ, settings.model, *settings.fallback_models)
+    toolbox = read_toolbox(settings, keyed, find_places(environ), kernels, project.tools)
     kernels.options = replace(options, prelude=f"{prelude}\n{toolbox.prelude()}")
     if settings.packages:
         told = (
             f"packages: nothing is installed at {gateway.host}. Code can do that itself, with %pip install."
         )
         toolbox = replace(toolbox, problems=(*toolbox.problems, told))
-    return GatewayBench(kernels, toolbox, settings, environ)
+    return GatewayBench(kernels, toolbox, settings, keyed)

@@ -10,13 +10,13 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from terp.attachments import unused
 from terp.errors import KernelError
 from terp.kernels.channels import Message
 from terp.kernels.reports import files_in
 from terp.kernels.run import Run
 from terp.kernels.running import RunningKernel
 from terp.outputs import FileChange
+from terp.paths import unused
 from terp.places import make_private
 
 LARGEST, LARGEST_OF_RUN = 20_000_000, 50_000_000

@@ -47,8 +47,9 @@ class Origin:
 class GatewayKernels:
     """Implements `Kernels` with those of one gateway, started at first use. Made by `connect`.
 
-    `cwd` is a directory of this machine; where the kernels are they know themselves. `resumed` tells that
-    all kernels which the session had there live.
+    `cwd` is a directory of this machine; where the kernels are they know themselves. `functions` gives code
+    for the start of a Python kernel beside the `prelude` of the options. `resumed` tells that all kernels
+    which the session had there live.
     """
 
     def __init__(
@@ -62,6 +63,8 @@ class GatewayKernels:
     ) -> None:
         self.cwd = origin.cwd
         self.options = origin.options
+        self.environ = origin.environ
+        self.functions: Callable[[], str] = str
         self.resumed = resumed
         self._api = api
         self._specs = specs
@@ -95,6 +98,11 @@ class GatewayKernels:
             await api.aclose()
             raise
         return cls(api, chosen, claims, origin, resumed=bool(lives) and all(lives))
+
+    @property
+    def network(self) -> bool:
+        """Nothing of terp's holds code back there."""
+        return True
 
     @property
     def elsewhere(self) -> str:
@@ -148,9 +156,20 @@ class GatewayKernels:
         """Tell `listener` what happens outside runs."""
         return self._listeners.add(listener)
 
+    async def rest(self) -> Sequence[str]:
+        """Let go of the kernels, and end them unless they are to be kept: these lose nothing."""
+        kernels, self._kernels = self._kernels, {}
+        await self._end(kernels)
+        lost = {} if self.options.keep else kernels
+        return tuple(language for language, kernel in lost.items() if kernel.generation)
+
     async def aclose(self) -> None:
         """Let go of the kernels, and end them unless they are to be kept."""
-        for kernel in self._kernels.values():
+        await self._end(self._kernels)
+        await self._api.aclose()
+
+    async def _end(self, kernels: Mapping[str, JupyterKernel]) -> None:
+        for kernel in kernels.values():
             await kernel.aclose()
         if not self.options.keep:
             for language in self._claims.languages:
@@ -158,7 +177,6 @@ class GatewayKernels:
                 with suppress(KernelStartFailed):
                     await self._api.delete(self._claims.kernel(language))
                     self._claims.forget(language)
-        await self._api.aclose()
 
     def _kernel(self, name: str) -> JupyterKernel:
         if name not in self._kernels:
@@ -178,7 +196,7 @@ class GatewayKernels:
 
     def _way(self, name: str, token: str) -> GatewayWay:
         spec = self._specs[name]
-        ours = f"{bootstrap_code(token, away=True)}\n{self.options.prelude}"
+        ours = "\n".join((bootstrap_code(token, away=True), self.options.prelude, self.functions()))
         return GatewayWay(
             self._api,
             self._claims,

@@ -32,6 +32,11 @@ class GatewayWay:
     results_lag: bool = False
 
     @property
+    def tier(self) -> str:
+        """Nothing that is known."""
+        return "none"
+
+    @property
     def why(self) -> str:
         """Where it runs."""
         return f"{self.spec} at {self.api.gateway.host}"

@@ -37,7 +37,9 @@ def runtime() -> Runtime:
 
 
 def find_deno(machine: Machine) -> str:
-    """The person's deno, or that of terp's own environment."""
+    """The person's deno, or that of terp's own environment; none where it cannot open ports."""
+    if not machine.network:
+        return ""
     own = Path(sys.executable).with_name("deno")
     return machine.which("deno") or (str(own) if own.exists() else "")
 
@@ -48,7 +50,7 @@ def deno_launch(
     """How the kernel of `deno` is started."""
     options = options or KernelOptions()
     return Launch(
-        argv=(deno, "jupyter", "--kernel", "--conn", "{connection_file}"),
+        argv=(deno, "jupyter", "--quiet", "--kernel", "--conn", "{connection_file}"),
         cwd=cwd,
         environment=kernel_environment(environ, options.env_pass) | _SET,
         language="typescript",

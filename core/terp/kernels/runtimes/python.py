@@ -6,6 +6,7 @@ from terp.kernels.bootstrap_code import bootstrap_code
 from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.launch import Launch, python_argv
 from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.pythons.interpreter import needed_by
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter import JupyterKernel
@@ -39,8 +40,16 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
             ),
             language="python",
             why=interpreter.why,
-            bootstrap=f"{bootstrap_code(token)}\n{_PIP if interpreter.programs else ''}{options.prelude}",
+            bootstrap="\n".join(
+                [
+                    bootstrap_code(token),
+                    _PIP if interpreter.programs else "",
+                    options.prelude,
+                    kernels.functions(),
+                ]
+            ),
             start_timeout_s=options.start_timeout_s,
+            needs=needed_by(interpreter),
         )
 
     return kernels.provisioned("python", launch)

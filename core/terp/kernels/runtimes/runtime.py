@@ -12,11 +12,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a search looks at: the environment variables, and the Python and the shell that were chosen."""
+    """What a search looks at: the environment variables, and the Python and the shell that were chosen.
+
+    Without `network` the kernels have no ports, which some cannot do without.
+    """
 
     environ: Mapping[str, str]
     python: str = ""
     shell: str = ""
+    network: bool = True
 
     def which(self, *programs: str) -> str:
         """The path of the first of these programs that is on the person's PATH, or ""."""

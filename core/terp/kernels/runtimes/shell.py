@@ -8,6 +8,7 @@ from terp.kernels.environment import kernel_environment
 from terp.kernels.launch import Launch, host_argv
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.paths import typed_path
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter import JupyterKernel
@@ -35,7 +36,7 @@ def runtime() -> Runtime:
 def find_shell(machine: Machine) -> str:
     """The shell that was chosen; else bash, or the person's zsh where there is no bash."""
     if machine.shell:
-        chosen = machine.which(str(Path(machine.shell).expanduser()))
+        chosen = machine.which(str(typed_path(machine.shell)))
         return chosen if Path(chosen).name in ("bash", "zsh") else ""
     return machine.which("bash") or _own_zsh(machine.environ)
 

@@ -1,0 +1,177 @@
+"""The server: what it adds to the first token and to each one, what an idle session weighs, how soon it ends.
+
+The yardstick is the model's own stream, read by httpx without terp. Its chunks hold the time of sending.
+"""
+
+import asyncio
+import json
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bench.measure import ROOT, TERP, Row, environment, show
+
+TOKEN = "a-token-of-the-bench-0123456789"
+HEADERS = {"Authorization": f"Bearer {TOKEN}"}
+SESSIONS = 100
+MODEL = """
+import json, sys, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+class Model(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        if "sleep" in str(asked["messages"][-1]):
+            arguments = json.dumps({"language": "python", "code": "print(1); import time; time.sleep(60)"})
+            function = {"name": "execute", "arguments": arguments}
+            self.send({"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": function}]})
+        else:
+            for _ in range(200):
+                self.send({"content": f"{time.time_ns()} "})
+                time.sleep(0.005)
+        self.wfile.write(b"data: [DONE]\\n\\n")
+
+    def send(self, delta):
+        chunk = json.dumps({"choices": [{"index": 0, "delta": delta}]})
+        self.wfile.write(f"data: {chunk}\\n\\n".encode())
+
+    def log_message(self, *_):
+        pass
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+print(f"http://127.0.0.1:{server.server_address[1]}/v1", flush=True)
+server.serve_forever()
+"""
+
+
+@contextmanager
+def model() -> Iterator[str]:
+    """The URL of a model that says what time it is."""
+    with subprocess.Popen(
+        [sys.executable, "-c", MODEL], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.kill()
+
+
+@contextmanager
+def serving(model: str, home: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The URL of a server in a process of its own, and the process."""
+    command = [*TERP, "serve", "--port", "0", "-m", "openai/scripted", "--api-base", model]
+    env = environment(TERP_HOME=home, OPENAI_API_KEY="unused", NO_PROXY="127.0.0.1", TERP_SERVER_TOKEN=TOKEN)
+    with (Path(home) / "notes").open("w+") as notes:
+        server = subprocess.Popen(command, cwd=home, env=env, stderr=notes, text=True)
+        try:
+            while not (found := re.findall(r"serving (http://\S+)", (Path(home) / "notes").read_text())):
+                time.sleep(0.05)
+            yield found[0], server
+        finally:
+            server.kill()
+            server.wait()
+
+
+async def streamed(client: httpx.AsyncClient, url: str, body: dict[str, Any]) -> AsyncGenerator[Any, None]:
+    """The objects of a stream of server-sent events."""
+    async with client.stream("POST", url, json=body, headers=HEADERS) as answer:
+        async for line in answer.aiter_lines():
+            if line.startswith("data: {"):
+                yield json.loads(line[6:])
+
+
+async def delays(texts: AsyncGenerator[str, None]) -> tuple[float, float]:
+    """Seconds to the first token, and the median of those from the model to here."""
+    began, first, taken = time.perf_counter(), 0.0, []
+    async for text in texts:
+        first = first or time.perf_counter() - began
+        taken += [time.time_ns() - int(stamp) for stamp in text.split()]
+    return first, statistics.median(taken) / 1e9
+
+
+async def direct(client: httpx.AsyncClient, url: str) -> AsyncGenerator[str, None]:
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "hello"}]}
+    async for chunk in streamed(client, f"{url}/chat/completions", body):
+        yield chunk["choices"][0]["delta"].get("content") or ""
+
+
+async def through(client: httpx.AsyncClient, url: str, session: str) -> AsyncGenerator[str, None]:
+    async for event in streamed(client, f"{url}/v1/sessions/{session}/turns", {"prompt": "hello"}):
+        if event["event"] == "text_delta":
+            yield event["text"]
+
+
+async def added(model: str, url: str, rounds: int) -> tuple[float, float]:
+    """Seconds that the server adds to the first token, and to each: medians."""
+    firsts, each = [], []
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+        session = (await client.post(f"{url}/v1/sessions", json={}, headers=HEADERS)).json()["id"]
+        for number in range(rounds + 1):
+            bare = await delays(direct(client, model))
+            ours = await delays(through(client, url, session))
+            if number:
+                firsts.append(ours[0] - bare[0])
+                each.append(ours[1] - bare[1])
+    return statistics.median(firsts), statistics.median(each)
+
+
+def resident(process: subprocess.Popen[str]) -> int:
+    """Bytes of memory of a process."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) * 1024
+
+
+def weight(url: str, process: subprocess.Popen[str]) -> float:
+    """Bytes of one more session without a kernel."""
+    with httpx.Client(base_url=url, headers=HEADERS, trust_env=False, timeout=60) as client:
+        client.post("/v1/sessions", json={})
+        before = resident(process)
+        for _ in range(SESSIONS // 2):
+            client.post("/v1/sessions", json={})
+        return (resident(process) - before) / (SESSIONS // 2)
+
+
+async def ended(url: str, process: subprocess.Popen[str]) -> float:
+    """Seconds from a signal to the end, while code runs."""
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+        session = (await client.post(f"{url}/v1/sessions", json={}, headers=HEADERS)).json()["id"]
+        path = f"{url}/v1/sessions/{session}"
+        async for event in streamed(client, f"{path}/turns", {"prompt": "sleep"}):
+            if event["event"] == "code_proposed":
+                body = {"digest": event["digest"], "decision": "run"}
+                await client.post(f"{path}/approvals/c1", json=body, headers=HEADERS)
+            if event["event"] == "printed":
+                break
+    began = time.perf_counter()
+    process.send_signal(signal.SIGTERM)
+    await asyncio.to_thread(process.wait)
+    return time.perf_counter() - began
+
+
+def rows(rounds: int = 5) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as home, model() as source, serving(source, home) as (url, process):
+        first, each = asyncio.run(added(source, url, rounds))
+        yield Row("added to the first token", first * 1e3, "ms", 5)
+        yield Row("added to each token", each * 1e3, "ms", 0.2)
+        yield Row("a session without a kernel", weight(url, process) / 1e6, "MB", 1)
+        yield Row("end while code runs", asyncio.run(ended(url, process)), "s", 3)
+
+
+if __name__ == "__main__":
+    show(str(__doc__), rows())

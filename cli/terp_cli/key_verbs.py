@@ -1,0 +1,103 @@
+"""`terp keys`: keep the keys of providers, tell whose are kept, forget one. A key is never shown."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from terp.errors import SettingsError
+from terp.keys import StoredKeys, key_providers, stored_keys, variables_of
+from terp.profile_file import short_path
+from terp_cli import tty
+from terp_cli.call import STDIN, Call
+from terp_cli.sanitise import one_line
+from terp_cli.subcommands import lacking
+
+_LONGEST = 8_192
+
+
+def keys(call: Call) -> int:
+    """Do what the words after `terp keys` say; the exit code."""
+    verb, more = call.line.argument, call.line.arguments
+    if problem := lacking("keys", verb, more):
+        raise SettingsError([problem])
+    if len(more) > 1:
+        told = "a key is never an argument: other users can read those, and the shell keeps them"
+        raise SettingsError([f"{told}. terp keys {verb} PROVIDER asks for it; stdin may hold it."])
+    return _VERBS[verb](call, stored_keys(call.places), more)
+
+
+def _list(call: Call, kept: StoredKeys, _: Sequence[str]) -> int:
+    places = kept.places()
+    found = {
+        **{
+            name: short_path(kept.file) if where == "file" else "the system's keyring"
+            for name, where in places.items()
+        },
+        **{name: variable for name in key_providers() if (variable := _variable(call, name))},
+    }
+    for name in sorted(found):
+        call.out.write(f"{one_line(name):12}  {one_line(found[name])}\n")
+    if not found:
+        call.tell("no key is kept, and none is in the environment; terp keys set PROVIDER keeps one.")
+    return 0
+
+
+def _variable(call: Call, provider: str) -> str:
+    """The variable of this environment that has the key, which counts before what is kept."""
+    return next((name for name in variables_of(provider) if call.environ.get(name, "").strip()), "")
+
+
+def _set(call: Call, kept: StoredKeys, more: Sequence[str]) -> int:
+    provider = _known(more[0])
+    where = kept.set(provider, _asked(call, provider))
+    call.tell(f"the key of {provider} is in {where}.")
+    if variable := _variable(call, provider):
+        call.tell(f"{variable} is set, and counts before it.")
+    return 0
+
+
+def _delete(call: Call, kept: StoredKeys, more: Sequence[str]) -> int:
+    if not kept.delete(more[0]):
+        raise SettingsError([f"no key of '{one_line(more[0])}' is kept."])
+    call.tell(f"the key of {more[0]} is forgotten.")
+    return 0
+
+
+def _known(provider: str) -> str:
+    names = key_providers()
+    if provider not in names:
+        from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
+
+        near = get_close_matches(provider, names, n=1)
+        hint = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(names)}."
+        raise SettingsError([f"'{one_line(provider)}' is no provider with a key. {hint}"])
+    return provider
+
+
+def _asked(call: Call, provider: str) -> str:
+    """The key: typed without being shown, or the first line of stdin."""
+    if sys.stdin is None:
+        raise SettingsError(["there is no stdin to read the key from."])
+    if not sys.stdin.isatty():
+        return _checked(sys.stdin.readline(_LONGEST))
+    with tty.unseen(STDIN):
+        call.notes.write(f"Key of {provider} (it is not shown): ")
+        call.notes.flush()
+        line = sys.stdin.readline(_LONGEST)
+    call.notes.write("\n")
+    return _checked(line)
+
+
+def _checked(line: str) -> str:
+    key = line.strip()
+    if not key:
+        raise SettingsError(["the key is empty, so nothing was kept."])
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise SettingsError(["a key has no blanks or special characters, so this was not kept."])
+    return key
+
+
+_VERBS: Mapping[str, Callable[[Call, StoredKeys, Sequence[str]], int]] = {
+    "list": _list,
+    "set": _set,
+    "delete": _delete,
+}

@@ -1,0 +1,180 @@
+"""Who may call: one layer around every route of a server, whatever router it comes from.
+
+In this order: is the request meant for this server (`Host`), does it come from a page of another one
+(`Origin`), does it show the token. A WebSocket shows it in a header, or in its first frame, as the scripts of
+a page cannot set headers: `{"token": "…"}`. What a route sees has passed all three.
+"""
+
+import asyncio
+import json
+from collections.abc import Collection
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from terp_cli.server.failures import Refused, body_of
+from terp_cli.server.limits import ServerLimits
+from terp_cli.server.own_names import OwnNames
+from terp_cli.server.token import Token
+
+# RFC 6455: a message that goes against the rules of this server; and 1013, "try again later".
+POLICY, BUSY = 1008, 1013
+_LONGEST_GREETING = 4_096
+
+
+class Access:
+    """ASGI middleware. `public` are the paths of pages that hold nothing of a session, and need no token."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        names: OwnNames,
+        token: Token,
+        limits: ServerLimits,
+        public: Collection[str] = (),
+    ) -> None:
+        self._app = app
+        self._names = names
+        self._token = token
+        self._limits = limits
+        self._public = frozenset(public)
+        self._strangers = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what may pass, and answer the rest."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        refused = self._refused(scope)
+        if scope["type"] == "websocket":
+            await self._socket(scope, receive, send, refused)
+        elif refused is not None:
+            await answer(send, refused)
+        else:
+            await self._app(scope, receive, send)
+
+    def _refused(self, scope: Scope) -> Refused | None:
+        """Why a request may not pass; None when it may."""
+        return self._misled(scope) or (None if self._may_be_strange(scope) else self._unknown(scope))
+
+    def _misled(self, scope: Scope) -> Refused | None:
+        """Why it is not for this server, or not from a page of it."""
+        if not scope["path"].startswith("/"):
+            return Refused(400, "The request line must name a path alone.")
+        if sum(len(key) + len(value) for key, value in scope["headers"]) > self._limits.headers:
+            return Refused(431, f"The headers are longer than {self._limits.headers:,} bytes.")
+        address = str((scope.get("server") or ("",))[0])
+        hosts = values(scope, b"host")
+        if len(hosts) != 1 or not self._names.is_host(hosts[0], address):
+            return Refused(421, "This server is not the one that the request names.")
+        origins = values(scope, b"origin")
+        if any(not self._names.is_origin(origin, address) for origin in origins):
+            return Refused(403, "Pages of other origins may not call this server.")
+        return None
+
+    def _may_be_strange(self, scope: Scope) -> bool:
+        """Whether the token is not needed, or is to come in the first frame."""
+        if scope["type"] == "websocket":
+            return not values(scope, b"authorization")
+        return scope["path"] in self._public and scope["method"] in ("GET", "HEAD")
+
+    def _unknown(self, scope: Scope) -> Refused | None:
+        """Why a request does not show the token."""
+        shown = values(scope, b"authorization")
+        if len(shown) != 1 or not self._is_bearer(shown[0]):
+            return Refused(401, "The token is missing or wrong.", "Send it as: Authorization: Bearer TOKEN")
+        return None
+
+    def _is_bearer(self, value: str) -> bool:
+        scheme, _, token = value.partition(" ")
+        return scheme.lower() == "bearer" and self._token.matches(token.encode("latin-1"))
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send, refused: Refused | None) -> None:
+        if refused is not None:
+            await receive()
+            await _deny(scope, send, refused)
+        elif values(scope, b"authorization"):
+            await self._app(scope, receive, send)
+        elif self._strangers >= self._limits.strangers:
+            await receive()
+            await _deny(scope, send, Refused(429, "Too many connections wait to show the token."))
+        else:
+            await self._introduced(scope, receive, send)
+
+    async def _introduced(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Accept, and pass on a socket whose first frame shows the token in time."""
+        await receive()
+        await send({"type": "websocket.accept"})
+        self._strangers += 1
+        try:
+            async with asyncio.timeout(self._limits.greeting_s):
+                known = self._is_greeting(await receive())
+        except TimeoutError:
+            known = False
+        finally:
+            self._strangers -= 1
+        if not known:
+            await send({"type": "websocket.close", "code": POLICY, "reason": "no token"})
+            return
+        await self._app(scope, _again_connecting(receive), _without_accept(send))
+
+    def _is_greeting(self, message: Message) -> bool:
+        text = message.get("text") or ""
+        if len(text) > _LONGEST_GREETING:
+            return False
+        try:
+            greeting = json.loads(text)
+        except (ValueError, RecursionError):
+            return False
+        token = greeting.get("token") if isinstance(greeting, dict) else None
+        return isinstance(token, str) and self._token.matches(token.encode("utf-8", "surrogatepass"))
+
+
+def values(scope: Scope, name: bytes) -> list[str]:
+    """Every value of a header."""
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
+
+
+async def answer(send: Send, refused: Refused) -> None:
+    """Send a refusal as a whole answer."""
+    body = body_of(refused.problem)
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    if refused.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if refused.status in (408, 413):
+        # What is left of the body may never come, or be endless.
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _deny(scope: Scope, send: Send, refused: Refused) -> None:
+    """Answer the request for a WebSocket with a status, where the server can do that."""
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close", "code": POLICY})
+        return
+    body = body_of(refused.problem)
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "websocket.http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": body})
+
+
+def _again_connecting(receive: Receive) -> Receive:
+    """`receive` for a route that begins with accepting what is accepted already."""
+    connecting: list[Message] = [{"type": "websocket.connect"}]
+
+    async def received() -> Message:
+        return connecting.pop() if connecting else await receive()
+
+    return received
+
+
+def _without_accept(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "websocket.accept":
+            return
+        if message["type"].startswith("websocket.http.response"):
+            message = {"type": "websocket.close", "code": POLICY}
+        await send(message)
+
+    return sent

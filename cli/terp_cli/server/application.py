@@ -1,0 +1,52 @@
+"""The parts of a server put together. Others add routers to what this returns."""
+
+from collections.abc import Collection
+
+from fastapi import FastAPI
+
+from terp import __version__
+from terp_cli.server import failures
+from terp_cli.server.access import Access
+from terp_cli.server.bodies import BYTES, JSON, Bodies
+from terp_cli.server.limits import ServerLimits
+from terp_cli.server.own_names import OwnNames
+from terp_cli.server.request_log import Line, RequestLog
+from terp_cli.server.routes import facts, files, questions, results, socket, turns
+from terp_cli.server.routes import sessions as session_routes
+from terp_cli.server.sessions import Sessions
+from terp_cli.server.token import Token
+
+
+def application(
+    sessions: Sessions,
+    token: Token,
+    names: OwnNames,
+    limits: ServerLimits,
+    *,
+    log: Line | None = None,
+    public: Collection[str] = (),
+    types: Collection[str] = (JSON, BYTES),
+) -> FastAPI:
+    """The native interface over `sessions`.
+
+    Routers can be added with `include_router`: the layers around the routes hold for theirs as well. `public`
+    are the paths of pages that need no token, `types` the content types that bodies may have.
+    """
+    app = FastAPI(
+        title="terp",
+        version=__version__,
+        description="Sessions of terp over HTTP and WebSocket. docs/server.md tells of events and sockets.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses={500: {"model": failures.Failure, "description": "A mistake of the server."}},
+    )
+    failures.install(app)
+    for part in (session_routes, turns, questions, files, results, socket, facts):
+        app.include_router(part.router(sessions))
+    # The last that is added comes first.
+    app.add_middleware(Bodies, limits=limits, types=types)
+    app.add_middleware(Access, names=names, token=token, limits=limits, public=public)
+    if log is not None:
+        app.add_middleware(RequestLog, line=log)
+    return app

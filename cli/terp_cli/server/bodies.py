@@ -1,0 +1,74 @@
+"""What a body may be: its type, its size, and how long it may take to come."""
+
+import asyncio
+from collections.abc import Collection
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from terp_cli.server.access import answer, values
+from terp_cli.server.failures import Refused
+from terp_cli.server.limits import ServerLimits
+
+JSON, BYTES = "application/json", "application/octet-stream"
+
+
+class Bodies:
+    """ASGI middleware: a body of another type than `types`, too long or too slow ends the request.
+
+    A form of a page can send its own types without asking whether it may, so JSON must be called JSON.
+    Files, which come as bytes, may be as long as an upload.
+    """
+
+    def __init__(self, app: ASGIApp, *, limits: ServerLimits, types: Collection[str] = (JSON, BYTES)) -> None:
+        self._app = app
+        self._limits = limits
+        self._types = frozenset(types)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request with a body as it should be."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        lengths = values(scope, b"content-length")
+        kind = "".join(values(scope, b"content-type")).partition(";")[0].strip().lower()
+        has_body = bool(values(scope, b"transfer-encoding")) or any(length != "0" for length in lengths)
+        most = self._limits.body if kind == JSON or not has_body else self._limits.upload
+        if has_body and kind not in self._types:
+            await answer(send, Refused(415, f"The body must be {' or '.join(sorted(self._types))}."))
+        elif any(not length.isdigit() or int(length) > most for length in lengths):
+            await answer(send, _too_large(most))
+        else:
+            await self._app(scope, _Body(receive, most, self._limits.stall_s).receive, send)
+
+
+class _Body:
+    """Counts what comes, and waits only so long for more of it.
+
+    What it raises comes up in the route that reads, and is answered like any error of a route.
+    """
+
+    def __init__(self, receive: Receive, most: int, stall_s: float) -> None:
+        self._receive = receive
+        self._most = self._left = most
+        self._stall_s = stall_s
+        self._whole = False
+
+    async def receive(self) -> Message:
+        if self._whole:
+            # What comes behind the body is that the client has gone: that may take its time.
+            return await self._receive()
+        try:
+            async with asyncio.timeout(self._stall_s):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, "The body does not go on.") from None
+        self._left -= len(message.get("body", b""))
+        self._whole = not message.get("more_body", False)
+        if self._left < 0:
+            raise HTTPException(413, _too_large(self._most).problem.message)
+        return message
+
+
+def _too_large(most: int) -> Refused:
+    return Refused(413, f"The body is longer than {most:,} bytes.")

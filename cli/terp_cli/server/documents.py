@@ -1,0 +1,86 @@
+"""What of docs/server.md is made from the code; `python -m terp_cli.server.documents` writes it anew."""
+
+import dataclasses
+import re
+import typing
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from terp import wire
+from terp.places import find_places
+from terp.settings import Settings
+from terp_cli.server.application import application
+from terp_cli.server.ground import Ground
+from terp_cli.server.limits import ServerLimits
+from terp_cli.server.opening import SettingsOpener
+from terp_cli.server.own_names import OwnNames
+from terp_cli.server.sessions import Sessions
+from terp_cli.server.token import Token
+from terp_cli.server.wishes import OF_CLIENTS
+
+_PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def place() -> Path:
+    """Where the page is in a checkout."""
+    return Path(__file__).parents[3] / "docs" / "server.md"
+
+
+def fresh(page: str, document: Mapping[str, Any]) -> str:
+    """The page with its made parts as they must be; `document` is the OpenAPI document of the server."""
+    parts = {"routes": _routes(document), "events": _events(), "outputs": _outputs(), "settings": _settings()}
+    written = {name: "".join(f"{line}\n" for line in lines) for name, lines in parts.items()}
+    return _PART.sub(lambda found: found[1] + written[found[2]] + found[3], page)
+
+
+def _routes(document: Mapping[str, Any]) -> list[str]:
+    rows = [
+        f"| `{method.upper()}` | `{path}` | {_sentence(route.get('description', ''))} |"
+        for path, found in document["paths"].items()
+        for method, route in found.items()
+    ]
+    return ["| | | |", "|---|---|---|", *rows]
+
+
+def _events() -> list[str]:
+    return [*_HEAD, *(_row(name, kind) for name, kind in wire.event_types().items())]
+
+
+def _outputs() -> list[str]:
+    return [*_HEAD, *(_row(name, kind) for name, kind in wire.output_types().items())]
+
+
+def _settings() -> list[str]:
+    return [", ".join(f"`{name}`" for name in OF_CLIENTS) + "."]
+
+
+_HEAD = ["| | fields | |", "|---|---|---|"]
+
+
+def _row(name: str, kind: type) -> str:
+    fields = ", ".join(f"`{field}`" for field in _fields(kind)) or "none"
+    return f"| `{name}` | {fields} | {_sentence(kind.__doc__ or '')} |"
+
+
+def _fields(kind: type) -> Iterator[str]:
+    yield from (field.name for field in dataclasses.fields(typing.cast("Any", kind)))
+
+
+def _sentence(text: str) -> str:
+    """The first line of a docstring, safe in a table."""
+    return text.partition("\n")[0].replace("|", "\\|")
+
+
+def document() -> Mapping[str, Any]:
+    """The OpenAPI document of the native interface, which does not depend on what is served."""
+    # No session is ever opened for it.
+    limits, ground = ServerLimits(), Ground(Path(), find_places({}))
+    token = Token("")
+    opener = SettingsOpener(Settings(), lambda _: Settings(), ground, {}, token)
+    app = application(Sessions(opener, ground, limits), token, OwnNames("127.0.0.1", 80), limits)
+    return app.openapi()
+
+
+if __name__ == "__main__":
+    place().write_text(fresh(place().read_text(encoding="utf-8"), document()), encoding="utf-8")

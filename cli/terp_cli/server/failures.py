@@ -1,0 +1,137 @@
+"""What a client reads when something cannot be done: the same form everywhere."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
+from starlette.types import Scope
+
+from terp.errors import KernelStartFailed, TerpError, UnknownLanguage
+
+_NAMED = 10
+_CODES = {
+    400: "bad_request",
+    401: "no_token",
+    403: "not_from_here",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "too_slow",
+    409: "conflict",
+    413: "too_large",
+    415: "wrong_content_type",
+    416: "no_such_range",
+    421: "not_this_host",
+    422: "wrong_value",
+    429: "too_many",
+    431: "long_header",
+}
+
+
+class Problem(BaseModel):
+    """Why it was not done: a word for programs, a sentence, and what can be done about it."""
+
+    code: str
+    message: str
+    remedy: str = ""
+
+
+class Failure(BaseModel):
+    """The body of every answer that is not a success."""
+
+    error: Problem
+
+
+class Refused(Exception):
+    """A request that is not done, with the status that says why."""
+
+    def __init__(self, status: int, message: str, remedy: str = "", *, code: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.problem = Problem(code=code or _CODES[status], message=message, remedy=remedy)
+
+
+def body_of(problem: Problem) -> bytes:
+    """The body of a failure."""
+    return json.dumps({"error": problem.model_dump()}, ensure_ascii=True).encode()
+
+
+def answer(refused: Refused, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The answer to a request that is refused."""
+    return JSONResponse({"error": refused.problem.model_dump()}, refused.status, headers=dict(headers or {}))
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The failures of a route, for the OpenAPI document; those that every route has are among them."""
+    every = (400, 401, 403, 405, 408, 413, 415, 421, 422, 429, 431)
+    return {
+        status: {"model": Failure, "description": _CODES[status]} for status in sorted({*every, *statuses})
+    }
+
+
+def install(app: FastAPI) -> None:
+    """Have every error of `app` answered in this form."""
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(TerpError, _failed)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+
+
+async def _refused(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Refused)
+    return answer(error)
+
+
+async def _failed(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, TerpError)
+    return answer(Refused(status_of(error), error.message, error.remedy, code=error.stop_reason))
+
+
+def status_of(error: TerpError) -> int:
+    """The HTTP status of an error of terp. None is a failure of the server."""
+    match error:
+        case KernelStartFailed() | UnknownLanguage():
+            return 422
+    # What is asked for is well said, and does not go with how things are here.
+    return 409
+
+
+async def _invalid(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    return answer(Refused(422, "; ".join(_told(error.errors()))))
+
+
+def _told(problems: Sequence[Any]) -> list[str]:
+    """The first problems, each with its place; never with what was sent, which may be a secret."""
+    lines = [
+        f"{'.'.join(map(str, problem['loc']))[:200]}: {problem['msg'][:300]}" for problem in problems[:_NAMED]
+    ]
+    left = len(problems) - len(lines)
+    return [*lines, f"and {left} more"] if left else lines
+
+
+async def _http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        refused = Refused(405, f"There is no {request.method[:20]} here.")
+        return answer(refused, {"Allow": ", ".join(_methods(request))})
+    status = error.status_code if error.status_code in _CODES else 400
+    return answer(Refused(status, str(error.detail)), error.headers)
+
+
+def _methods(request: Request) -> Sequence[str]:
+    """The methods of all routes with this path; a router knows those of the first one alone."""
+    return [
+        method
+        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+        if any(_has(route, {**request.scope, "method": method}) for route in request.app.routes)
+    ]
+
+
+def _has(route: BaseRoute, scope: Scope) -> bool:
+    return route.matches(scope)[0] is Match.FULL

@@ -1,0 +1,273 @@
+"""The bodies of the native interface: what is sent, and what comes back."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+
+from terp.store.catalogue import Entry
+from terp_cli.server.served import Served
+from terp_cli.server.wishes import OF_CLIENTS, checked_settings, schema_of_settings
+
+Value = str | bool | int | float | None
+Name = Annotated[str, Field(max_length=4_096)]
+
+
+Sendable = Annotated[
+    dict[str, Value],
+    Field(max_length=len(OF_CLIENTS)),
+    AfterValidator(checked_settings),
+    WithJsonSchema(schema_of_settings()),
+]
+
+
+class Sent(BaseModel):
+    """What a client sends: nothing is guessed at, and a field that does not exist is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class SessionWishes(Sent):
+    """How a session should be. `cwd` is a directory below the root of the server; without it, one is made."""
+
+    profile: Annotated[str, Field(max_length=64)] = ""
+    model: Annotated[str, Field(max_length=200)] = ""
+    cwd: Name = ""
+    settings: Sendable = {}
+
+
+class ResumeWishes(Sent):
+    """How a stored session should go on: as it was, where nothing is said."""
+
+    profile: Annotated[str, Field(max_length=64)] = ""
+    model: Annotated[str, Field(max_length=200)] = ""
+    settings: Sendable = {}
+
+
+class TurnWanted(Sent):
+    """What is asked. `attachments` are files of the session; `stream` answers with the events."""
+
+    prompt: Annotated[str, Field(max_length=200_000)]
+    attachments: Annotated[list[Name], Field(max_length=50)] = []
+    stream: bool = True
+
+
+class GoOnWanted(Sent):
+    """The turn that broke off when the session ended is to go on."""
+
+    stream: bool = True
+
+
+class Decision(Sent):
+    """About the code with this digest, as its `code_proposed` had it.
+
+    `code` runs other code in its place: it is proposed again, and runs when that proposal is approved.
+    `reason` is told to the model with a refusal; `stop` ends the turn.
+    """
+
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    decision: Literal["run", "decline"]
+    code: Annotated[str, Field(max_length=200_000)] = ""
+    reason: Annotated[str, Field(max_length=20_000)] = ""
+    stop: bool = False
+
+
+class AnswerGiven(Sent):
+    """A line for input, true or false for a consent, the letter of a choice."""
+
+    answer: Annotated[str, Field(max_length=200_000)] | bool
+
+
+class OptionTold(BaseModel):
+    """One answer to a choice."""
+
+    letter: str
+    does: str
+
+
+class QuestionTold(BaseModel):
+    """A question that waits. An approval has the call and the digest of its code."""
+
+    question_id: str
+    kind: Literal["approval", "consent", "choice", "input"]
+    what: str
+    secret: bool
+    why: str = ""
+    options: list[OptionTold] = []
+    call_id: str = ""
+    digest: str = ""
+
+
+class SessionTold(BaseModel):
+    """An open session. `last` is the number of its newest event, `busy` whether a turn goes on.
+
+    `pending` is code that still waited for an answer when the session ended; `go_on` asks about it again.
+    """
+
+    id: str
+    model: str
+    cwd: str
+    tier: str
+    turns: int
+    busy: bool
+    waiting: int
+    following: int
+    last: int
+    spent_usd: float | None
+    questions: list[QuestionTold]
+    pending: list[str]
+
+
+class SessionRow(BaseModel):
+    """A session in the list. `open` is whether this server has it open; times are seconds since the epoch."""
+
+    id: str
+    title: str
+    cwd: str
+    turns: int
+    model: str
+    started: float
+    used: float
+    forked_from: str
+    open: bool
+
+
+class SessionList(BaseModel):
+    """The sessions, the one that was used last first."""
+
+    sessions: list[SessionRow]
+
+
+class Forked(BaseModel):
+    """The id of the session that has the same past now."""
+
+    id: str
+
+
+class TurnTaken(BaseModel):
+    """The events of the turn come behind the number `after`, once `waiting` other turns are over."""
+
+    after: int
+    waiting: int
+
+
+class Stopped(BaseModel):
+    """How many turns that waited will not begin."""
+
+    dropped: int
+
+
+class Taken(BaseModel):
+    """The answer was the first, and counts."""
+
+    taken: Literal[True] = True
+
+
+class VariableTold(BaseModel):
+    """A name in the kernel, its type, and a short look at its value."""
+
+    name: str
+    type: str
+    shape: list[int]
+    size: int | None
+    head: str
+
+
+class VariableList(BaseModel):
+    """The variables of one language's kernel; none while it is not started."""
+
+    language: str
+    variables: list[VariableTold]
+
+
+class FileTold(BaseModel):
+    """A file of the session. `size` is in bytes, `modified` in seconds since the epoch."""
+
+    path: str
+    size: int
+    modified: float
+
+
+class FileList(BaseModel):
+    """The files of the session in order; `more` where there are more than are listed."""
+
+    files: list[FileTold]
+    more: bool
+
+
+class FileWritten(BaseModel):
+    """The file as it is now."""
+
+    path: str
+    size: int
+
+
+class Alive(BaseModel):
+    """The server answers."""
+
+    status: Literal["alive"] = "alive"
+    version: str
+    sessions: int
+
+
+class Schema(BaseModel):
+    """A JSON Schema."""
+
+    model_config = ConfigDict(extra="allow")
+
+    title: str
+    version: Any = None
+
+
+def told(served: Served) -> SessionTold:
+    """An open session as clients read it."""
+    session = served.session
+    return SessionTold(
+        id=served.id,
+        model=session.model.name,
+        cwd=str(served.cwd),
+        tier=session.kernels.get(session.kernels.languages[0]).tier,
+        turns=len(session.turns),
+        busy=served.turns.busy,
+        waiting=served.turns.waiting,
+        following=served.presence.following,
+        last=served.transcript.last,
+        spent_usd=session.spent_usd,
+        questions=_questions(served),
+        pending=[served.scrubber.redacted(code) for code in session.pending],
+    )
+
+
+def row(entry: Entry, served: Served | None) -> SessionRow:
+    """A session as the list has it."""
+    return SessionRow(
+        id=entry.id,
+        title=entry.title,
+        cwd=entry.cwd,
+        turns=entry.turns,
+        model=entry.model,
+        started=entry.started,
+        used=entry.used,
+        forked_from=entry.forked_from,
+        open=served is not None,
+    )
+
+
+def _questions(served: Served) -> list[QuestionTold]:
+    questions = []
+    for one in served.questions.all():
+        asked, proposed = one.asked, one.proposed
+        more = next((waiting for waiting in served.person.waiting if waiting.what == asked.what), None)
+        options = more.options if more else ()
+        questions.append(
+            QuestionTold(
+                question_id=asked.question_id,
+                kind=asked.kind,
+                what=served.scrubber.redacted(asked.what),
+                secret=asked.secret,
+                why=served.scrubber.redacted(more.why) if more else "",
+                options=[OptionTold(letter=option.letter, does=option.does) for option in options],
+                call_id=proposed.call_id if proposed else "",
+                digest=proposed.digest if proposed else "",
+            )
+        )
+    return questions

@@ -1,0 +1,82 @@
+"""Where sessions may work: in a directory of their own, or in one below the root of the server."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp.places import Places, make_private
+from terp_cli.server.failures import Refused
+from terp_cli.server.names import parts_of
+
+
+@dataclass(frozen=True)
+class Ground:
+    """`root` is the directory below which clients may choose one."""
+
+    root: Path
+    places: Places
+
+    @property
+    def work(self) -> Path:
+        """What holds the directories of sessions that were given none.
+
+        They lie apart from the sessions: a kernel takes what changes in those for files of terp's.
+        """
+        return self.places.state / "work"
+
+    @property
+    def own(self) -> Sequence[Path]:
+        """The directories that terp alone writes, whatever a client calls them."""
+        return (self.places.config, self.places.state, self.places.sessions)
+
+    def chosen(self, cwd: str, session: str) -> Path:
+        """The directory for a new session: its own, made now, or the one below the root that is asked for.
+
+        Raises:
+            Refused: it is not below the root, or not there.
+        """
+        if not cwd:
+            return make_private(self.work / session)
+        try:
+            root, path = self.root.resolve(), (self.root / cwd).resolve(strict=True)
+            inside = path.is_relative_to(root) and path.is_dir()
+        except (OSError, ValueError, RuntimeError):
+            inside = False
+        if not inside or self._is_own(path):
+            raise Refused(409, f"cwd must be a directory below {self.root}.", code="wrong_cwd")
+        if path != root:
+            parts_of(path.relative_to(root).as_posix())
+        return path
+
+    def again(self, cwd: str, session: str) -> Path:
+        """The directory in which a stored session goes on.
+
+        Raises:
+            Refused: it is gone, or never was one for clients.
+        """
+        if not self.has(cwd):
+            raise Refused(404, f"There is no session {session}.")
+        if Path(cwd).is_relative_to(self.work.resolve()):
+            # A copy of a session has a directory of its own.
+            return make_private(self.work / session)
+        return self.chosen(cwd, session)
+
+    def has(self, cwd: str) -> bool:
+        """Whether sessions of a directory, by its real path, are for clients to see."""
+        path = Path(cwd)
+        return path.is_relative_to(self.work.resolve()) or path.is_relative_to(self.root.resolve())
+
+    def copy(self, session: str, copied: str) -> None:
+        """Give a copied session its own copy of the files."""
+        source = self.work / session
+        if source.is_dir():
+            shutil.copytree(source, make_private(self.work) / copied, symlinks=True)
+
+    def remove(self, session: str) -> None:
+        """Remove what a session has of its own. A directory below the root stays."""
+        shutil.rmtree(self.work / session, ignore_errors=True)
+
+    def _is_own(self, path: Path) -> bool:
+        return any(path.is_relative_to(os.path.realpath(own)) for own in self.own)

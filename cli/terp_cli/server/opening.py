@@ -1,0 +1,123 @@
+"""From what a client wishes to a session, as the settings of the server say."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from terp.opening import build_session
+from terp.person import AutoRun, Person
+from terp.project import bare_project
+from terp.session import Session
+from terp.settings import Settings
+from terp.store.folders import new_folder
+from terp.store.places import Place, Secrets, new_place, stored_place
+from terp.store.reading import read_header
+from terp_cli.server.failures import Refused
+from terp_cli.server.ground import Ground
+from terp_cli.server.token import TOKEN_VARIABLE, Token
+from terp_cli.server.wishes import Wishes, settings_for
+
+if TYPE_CHECKING:
+    from terp.models.scrubbing import Scrubber
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A session, where it works, and what takes secrets out of its words."""
+
+    session: Session
+    cwd: Path
+    scrubber: "Scrubber"
+
+
+class Opener(Protocol):
+    """Makes sessions, new ones and of stored ones."""
+
+    async def new(self, wishes: Wishes, person: Person) -> Opened:
+        """A new session.
+
+        Raises:
+            Refused, TerpError: a wish cannot be granted.
+        """
+
+    async def stored(self, session: str, wishes: Wishes, person: Person) -> Opened:
+        """The stored session with this id, to be gone on with.
+
+        Raises:
+            Refused, TerpError: there is none, it is open elsewhere, or a wish cannot be granted.
+        """
+
+
+class SettingsOpener:
+    """Opens sessions as the settings say with which the server was `started`.
+
+    `of_profile` are the settings with a profile of the person's. Code is asked about unless the server
+    was started with `auto_run`.
+    """
+
+    def __init__(
+        self,
+        started: Settings,
+        of_profile: Callable[[str], Settings],
+        ground: Ground,
+        environ: Mapping[str, str],
+        token: Token,
+        api_key: str = "",
+    ) -> None:
+        self._started = started
+        self._of_profile = of_profile
+        self._ground = ground
+        self._environ = environ
+        self._token = token
+        self._api_key = api_key
+
+    async def new(self, wishes: Wishes, person: Person) -> Opened:
+        """A new session, kept from its first turn on."""
+        settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
+        folder = new_folder(self._ground.places.sessions)
+        cwd = await asyncio.to_thread(self._ground.chosen, wishes.cwd, folder.name)
+        secrets = self._secrets(settings)
+        place = await asyncio.to_thread(new_place, folder, str(cwd), secrets)
+        return await self._opened(settings, place, cwd, secrets, person)
+
+    async def stored(self, session: str, wishes: Wishes, person: Person) -> Opened:
+        """A stored session, with the model that it had unless another one is wished for."""
+        folder = self._ground.places.sessions / session
+        header = await asyncio.to_thread(read_header, folder)
+        if header is None:
+            raise Refused(404, f"There is no session {session}.")
+        cwd = await asyncio.to_thread(self._ground.again, header.cwd, session)
+        if not (wishes.model or wishes.profile):
+            wishes = replace(wishes, model=header.model)
+        settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
+        secrets = self._secrets(settings)
+        place = await asyncio.to_thread(stored_place, folder, secrets)
+        return await self._opened(settings, place, cwd, secrets, person)
+
+    async def _opened(
+        self, settings: Settings, place: Place, cwd: Path, secrets: Secrets, person: Person
+    ) -> Opened:
+        try:
+            session = await build_session(
+                settings,
+                AutoRun(person) if settings.auto_run else person,
+                place=place,
+                # Nobody was asked about the files of a project in it.
+                project=bare_project(cwd),
+                environ=self._environ,
+                api_key=self._api_key,
+            )
+        except BaseException:
+            if place.keeper is not None:
+                place.keeper.close()
+            raise
+        for problem in session.equipment.toolbox.problems:
+            session.voice.tell(problem)
+        return Opened(session, cwd, secrets.scrubber())
+
+    def _secrets(self, settings: Settings) -> Secrets:
+        # A new token stands in no variable, and is to be found in no text either.
+        environ = {**self._environ, TOKEN_VARIABLE: self._token.reveal()}
+        return Secrets(environ, settings, self._api_key)

@@ -1,0 +1,74 @@
+"""Records as they may leave the process: without secrets, also where one comes in pieces."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from terp.events import CodeDelta, Event, LateOutput, Printed, ReasoningDelta, TextDelta
+from terp.log import Record
+from terp.outputs import Text
+
+if TYPE_CHECKING:
+    from terp.models.scrubbing import Scrubber
+
+_Stream = tuple[str, ...]
+
+
+class Redaction:
+    """Passes on the records of one session in order.
+
+    The end of a piece in which a secret may begin waits for the next piece of the same text: mostly nothing,
+    at most some kilobytes. It comes before the next event that is no piece of a text.
+    """
+
+    def __init__(self, scrubber: "Scrubber") -> None:
+        self._scrubber = scrubber
+        self._held: dict[_Stream, tuple[str, Record]] = {}
+
+    def passed(self, record: Record) -> Iterator[Record]:
+        """The records to show in place of this one; all have its number."""
+        piece = piece_of(record.event)
+        if piece is None:
+            for text, held in self._held.values():
+                yield self._clean(replace(held, number=record.number), text)
+            self._held.clear()
+            yield record
+            return
+        stream, text = piece
+        before, _ = self._held.pop(stream, ("", record))
+        whole = before + text
+        settled = self._scrubber.settled(whole)
+        if settled < len(whole):
+            self._held[stream] = whole[settled:], record
+        if settled:
+            yield self._clean(record, whole[:settled])
+
+    def _clean(self, record: Record, text: str) -> Record:
+        clean, piece = self._scrubber.redacted(text), piece_of(record.event)
+        # Nearly always nothing is to be changed.
+        return record if piece and piece[1] == clean else replace(record, event=_with(record.event, clean))
+
+
+def piece_of(event: Event) -> tuple[_Stream, str] | None:
+    """The text that an event is a piece of, and the piece; None for any other event."""
+    match event:
+        case TextDelta(text=text):
+            return ("text",), text
+        case ReasoningDelta(text=text):
+            return ("reasoning",), text
+        case CodeDelta(call_id=call_id, text=text):
+            return ("code", call_id), text
+        case Printed(call_id=call_id, output=Text(stream=stream, text=text)):
+            return ("printed", call_id, stream), text
+        case LateOutput(call_id=call_id, output=Text(stream=stream, text=text)):
+            return ("late", call_id, stream), text
+    return None
+
+
+def _with(event: Event, text: str) -> Event:
+    match event:
+        case TextDelta() | ReasoningDelta() | CodeDelta():
+            return replace(event, text=text)
+        case Printed(output=Text() as output) | LateOutput(output=Text() as output):
+            return replace(event, output=replace(output, text=text))
+    return event

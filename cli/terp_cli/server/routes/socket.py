@@ -1,0 +1,151 @@
+"""A session over one WebSocket: its events come, prompts and answers go."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Query, WebSocket
+from pydantic import ValidationError
+from starlette.types import Message
+
+from terp.errors import TerpError
+from terp_cli.server import asking, forms
+from terp_cli.server.failures import Problem, Refused
+from terp_cli.server.following import batches, in_time
+from terp_cli.server.limits import ServerLimits
+from terp_cli.server.routes.questions import decided
+from terp_cli.server.served import Served
+from terp_cli.server.sessions import Sessions
+
+_ENDED, _REFUSED, _WRONG = 1001, 1008, 1007
+Form = TypeVar("Form", bound=forms.Sent)
+Doing = Callable[[Served, dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
+def router(sessions: Sessions) -> APIRouter:
+    """The route."""
+    routes = APIRouter()
+
+    @routes.websocket("/v1/sessions/{session}/ws")
+    async def talk(socket: WebSocket, session: str, after: Annotated[int, Query(ge=0)] = 0) -> None:
+        """Every event behind the number `after` as a frame; what is sent is done, and its outcome told."""
+        await socket.accept()
+        try:
+            served = sessions.get(session)
+            with served.follows():
+                await _talked(socket, served, after, sessions.limits)
+        except Refused as refused:
+            await socket.close(_REFUSED, refused.problem.code)
+
+    return routes
+
+
+async def _talked(socket: WebSocket, served: Served, after: int, limits: ServerLimits) -> None:
+    """Send and take until the session is closed, or the client has left."""
+    sending = asyncio.ensure_future(_send_events(socket, served, after, limits))
+    taking = asyncio.ensure_future(_take(socket, served, limits))
+    try:
+        await asyncio.wait({sending, taking}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (sending, taking):
+            task.cancel()
+        await asyncio.wait({sending, taking})
+    for task in (sending, taking):
+        # A client that has left, or takes nothing, is no failure.
+        if not task.cancelled() and (error := task.exception()) and not isinstance(error, OSError):
+            raise error
+
+
+async def _send_events(socket: WebSocket, served: Served, after: int, limits: ServerLimits) -> None:
+    async with aclosing(batches(served, after, limits.keepalive_s)) as following:
+        async for batch in following:
+            for told in batch.told:
+                await _sent(socket, told.json.decode(), limits)
+    await socket.close(_ENDED)
+
+
+async def _take(socket: WebSocket, served: Served, limits: ServerLimits) -> None:
+    while (message := await socket.receive())["type"] == "websocket.receive":
+        frame = _frame(message)
+        if frame is None:
+            await socket.close(_WRONG)
+            return
+        told = {"reply_to": frame.get("id"), **await _done(served, frame)}
+        await _sent(socket, json.dumps(told), limits)
+
+
+async def _done(served: Served, frame: dict[str, Any]) -> dict[str, Any]:
+    """Do what a frame asks for; what came of it, or why not."""
+    served.heard()
+    rest = {name: value for name, value in frame.items() if name not in ("do", "id")}
+    doing = _DOINGS.get(str(frame.get("do")))
+    try:
+        if doing is None:
+            raise Refused(422, f"'do' must be one of {', '.join(_DOINGS)}.")
+        return await doing(served, rest)
+    except ValidationError as error:
+        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
+        return _failed(Problem(code="wrong_value", message=told))
+    except Refused as refused:
+        return _failed(refused.problem)
+    except TerpError as error:
+        return _failed(Problem(code=error.stop_reason, message=error.message, remedy=error.remedy))
+
+
+async def _ask(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
+    wanted = _read(forms.TurnWanted, rest)
+    turn = await asking.ask(served, wanted.prompt, wanted.attachments)
+    return {"after": served.transcript.last, "waiting": turn.ahead}
+
+
+async def _go_on(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
+    _read(forms.GoOnWanted, rest)
+    return {"after": served.transcript.last, "waiting": asking.go_on(served).ahead}
+
+
+async def _decide(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
+    call_id = str(rest.pop("call_id", ""))
+    decision = _read(forms.Decision, rest)
+    served.questions.decide(call_id, decision.digest, decided(decision))
+    return {"taken": True}
+
+
+async def _answer(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
+    question_id = str(rest.pop("question_id", ""))
+    served.questions.answer(question_id, _read(forms.AnswerGiven, rest).answer)
+    return {"taken": True}
+
+
+async def _interrupt(served: Served, _: dict[str, Any]) -> dict[str, Any]:
+    return {"dropped": await served.stop()}
+
+
+_DOINGS: dict[str, Doing] = {
+    "ask": _ask,
+    "go_on": _go_on,
+    "approve": _decide,
+    "answer": _answer,
+    "interrupt": _interrupt,
+}
+
+
+def _read(form: type[Form], fields: dict[str, Any]) -> Form:
+    return form.model_validate_json(json.dumps(fields))
+
+
+def _frame(message: Message) -> dict[str, Any] | None:
+    try:
+        frame = json.loads(message.get("text") or "")
+    except (ValueError, RecursionError):
+        return None
+    return frame if isinstance(frame, dict) else None
+
+
+def _failed(problem: Problem) -> dict[str, Any]:
+    return {"error": problem.model_dump()}
+
+
+async def _sent(socket: WebSocket, text: str, limits: ServerLimits) -> None:
+    await in_time(socket.send, {"type": "websocket.send", "text": text}, limits.stall_s)

@@ -1,0 +1,130 @@
+"""One session that is open on a server: its turns, its questions, who follows it, its time of rest."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from terp.session import Session
+from terp_cli.server.failures import Refused
+from terp_cli.server.limits import ServerLimits
+from terp_cli.server.person import RemotePerson
+from terp_cli.server.presence import Presence
+from terp_cli.server.questions import OpenQuestions
+from terp_cli.server.transcript import Transcript
+from terp_cli.server.tree import Tree
+from terp_cli.server.turns import Asking, Turn, Turns
+
+if TYPE_CHECKING:
+    from terp.models.scrubbing import Scrubber
+
+# A turn that is told to end is given this long before its kernel goes with its code.
+_GRACE_S = 0.5
+
+
+class Served:
+    """A session and what its clients need of it. `cwd` is where its code works, and `files` what is there."""
+
+    def __init__(
+        self,
+        session: Session,
+        person: RemotePerson,
+        presence: Presence,
+        *,
+        cwd: Path,
+        files: Tree,
+        scrubber: "Scrubber",
+        limits: ServerLimits,
+    ) -> None:
+        self.id = session.folder.name
+        self.session = session
+        self.person = person
+        self.presence = presence
+        self.cwd = cwd
+        self.files = files
+        self.scrubber = scrubber
+        self.transcript = Transcript(session.log, scrubber)
+        self.questions = OpenQuestions(session)
+        self.turns = Turns(session, limits.queue, self._turned)
+        self.closed = False
+        self.used = asyncio.get_running_loop().time()
+        self._limits = limits
+        self._rest: asyncio.TimerHandle | None = None
+        self._resting: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing goes on and nobody follows."""
+        return not (self.turns.busy or self.presence.following)
+
+    @contextmanager
+    def follows(self) -> Iterator[None]:
+        """A client follows while the block lasts.
+
+        Raises:
+            Refused: as many as may follow do.
+        """
+        if self.presence.following >= self._limits.watchers:
+            raise Refused(429, f"{self._limits.watchers} clients follow this session already.")
+        with self.presence.follows():
+            yield
+
+    def heard(self) -> None:
+        """A client called about this session."""
+        self.used = asyncio.get_running_loop().time()
+        self.presence.heard()
+
+    def ask(self, asking: Asking) -> Turn:
+        """Have a turn played.
+
+        Raises:
+            Refused: too many wait.
+        """
+        self._wake()
+        return self.turns.ask(asking)
+
+    async def stop(self) -> int:
+        """Interrupt what goes on, and let nothing that waits begin; how much of that there was."""
+        dropped = self.turns.drop_waiting()
+        await self.session.interrupt()
+        return dropped
+
+    async def aclose(self) -> None:
+        """End the turn, the kernels and the session; who follows is let go."""
+        self._wake()
+        self.turns.drop_waiting()
+        stopping = asyncio.ensure_future(self.session.interrupt())
+        await asyncio.wait({stopping}, timeout=_GRACE_S)
+        # Code that resists an interrupt ends with its kernel.
+        await self.session.kernels.aclose()
+        await asyncio.wait({stopping})
+        await self.session.aclose()
+        await self.turns.over()
+        self.closed = True
+        self.session.log.wake()
+
+    def _turned(self) -> None:
+        self._wake()
+        self.used = asyncio.get_running_loop().time()
+        if self._limits.idle_s and not self.turns.busy:
+            self._rest = asyncio.get_running_loop().call_later(self._limits.idle_s, self._begin_rest)
+
+    def _wake(self) -> None:
+        if self._rest is not None:
+            self._rest.cancel()
+            self._rest = None
+
+    def _begin_rest(self) -> None:
+        task = asyncio.create_task(self._let_rest())
+        self._resting.add(task)
+        task.add_done_callback(self._resting.discard)
+
+    async def _let_rest(self) -> None:
+        ended, rest = await self.session.kernels.rest(), f"{self._limits.idle_s:g} s"
+        if ended:
+            which = " and ".join(ended)
+            self.session.voice.tell(
+                f"The {which} kernel did nothing for {rest} and was closed: its variables are gone.",
+                "The next code starts a new one.",
+            )

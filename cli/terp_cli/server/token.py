@@ -1,0 +1,64 @@
+"""The token that every call of a server needs: 128 random bits or more."""
+
+import hmac
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from terp.errors import SettingsError
+from terp.places import make_private
+
+TOKEN_VARIABLE = "TERP_SERVER_TOKEN"  # noqa: S105  (the name of a variable)
+# 16 random bytes in base64.
+_SHORTEST = 22
+_MAKE = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
+
+
+class Token:
+    """Compared in the same time whatever it is compared with; not shown by `repr`."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def matches(self, given: bytes) -> bool:
+        """Whether somebody gave the token."""
+        return hmac.compare_digest(given, self._text.encode())
+
+    def reveal(self) -> str:
+        """The token itself: for its file, and for what keeps it out of texts."""
+        return self._text
+
+
+def token_of(environ: Mapping[str, str]) -> tuple[Token, bool]:
+    """The token in `TERP_SERVER_TOKEN`, else a new one; and whether it is new.
+
+    Raises:
+        SettingsError: the one that is given is too short, or cannot stand in a header.
+    """
+    given = environ.get(TOKEN_VARIABLE, "")
+    if not given:
+        return Token(secrets.token_urlsafe(32)), True
+    if len(given) < _SHORTEST or not all("!" <= letter <= "~" for letter in given):
+        told = (
+            f"{TOKEN_VARIABLE} must have {_SHORTEST} characters or more, and no spaces. To make one: {_MAKE}"
+        )
+        raise SettingsError([told])
+    return Token(given), False
+
+
+@contextmanager
+def written(token: Token, folder: Path, port: int) -> Iterator[Path]:
+    """The file with the token, which its owner alone can read, while the server of this port lives."""
+    path = make_private(folder) / f"server-{port}.token"
+    # What a server that was killed has left, or a link that somebody has put there, is not written through.
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(f"{token.reveal()}\n")
+    try:
+        yield path
+    finally:
+        with suppress(OSError):
+            path.unlink()

@@ -1,0 +1,107 @@
+"""What a session told, as clients read it: each event encoded once, however many follow."""
+
+import asyncio
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from terp import wire
+from terp.log import EventLog, Record
+from terp.store.redacting import redacted
+from terp_cli.server.redaction import Redaction, piece_of
+
+if TYPE_CHECKING:
+    from terp.models.scrubbing import Scrubber
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What there is to send of one record: its number, the event's name, and its JSON.
+
+    `is_last` tells that nothing more of this number follows: who has it goes on behind it.
+    """
+
+    number: int
+    name: str
+    json: bytes
+    is_last: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some of what was told, and the number to go on behind."""
+
+    told: Sequence[Told]
+    after: int
+
+
+class Transcript:
+    """The log of a session without secrets. Whoever reads holds a number, and nothing waits for them."""
+
+    def __init__(self, log: EventLog, scrubber: "Scrubber") -> None:
+        self._log = log
+        self._scrubber = scrubber
+        self._redaction = Redaction(scrubber)
+        self._told: list[tuple[Told, ...]] = []
+
+    @property
+    def last(self) -> int:
+        """The number of the newest record."""
+        return self._log.last
+
+    async def since(self, number: int, most: int = 500) -> Batch:
+        """What came after a number, oldest first: of at most so many records at a time."""
+        if number < self._log.resumed_at:
+            # Decoding what was stored takes seconds for a long session.
+            earlier = await asyncio.to_thread(self._earlier, number, most)
+            if earlier:
+                return Batch(earlier, earlier[-1].number)
+            number = self._log.resumed_at
+        self._catch_up()
+        at = number - self._log.resumed_at
+        found = self._told[at : at + most]
+        return Batch([told for records in found for told in records], number + len(found))
+
+    async def changed(self) -> None:
+        """Return when the log has changed, or when it is closed."""
+        await self._log.changed()
+
+    def _catch_up(self) -> None:
+        for record in self._log.since(self._log.resumed_at + len(self._told)):
+            shown = [_told(one, self._scrubber) for one in self._redaction.passed(record)]
+            before = [replace(told, is_last=False) for told in shown[:-1]]
+            self._told.append((*before, *shown[-1:]))
+
+    def _earlier(self, number: int, most: int) -> Sequence[Told]:
+        records = self._log.since(number)[:most]
+        return [_told(one, self._scrubber) for one in records if one.number <= self._log.resumed_at]
+
+
+def _told(record: Record, scrubber: "Scrubber") -> Told:
+    fields = wire.record_to_json(record)
+    # Pieces of text are clean by now, and are most of what there is.
+    clean = fields if piece_of(record.event) else redacted(fields, scrubber)
+    return Told(record.number, fields["event"], encoded(clean))
+
+
+def encoded(fields: Any) -> bytes:
+    """JSON for any program, whatever a kernel has put in."""
+    try:
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except (ValueError, TypeError):
+        # Half of a surrogate pair, a number that is none, or what JSON does not know.
+        plain = _plain(fields)
+        return json.dumps(plain, separators=(",", ":"), allow_nan=False, default=str).encode()
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case float() if not math.isfinite(value):
+            return str(value)
+        case dict():
+            return {str(key): _plain(part) for key, part in value.items()}
+        case list() | tuple():
+            return [_plain(part) for part in value]
+    return value

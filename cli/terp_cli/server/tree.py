@@ -1,0 +1,239 @@
+"""The files below one directory, reached name by name from there: no link and no race leads out of it."""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import anyio.to_thread
+
+from terp.places import make_private
+from terp_cli.server.failures import Refused
+from terp_cli.server.names import parts_of
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# A FIFO would otherwise wait for its other end.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_LISTED = 10_000
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file by its path below the directory. `size` is in bytes, `modified` in seconds since the epoch."""
+
+    path: str
+    size: int
+    modified: float
+
+
+class Tree:
+    """Plain files that are not hidden. The directories `without` are none of its own, wherever they lie."""
+
+    def __init__(self, top: Path, without: Sequence[Path] = ()) -> None:
+        self._top = top
+        self._without = without
+
+    def listed(self) -> tuple[list[Entry], bool]:
+        """The files in order, and whether there are more than are listed."""
+        found: list[Entry] = []
+        for entry, descriptor in self.walked():
+            os.close(descriptor)
+            if len(found) == _MOST_LISTED:
+                return found, True
+            found.append(entry)
+        return found, False
+
+    def walked(self) -> Iterator[tuple[Entry, int]]:
+        """Every file, open for reading; whoever takes it closes it."""
+        try:
+            top = self._opened_top()
+        except Refused:
+            return
+        yield from self._walked(top, "", self._forbidden())
+
+    def read(self, path: str) -> int:
+        """A file, open for reading.
+
+        Raises:
+            Refused: there is none of this name.
+        """
+        with self._folder_of(path, make=False) as (folder, name):
+            return _open_file(folder, name, path)
+
+    async def write(self, path: str, pieces: AsyncIterator[bytes]) -> int:
+        """Have `pieces` be the file at `path`, whole or not at all; its size.
+
+        Raises:
+            Refused: it cannot be written there.
+        """
+        target = await anyio.to_thread.run_sync(_Target, self, path)
+        try:
+            async for piece in pieces:
+                await anyio.to_thread.run_sync(target.add, piece)
+            return await anyio.to_thread.run_sync(target.finish)
+        finally:
+            await anyio.to_thread.run_sync(target.close)
+
+    def remove(self, path: str) -> None:
+        """Remove a file.
+
+        Raises:
+            Refused: there is none of this name.
+        """
+        with self._folder_of(path, make=False) as (folder, name):
+            os.close(_open_file(folder, name, path))
+            try:
+                os.unlink(name, dir_fd=folder)
+            except OSError as error:
+                _refuse(error, path)
+
+    @contextmanager
+    def _folder_of(self, path: str, *, make: bool) -> Iterator[tuple[int, str]]:
+        *folders, name = parts_of(path)
+        forbidden = self._forbidden()
+        current = self._opened_top(make=make)
+        try:
+            for folder in folders:
+                below = _open_folder(current, folder, path, make=make)
+                os.close(current)
+                current = below
+                if _identity(current) in forbidden:
+                    raise _missing(path)
+            yield current, name
+        finally:
+            os.close(current)
+
+    def _opened_top(self, *, make: bool = False) -> int:
+        try:
+            if make:
+                make_private(self._top)
+            # What leads to the directory is the person's own; below it nothing is followed.
+            return os.open(self._top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            _refuse(error, str(self._top))
+
+    def _forbidden(self) -> Collection[tuple[int, int]]:
+        found = set[tuple[int, int]]()
+        for folder in self._without:
+            with suppress(OSError):
+                facts = folder.stat()
+                found.add((facts.st_dev, facts.st_ino))
+        return found
+
+    def _walked(
+        self, folder: int, before: str, forbidden: Collection[tuple[int, int]]
+    ) -> Iterator[tuple[Entry, int]]:
+        """Every file below an open folder, which is closed in the end."""
+        try:
+            for name in sorted(os.listdir(folder)):
+                path = before + name
+                try:
+                    parts_of(path)
+                    kind = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+                    if stat.S_ISDIR(kind):
+                        below = os.open(name, _FOLDER, dir_fd=folder)
+                    elif stat.S_ISREG(kind):
+                        descriptor = _open_file(folder, name, path)
+                    else:
+                        continue
+                except (Refused, OSError):
+                    continue
+                if not stat.S_ISDIR(kind):
+                    facts = os.fstat(descriptor)
+                    yield Entry(path, facts.st_size, facts.st_mtime), descriptor
+                elif _identity(below) in forbidden:
+                    os.close(below)
+                else:
+                    yield from self._walked(below, f"{path}/", forbidden)
+        finally:
+            os.close(folder)
+
+
+class _Target:
+    """A file that is written beside its place, and takes it when it is whole."""
+
+    def __init__(self, tree: Tree, path: str) -> None:
+        self._path = path
+        self._size = 0
+        self._part = f".{secrets.token_hex(8)}.part"
+        self._folder: int | None = None
+        with tree._folder_of(path, make=True) as (folder, self._name):
+            try:
+                self._file = os.open(self._part, _NEW, 0o600, dir_fd=folder)
+            except OSError as error:
+                _refuse(error, path)
+            self._folder = os.dup(folder)
+
+    def add(self, piece: bytes) -> None:
+        left = memoryview(piece)
+        try:
+            while left:
+                left = left[os.write(self._file, left) :]
+        except OSError as error:
+            _refuse(error, self._path)
+        self._size += len(piece)
+
+    def finish(self) -> int:
+        try:
+            # A link of that name is replaced, not followed.
+            os.rename(self._part, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        except OSError as error:
+            _refuse(error, self._path)
+        return self._size
+
+    def close(self) -> None:
+        if self._folder is None:
+            return
+        os.close(self._file)
+        with suppress(OSError):
+            os.unlink(self._part, dir_fd=self._folder)
+        os.close(self._folder)
+        self._folder = None
+
+
+def _open_folder(above: int, name: str, path: str, *, make: bool) -> int:
+    try:
+        if make:
+            with suppress(FileExistsError):
+                os.mkdir(name, 0o700, dir_fd=above)
+        return os.open(name, _FOLDER, dir_fd=above)
+    except OSError as error:
+        _refuse(error, path)
+
+
+def _open_file(folder: int, name: str, path: str) -> int:
+    try:
+        descriptor = os.open(name, _FILE, dir_fd=folder)
+    except OSError as error:
+        _refuse(error, path)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _missing(path)
+    return descriptor
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    facts = os.fstat(descriptor)
+    return facts.st_dev, facts.st_ino
+
+
+def _refuse(error: OSError, path: str) -> NoReturn:
+    """Say why a file cannot be had, without telling what else is there."""
+    if error.errno in _FULL:
+        raise Refused(413, "The disk takes no more.", code="disk_full") from error
+    if error.errno in (errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY):
+        raise Refused(409, f"{path!r} is a directory.") from error
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        raise Refused(409, f"{path!r} cannot be changed or read.", code="no_right") from error
+    raise _missing(path) from error
+
+
+def _missing(path: str) -> Refused:
+    return Refused(404, f"There is no file {path[:200]!r}.")

@@ -1,0 +1,105 @@
+"""The turns of a session that is served: one goes on, some wait."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from terp.events import Event
+from terp.session import Session
+from terp_cli.server.failures import Refused
+
+Asking = Callable[[Session], AsyncGenerator[Event, None]]
+
+
+@dataclass(slots=True)
+class Turn:
+    """A turn that was asked for.
+
+    `ahead` is how many turns came before it. `began` is set with the number of the record behind which its
+    events come, `ended` with that of its last one; both with -1 when it never begins.
+    """
+
+    asking: Asking
+    ahead: int = 0
+    began: "asyncio.Future[int]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    ended: "asyncio.Future[int]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    def drop(self) -> None:
+        """It never begins, or has no end of its own."""
+        for future in (self.began, self.ended):
+            if not future.done():
+                future.set_result(-1)
+
+
+class Turns:
+    """Plays turns one after the other, whoever follows them. `changed` is called when one begins or ends."""
+
+    def __init__(self, session: Session, most_waiting: int, changed: Callable[[], None]) -> None:
+        self.count = 0
+        self._session = session
+        self._most_waiting = most_waiting
+        self._changed = changed
+        self._waiting: deque[Turn] = deque()
+        self._playing: asyncio.Task[None] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn goes on."""
+        return self._playing is not None
+
+    @property
+    def waiting(self) -> int:
+        """How many turns wait for the one that goes on."""
+        return len(self._waiting)
+
+    def ask(self, asking: Asking) -> Turn:
+        """Have a turn played, after those that wait.
+
+        Raises:
+            Refused: as many as may wait do.
+        """
+        if len(self._waiting) >= self._most_waiting:
+            raise Refused(429, f"{self._most_waiting} turns of this session wait already.")
+        turn = Turn(asking, self.waiting + self.busy)
+        self._waiting.append(turn)
+        if self._playing is None:
+            self._playing = asyncio.create_task(self._play())
+            self._changed()
+        return turn
+
+    def drop_waiting(self) -> int:
+        """Let no waiting turn begin; how many there were."""
+        dropped = list(self._waiting)
+        self._waiting.clear()
+        for turn in dropped:
+            turn.drop()
+        return len(dropped)
+
+    async def over(self) -> None:
+        """Return when nothing is played any more; what goes on must have been told to end."""
+        self.drop_waiting()
+        if self._playing is not None:
+            await asyncio.wait({self._playing})
+
+    async def _play(self) -> None:
+        try:
+            while self._waiting:
+                await self._play_one(self._waiting.popleft())
+        finally:
+            self._playing = None
+            self._changed()
+
+    async def _play_one(self, turn: Turn) -> None:
+        self.count += 1
+        turn.began.set_result(self._session.log.last)
+        try:
+            async with aclosing(turn.asking(self._session)) as events:
+                async for _ in events:
+                    pass
+            turn.ended.set_result(self._session.log.last)
+        finally:
+            turn.drop()
+            # Who follows this turn alone sees that it is over.
+            self._session.log.wake()

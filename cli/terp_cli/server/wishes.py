@@ -1,0 +1,115 @@
+"""What a client may ask of a session, and what of it may change the settings the server was started with."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from terp.errors import SettingsError
+from terp.setting import Setting, table
+from terp.settings import Settings
+
+# A path would name any file of this machine.
+_PROFILE = re.compile(r"\w[\w-]{0,63}")
+ORIGIN = "client"
+OF_CLIENTS = tuple(name for name, row in table(Settings).items() if "wire" in row.sources)
+"""The settings that a client may send: none of them lets code, keys or files out of the person's hands."""
+_KEPT = ("max_budget_usd", "session_quota_mb")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a client wants a session: with a profile by name, a model, in a directory, with settings."""
+
+    profile: str = ""
+    model: str = ""
+    cwd: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def settings_for(wishes: Wishes, started: Settings, of_profile: Callable[[str], Settings]) -> Settings:
+    """The settings of a session, of those that the server was `started` with.
+
+    A profile decides about the model and the conversation, and about nothing else: it was written for
+    somebody at a terminal. What code may do and where it runs stays as the server was started.
+
+    Raises:
+        SettingsError: with every wish that cannot be granted.
+    """
+    problems = _problems(wishes)
+    if problems:
+        raise SettingsError(problems)
+    settings = started
+    if wishes.profile:
+        chosen = of_profile(wishes.profile)
+        settings = _with(settings, {name: getattr(chosen, name) for name in _of_profiles()}, wishes.profile)
+    if wishes.model:
+        settings = _with(settings, {"model": wishes.model}, ORIGIN)
+    rows = table(Settings)
+    return _with(
+        settings, {name: rows[name].checked(value) for name, value in wishes.settings.items()}, ORIGIN
+    )
+
+
+def schema_of_settings() -> dict[str, Any]:
+    """The JSON Schema of the settings that a client may send, from the table of settings."""
+    rows = table(Settings)
+    return {
+        "type": "object",
+        "properties": {name: _schema(rows[name]) for name in OF_CLIENTS},
+        "additionalProperties": False,
+    }
+
+
+def _schema(row: Setting) -> dict[str, Any]:
+    if row.choices:
+        found: dict[str, Any] = {"enum": [*dict.fromkeys([row.default, *row.choices])]}
+    elif row.kind in ("whole", "number"):
+        low, high = row.limits
+        kind = "integer" if row.kind == "whole" else "number"
+        found = {"type": kind, "minimum": low, **({} if math.isinf(high) else {"maximum": high})}
+    else:
+        found = {"type": "boolean" if row.kind == "switch" else "string"}
+    found["description"] = row.about
+    return {"anyOf": [found, {"type": "null"}]} if row.default is None else found
+
+
+def checked_settings(sent: dict[str, Any]) -> dict[str, Any]:
+    """Settings as a client sent them.
+
+    Raises:
+        ValueError: one is not for clients, or has a wrong value.
+    """
+    if problems := _wrong(sent):
+        raise ValueError(" ".join(problems))
+    return sent
+
+
+def _problems(wishes: Wishes) -> list[str]:
+    named = not wishes.profile or _PROFILE.fullmatch(wishes.profile)
+    return [*([] if named else ["profile must be the name of a profile."]), *_wrong(wishes.settings)]
+
+
+def _wrong(sent: Mapping[str, Any]) -> list[str]:
+    rows = table(Settings)
+    problems: list[str] = []
+    for name, value in sent.items():
+        if name not in OF_CLIENTS:
+            problems.append(f"{name[:40]!r} is no setting of clients; they may send {', '.join(OF_CLIENTS)}.")
+            continue
+        try:
+            rows[name].checked(value)
+        except ValueError:
+            problems.append(f"{name} must be {rows[name].rule}.")
+    return problems
+
+
+def _of_profiles() -> list[str]:
+    groups = ("model", "conversation")
+    return [name for name, row in table(Settings).items() if row.group in groups and name not in _KEPT]
+
+
+def _with(settings: Settings, values: Mapping[str, Any], origin: str) -> Settings:
+    origins = {**settings.origins, **dict.fromkeys(values, origin)}
+    return replace(settings, **values, origins=origins)

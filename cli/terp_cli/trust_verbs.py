@@ -1,0 +1,139 @@
+"""`terp trust`: what a project would change, and the decisions about it: ask, show, yes, no, list, remove."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from terp.errors import SettingsError
+from terp.trust.decisions import Decisions
+from terp.trust.standing import Standing, standing_of
+from terp.wire import VERSION
+from terp_cli.call import Call
+from terp_cli.json_front import write_json
+from terp_cli.sanitise import one_line
+from terp_cli.trusting import ask, decide, difference, shown_files, state_of, told
+
+
+def trust(call: Call) -> int:
+    """Do what the words after `terp trust` say; the exit code."""
+    verb, more = call.line.argument, call.line.arguments
+    if problem := Decisions(call.places.trust).problem:
+        call.tell(problem)
+    return _VERBS[verb](call, more)
+
+
+def _ask(call: Call, more: Sequence[str]) -> int:
+    standing = _standing(call, more)
+    auto_run = call.line.given.get("auto_run")
+    if auto_run is not None and auto_run.value:
+        return _decided(call, standing, yes=True)
+    if standing.state != "open" or not call.talks:
+        _write(call, standing, with_files=False)
+        if standing.state == "open":
+            call.tell("nobody is there to ask; terp trust yes trusts it as it is now.")
+        return 0
+    from terp_cli.seat import Seat  # noqa: PLC0415  (for a question alone)
+
+    seat = Seat(call, call.settings(), once=True)
+    if seat.desk is None or seat.person is None:
+        return 0
+    asyncio.run(ask(standing, difference(call, standing), seat.person, seat.desk().say, seat.desk().width))
+    call.out.write(f"{state_of(standing)}\n")
+    return 0
+
+
+def _show(call: Call, more: Sequence[str]) -> int:
+    standing = _standing(call, more)
+    if call.options.output_format != "text":
+        return _as_json(call, standing)
+    _write(call, standing, with_files=True)
+    return 0
+
+
+def _yes(call: Call, more: Sequence[str]) -> int:
+    return _decided(call, _standing(call, more), yes=True)
+
+
+def _no(call: Call, more: Sequence[str]) -> int:
+    return _decided(call, _standing(call, more), yes=False)
+
+
+def _decided(call: Call, standing: Standing, *, yes: bool) -> int:
+    if standing.state != "nothing":
+        _write_difference(call, standing)
+        decide(standing, yes=yes, keep=True)
+    call.out.write(f"{state_of(standing)}\n")
+    return 0
+
+
+def _list(call: Call, _: Sequence[str]) -> int:
+    decisions = Decisions(call.places.trust).listed()
+    latest = {one.root: one for one in decisions}
+    for root, one in sorted(latest.items()):
+        call.out.write(f"{one.answer:3}  {one_line(root)}\n")
+    if not latest:
+        call.tell("there are no decisions about projects.")
+    return 0
+
+
+def _remove(call: Call, more: Sequence[str]) -> int:
+    decisions = Decisions(call.places.trust)
+    for name in more or [""]:
+        # The folder may be gone by now.
+        root = os.path.realpath(Path(call.cwd, Path(name).expanduser())) if name else _root(call)
+        forgotten = decisions.forget(root)
+        there_was = "Forgot what was decided about" if forgotten else "Nothing was decided about"
+        call.out.write(f"{there_was} {one_line(root)}.\n")
+    return 0
+
+
+def _root(call: Call) -> str:
+    return os.path.realpath(call.standing.survey.root)
+
+
+def _standing(call: Call, more: Sequence[str]) -> Standing:
+    if not more:
+        return call.standing
+    folder = Path(call.cwd, Path(more[0]).expanduser())
+    if not folder.is_dir():
+        raise SettingsError([f"terp trust: there is no directory '{more[0]}'."])
+    return standing_of(folder, call.environ, call.places)
+
+
+def _write(call: Call, standing: Standing, *, with_files: bool) -> None:
+    if standing.state != "nothing":
+        _write_difference(call, standing)
+        if with_files:
+            call.out.writelines(f"{line}\n" for line in shown_files(difference(call, standing)))
+    call.out.write(f"{state_of(standing)}\n")
+
+
+def _write_difference(call: Call, standing: Standing) -> None:
+    call.out.writelines(f"{line}\n" for line in told(standing, difference(call, standing)))
+
+
+def _as_json(call: Call, standing: Standing) -> int:
+    found = difference(call, standing)
+    parts = standing.survey.parts
+    facts = {
+        "root": str(standing.survey.root),
+        "state": standing.state,
+        "digest": standing.survey.digest,
+        "changes": [{"what": what, "line": line} for what, line in found.changed],
+        "never_taken": list(found.refused),
+        "problems": list(found.problems),
+        "parts": [{"name": one.name, "kind": one.kind, "sha256": one.digest} for one in parts],
+    }
+    write_json(call.out, {"version": VERSION, **facts})
+    return 0
+
+
+_VERBS: Mapping[str, Callable[[Call, Sequence[str]], int]] = {
+    "ask": _ask,
+    "show": _show,
+    "yes": _yes,
+    "no": _no,
+    "list": _list,
+    "remove": _remove,
+}

@@ -1,0 +1,150 @@
+"""Trust in a project, asked at the terminal: what it would change, and what the person says to that."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from textwrap import fill
+from typing import Protocol
+
+from terp.errors import TerpError
+from terp.person import Choice, Option
+from terp.settings import Settings
+from terp.trust.difference import Difference, difference_of
+from terp.trust.standing import Standing, standing_of
+from terp_cli.call import Call
+from terp_cli.sanitise import one_line, readable, visible
+from terp_cli.seat import Seat
+
+OPTIONS = (
+    Option("y", "yes"),
+    Option("n", "no"),
+    Option("d", "no, and do not ask again"),
+    Option("s", "show the files"),
+)
+_WHY = "A change of these files asks again. Code of the model is asked about as ever."
+_MOST_LINES, _MOST_OF_A_FILE = 40, 200
+_WORD = 14
+
+Say = Callable[[str], None]
+
+
+class Chooses(Protocol):
+    """Who is asked."""
+
+    async def choose(self, choice: Choice) -> str:
+        """The letter of the answer; "" when none is wanted, or nobody answers."""
+
+
+def difference(call: Call, standing: Standing) -> Difference:
+    """What trust in a project would change in this call."""
+    return difference_of(standing, call.environ, partial(call.loaded, call.line.given, call.options.profile))
+
+
+def told(standing: Standing, found: Difference) -> list[str]:
+    """What is shown of a project before anybody decides."""
+    lines = [f"This project speaks to terp: {_where(standing)}"]
+    lines += _cut([f"  {word:{_WORD}}{one_line(line)}" for word, line in found.changed])
+    if not found.changed:
+        lines.append("  It would change nothing.")
+    for title, more in (("Never taken from a project:", found.refused), ("Wrong in it:", found.problems)):
+        if more:
+            lines += [title, *_cut([f"  {one_line(line)}" for line in more])]
+    return lines
+
+
+async def ask(standing: Standing, found: Difference, person: Chooses, say: Say, width: int) -> None:
+    """Show what the project would change, and let the answer of the person count.
+
+    Lines are broken between words at `width` cells.
+
+    Raises:
+        TerpError: the answer cannot be kept.
+    """
+    say("\n".join(["", *(_folded(line, width) for line in told(standing, found))]))
+    while True:
+        answer = await person.choose(Choice("Trust it as it is now?", OPTIONS, _WHY, otherwise="n"))
+        if answer != "s":
+            break
+        say("\n".join(shown_files(found)))
+    decide(standing, yes=answer == "y", keep=answer in ("y", "d"))
+
+
+def decide(standing: Standing, *, yes: bool, keep: bool) -> None:
+    """Let an answer count, and remember it where that is wanted.
+
+    Raises:
+        TerpError: it cannot be remembered.
+    """
+    try:
+        standing.answer("yes" if yes else "no", keep=keep)
+    except OSError as error:
+        raise TerpError(f"The decision cannot be kept: {error.filename}: {error.strerror}.") from error
+
+
+def shown_files(found: Difference) -> Iterator[str]:
+    """The files that would count, with every character that is not plain text made visible."""
+    for name, content in found.files.items():
+        lines = content.decode("utf-8-sig", errors="replace").splitlines()
+        yield f"── {one_line(name)}"
+        yield from (visible(line) for line in lines[:_MOST_OF_A_FILE])
+        if len(lines) > _MOST_OF_A_FILE:
+            yield f"… {len(lines) - _MOST_OF_A_FILE} more lines"
+    if not found.files:
+        yield "There is no file to show."
+
+
+async def settled(call: Call, settings: Settings, seat: Seat | None) -> Settings:
+    """The settings of the call, once the person who stays has decided about its project."""
+    if not (call.stays and seat and call.standing.state == "open"):
+        return settings
+    if not await _trusted(call, call.standing, seat):
+        return settings
+    call.read_project_again()
+    # What it may not set was told with the question.
+    return call.loaded(call.line.given, call.options.profile, call.project).settings
+
+
+async def asked_again(call: Call, seat: Seat) -> str:
+    """What `/trust` says: how the project stands, once the person was asked about it as it is by now."""
+    standing = standing_of(call.cwd, call.environ, call.places)
+    if standing.state in ("yes", "nothing"):
+        return state_of(standing)
+    trusted = await _trusted(call, standing, seat)
+    return f"{state_of(standing)} It counts from the next start on." if trusted else state_of(standing)
+
+
+async def _trusted(call: Call, standing: Standing, seat: Seat) -> bool:
+    """Whether the person trusts the project, which they are asked."""
+    if seat.person is None or seat.desk is None:
+        return False
+    try:
+        await ask(standing, difference(call, standing), seat.person, seat.desk().say, seat.desk().width)
+    except TerpError as error:
+        # The answer counts for this call all the same.
+        call.tell(readable(f"{error.message} {error.remedy}".rstrip()))
+    return standing.state == "yes"
+
+
+def state_of(standing: Standing) -> str:
+    """How a project stands, as a sentence."""
+    where = _where(standing)
+    return {
+        "nothing": f"Nothing in {where} speaks to terp: there is nothing to trust.",
+        "open": f"{where} is not trusted: nobody decided about it as it is now.",
+        "yes": f"{where} is trusted as it is now.",
+        "no": f"{where} is not trusted, as you decided.",
+    }[standing.state]
+
+
+def _where(standing: Standing) -> str:
+    # In full: the working directory is no name that anybody could recognise.
+    return one_line(str(standing.survey.root))
+
+
+def _folded(line: str, width: int) -> str:
+    indent = " " * (2 + _WORD if line.startswith("  ") and line[2:3].strip() and "  " in line[2:] else 2)
+    return fill(line, max(40, width - 1), subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _cut(lines: list[str]) -> list[str]:
+    left = len(lines) - _MOST_LINES
+    return [*lines[:_MOST_LINES], f"  … {left} more"] if left > 0 else lines

@@ -1,0 +1,184 @@
+"""Keys of providers that the person keeps with terp: in a file of their own, or in the system's keyring.
+
+They go to the requests that need them, never into a kernel, a project, a log or the arguments of a program.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from terp.errors import SettingsError, TerpError
+from terp.models.providers import PROVIDERS
+from terp.places import Places, find_places, make_private
+from terp.profile_file import short_path
+
+Where = Literal["file", "keyring"]
+_SEARCH = {"brave": ("BRAVE_API_KEY",), "tavily": ("TAVILY_API_KEY",)}
+_OPEN_TO_OTHERS = 0o077
+
+
+class KeyringFailed(TerpError):
+    """The system's keyring is there, and did not do what was asked of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """The system's keyring: `name` is what it is called; each function takes the provider first."""
+
+    name: str
+    get: Callable[[str], str]
+    set: Callable[[str, str], None]
+    delete: Callable[[str], None]
+
+
+def variables_of(provider: str) -> tuple[str, ...]:
+    """The variables in which the key of a provider is usually found; none for one without a key."""
+    known = PROVIDERS.get(provider)
+    return known.key_envs if known else _SEARCH.get(provider, ())
+
+
+def key_providers() -> list[str]:
+    """Every provider that has a key."""
+    return sorted([*(name for name, one in PROVIDERS.items() if one.key_envs), *_SEARCH])
+
+
+class StoredKeys:
+    """The keys that are kept. The file has each provider with its key, or with null: the keyring has it."""
+
+    def __init__(self, file: Path, keyring: Callable[[], Keyring | None]) -> None:
+        """The keys in `file`; `keyring` is asked for only where a key is there, or is to go there."""
+        self.file = file
+        self._keyring = keyring
+
+    def places(self) -> Mapping[str, Where]:
+        """Where the key of each provider is.
+
+        Raises:
+            SettingsError: others can read the file, or it is none of keys.
+        """
+        return {name: "keyring" if key is None else "file" for name, key in self._read().items()}
+
+    def get(self, provider: str) -> str:
+        """The key of a provider; "" without one.
+
+        Raises:
+            SettingsError: as `places`.
+            KeyringFailed: the keyring does not give it.
+        """
+        kept = self._read()
+        if provider not in kept:
+            return ""
+        if (key := kept[provider]) is not None:
+            return key
+        keyring = self._keyring()
+        if keyring is None:
+            raise KeyringFailed(
+                f"The key of {provider} is in the system's keyring, which cannot be reached here.",
+                "Install terp with the extra `keys`, or keep it again with terp keys set.",
+            )
+        return keyring.get(provider)
+
+    def set(self, provider: str, key: str) -> str:
+        """Keep a key, in the keyring if there is one; where it is now, in words.
+
+        Raises:
+            SettingsError: as `places`.
+            KeyringFailed: the keyring does not take it.
+        """
+        kept = self._read()
+        if keyring := self._keyring():
+            keyring.set(provider, key)
+            self._write({**kept, provider: None})
+            return f"the system's keyring ({keyring.name})"
+        self._write({**kept, provider: key})
+        return f"{short_path(self.file)}, which only you can read"
+
+    def delete(self, provider: str) -> bool:
+        """Forget a key; whether there was one.
+
+        Raises:
+            SettingsError: as `places`.
+            KeyringFailed: the keyring does not let it go.
+        """
+        kept = self._read()
+        if provider not in kept:
+            return False
+        if kept.pop(provider) is None and (keyring := self._keyring()):
+            keyring.delete(provider)
+        self._write(kept)
+        return True
+
+    def _read(self) -> dict[str, str | None]:
+        try:
+            with self.file.open("rb") as file:
+                facts = os.fstat(file.fileno())
+                content = file.read()
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise SettingsError([f"{short_path(self.file)}: cannot be read: {error.strerror}."]) from error
+        if stat.S_IMODE(facts.st_mode) & _OPEN_TO_OTHERS or facts.st_uid != os.getuid():
+            told = f"{short_path(self.file)}: not only you can read it, so no key is taken from it"
+            raise SettingsError([f"{told}: chmod 600 {self.file}"])
+        return dict(self._entries(content))
+
+    def _entries(self, content: bytes) -> Iterator[tuple[str, str | None]]:
+        try:
+            kept: Any = json.loads(content)
+        except ValueError:
+            # Its message is not told on: it may quote what holds a key.
+            kept = None
+        if not isinstance(kept, dict):
+            raise SettingsError(
+                [f"{short_path(self.file)}: is no file of keys; terp keys set makes a new one."]
+            )
+        yield from ((str(name), key) for name, key in kept.items() if key is None or isinstance(key, str))
+
+    def _write(self, kept: Mapping[str, str | None]) -> None:
+        temporary = self.file.with_name(f".{self.file.name}.{os.getpid()}")
+        try:
+            make_private(self.file.parent)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(json.dumps(dict(kept), indent=2) + "\n")
+            temporary.replace(self.file)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise TerpError(f"{short_path(self.file)} cannot be written: {error.strerror}.") from error
+
+
+def stored_keys(places: Places) -> StoredKeys:
+    """The keys of the person whose places these are."""
+
+    def keyring() -> Keyring | None:
+        from terp.system_keyring import system_keyring  # noqa: PLC0415  (few people use one)
+
+        return system_keyring()
+
+    return StoredKeys(places.keys, keyring)
+
+
+def with_keys(environ: Mapping[str, str], *models: str, keyring: bool = True) -> Mapping[str, str]:
+    """`environ` with the keys that are kept and not in it, for what asks a provider or must hide a key.
+
+    The keyring is asked for the providers of `models` alone, or for all where the first of them is not known;
+    without `keyring` it is left alone.
+
+    Raises:
+        SettingsError, KeyringFailed: as `StoredKeys.get`.
+    """
+    keys = stored_keys(find_places(environ))
+    everybody = not (models and models[0])
+    wanted = {*_SEARCH, *(model.partition("/")[0] for model in models)}
+    found: dict[str, str] = {}
+    for provider, where in keys.places().items():
+        names = variables_of(provider)
+        if not names or any(environ.get(name, "").strip() for name in names):
+            continue
+        if where == "file" or (keyring and (everybody or provider in wanted)):
+            found[names[0]] = keys.get(provider)
+    return {**found, **environ} if found else environ

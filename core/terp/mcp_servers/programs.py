@@ -1,0 +1,71 @@
+"""The programs of servers: what they inherit, where they write their errors, and that they end with terp."""
+
+import asyncio
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from terp.kernels.environment import kernel_environment
+from terp.kernels.orphans import MARK, Guard, end_marked
+from terp.mcp_servers.declared import McpServer
+from terp.places import make_private
+
+_LAST_WORDS = 300
+_TAIL_BYTES = 4_000
+
+
+class Programs:
+    """Around the servers of a session that are programs: they work in `cwd` and log to `folder`."""
+
+    def __init__(self, environ: Mapping[str, str], cwd: str, folder: Path) -> None:
+        self.environ = environ
+        self.cwd = cwd
+        self._folder = folder
+        self._mark = uuid.uuid4().hex
+        self._guard: Guard | None = None
+        self._began_at: dict[str, int] = {}
+
+    def environment(self, name: str, server: McpServer) -> dict[str, str]:
+        """What a kernel has, and what the server's own settings add."""
+        return {**kernel_environment(self.environ), **server.env, MARK: self._mark_of(name)}
+
+    def log(self, name: str) -> Path:
+        """The file for what a server that starts now writes to stderr; its folder is there."""
+        path = self._path(name)
+        make_private(path.parent)
+        self._began_at[name] = path.stat().st_size if path.is_file() else 0
+        return path
+
+    def last_words(self, name: str) -> str:
+        """The last line that a server wrote to stderr since it started; "" when there is none."""
+        path = self._path(name)
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            file.seek(max(self._began_at.get(name, 0), path.stat().st_size - _TAIL_BYTES))
+            lines = file.read().decode(errors="replace").splitlines()
+        return next((line.strip()[:_LAST_WORDS] for line in reversed(lines) if line.strip()), "")
+
+    def guard(self) -> None:
+        """Have whatever is started from here on ended if terp is killed."""
+        # Not in a thread: servers start together, and a start can be cancelled; there is to be one guard.
+        self._guard = self._guard or Guard(None, self._mark, None)
+
+    async def end_one(self, name: str) -> None:
+        """End a server, and whatever it has started."""
+        await asyncio.to_thread(end_marked, self._mark_of(name))
+
+    async def end(self) -> None:
+        """End those that are still there, and what they have left behind."""
+        for name in self._began_at:
+            await self.end_one(name)
+        if self._guard is not None:
+            await asyncio.to_thread(self._guard.dismiss)
+            self._guard = None
+
+    def _mark_of(self, name: str) -> str:
+        # It begins with that of all, for which the guard looks.
+        return f"{self._mark}-{name}"
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.log"

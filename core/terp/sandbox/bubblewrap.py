@@ -1,0 +1,149 @@
+"""Linux with bubblewrap: namespaces in which the rest of the machine can be read, and nothing more."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from terp.kernels.hosts.processes import children
+from terp.sandbox.devices import graphics
+from terp.sandbox.launcher import entering, needed_by_launcher
+from terp.sandbox.own_places import with_own_places
+from terp.sandbox.policy import Policy
+from terp.sandbox.sockets import sockets_here
+from terp.sandbox.tier import Command
+
+Kind = Literal["empty", "own", "hidden", "shown", "open", "fixed"]
+_NAMESPACES = (
+    "--unshare-user",
+    # Otherwise a namespace in the namespace gives the right to mount back.
+    "--disable-userns",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+)
+# Sockets and processes' own things; and what others put into the common folder for temporary files.
+_RUN, _TEMPORARY = "/run", "/tmp"  # noqa: S108
+_SYSTEM = tuple(f"/proc/{name}" for name in ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi"))
+_SCOPES_ONLY = {"files": False, "read": [], "write": [], "listed": [], "devices": []}
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """Implements `Tier` with the program `bwrap` at `path`."""
+
+    path: str
+    name: str = "bubblewrap"
+    cannot: tuple[str, ...] = ()
+    stands_between: bool = True
+
+    def refuses(self, command: Command, policy: Policy) -> str:
+        """Ports of another network namespace cannot be reached."""
+        if command.transport == "tcp" and not policy.network:
+            return "It is reached over TCP, which no network leaves it."
+        return ""
+
+    def wrap(self, command: Command, policy: Policy) -> Command:
+        """The command in namespaces of its own."""
+        environment = with_own_places(command.environment, command.directory)
+        # Its parent is the first process of a namespace, for which ipykernel does not look out.
+        environment["JPY_PARENT_PID"] = "1"
+        rules = {**_SCOPES_ONLY, "network": policy.network}
+        inner = entering(command.argv, command.directory, policy, rules, network=True)
+        network = () if policy.network else ("--unshare-net",)
+        argv = (
+            self.path,
+            "--die-with-parent",
+            "--new-session",
+            *_NAMESPACES,
+            *network,
+            *("--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+            # To root's identity they are open even without its rights.
+            *(part for path in _SYSTEM for part in ("--ro-bind-try", path, path)),
+            *(part for device in graphics() for part in ("--dev-bind-try", device, device)),
+            *_mounted(_places(policy, command.directory), command.directory),
+            *("--chdir", command.cwd, "--", *inner),
+        )
+        return Command(argv, environment, command.cwd, command.directory, command.transport)
+
+    def process_of(self, pid: int) -> int:
+        """The first child of the namespace's first process, which bubblewrap is itself."""
+        first = children(pid)
+        below = children(first[0]) if first else []
+        return min(below, default=0)
+
+
+def find_bubblewrap(environ: Mapping[str, str]) -> Bubblewrap | None:
+    """Bubblewrap, if this machine has it; whether it works is another question."""
+    path = shutil.which("bwrap", path=environ.get("PATH", os.defpath))
+    return Bubblewrap(path) if path else None
+
+
+def _places(policy: Policy, directory: Path) -> dict[str, Kind]:
+    """What becomes of which path; of two answers about one path the later holds."""
+    # Beside this kernel's own folder lie those of others, with the sockets by which they can be used.
+    around = str(Path(os.path.realpath(directory)).parent)
+    places: dict[str, Kind] = {around: "hidden", _RUN: "empty", _TEMPORARY: "own"}
+    resolver = os.path.realpath("/etc/resolv.conf")
+    shown = [resolver, "/run/current-system", *needed_by_launcher(), *policy.readable]
+    covered = (_RUN, _TEMPORARY, *policy.hidden)
+    for path in map(os.path.realpath, shown):
+        if Path(path).exists() and any(Path(path).is_relative_to(place) for place in covered):
+            places[path] = "shown"
+    for path in policy.writable:
+        places[path] = "open"
+    for path in policy.read_only:
+        places |= _fixed(path, policy.writable)
+    for path in policy.hidden:
+        above = max((place for place in places if Path(path).is_relative_to(place)), key=len, default="")
+        # What is not there anyway needs no cover.
+        if path in places or places.get(above) not in ("empty", "own"):
+            places[path] = "hidden"
+    for path in sockets_here():
+        # A socket can be connected to although its folder is read-only.
+        if not any(Path(path).is_relative_to(place) for place in (*covered, *policy.writable)):
+            places[path] = "hidden"
+    places[os.path.realpath(directory)] = "open"
+    return places
+
+
+def _fixed(path: str, writable: tuple[str, ...]) -> Iterator[tuple[str, Kind]]:
+    """A path that stays as it is, and the folders above it, which then cannot be renamed to make room."""
+    there = Path(path)
+    if there.name == "hooks" and there.parent.is_dir():
+        there.mkdir(exist_ok=True)
+    if not there.exists():
+        return
+    for above in there.parents:
+        if str(above) in writable or not any(above.is_relative_to(folder) for folder in writable):
+            break
+        # A link cannot be held in its place, and where it leads need not be in sight.
+        if not above.is_symlink():
+            yield str(above), "open"
+    yield os.path.realpath(path), "fixed"
+
+
+def _mounted(places: Mapping[str, Kind], directory: Path) -> Iterator[str]:
+    """The options for these places, what is above before what is below."""
+    own = Path(os.path.realpath(directory))
+    nothing = own / "nothing"
+    nothing.touch(mode=0)
+    for path in sorted(places, key=lambda path: Path(path).parts):
+        match places[path]:
+            case "empty":
+                yield from ("--tmpfs", path)
+            case "own":
+                yield from ("--bind", str(own / "tmp"), path)
+            case "hidden" if Path(path).is_dir():
+                open_below = any(Path(other).is_relative_to(path) for other in places if other != path)
+                # Who knows a name below may pass, where something below is open.
+                yield from ("--perms", "0111" if open_below else "0000", "--tmpfs", path)
+            case "hidden":
+                yield from ("--ro-bind", str(nothing), path)
+            case "shown" | "fixed":
+                yield from ("--ro-bind", path, path)
+            case "open":
+                yield from ("--bind", path, path)

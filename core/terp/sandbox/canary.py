@@ -1,0 +1,89 @@
+"""Whether a tier holds what it promises on this machine: tried out, as finding its program proves nothing."""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from terp.sandbox.policy import Policy
+from terp.sandbox.tier import Command, Tier
+
+_WAIT_S = 10.0
+_SECRET = "the canary sings"  # noqa: S105  (it is none)
+# What happens is looked at from outside; inside it is only tried.
+_TRIES = """
+import sys
+for path, what in zip(sys.argv[1:3], ("inside", "outside")):
+    try:
+        open(path, "w").write(what)
+    except OSError:
+        pass
+for path in sys.argv[3:5]:
+    try:
+        print(open(path).read())
+    except OSError:
+        pass
+port = int(sys.argv[5])
+if port:
+    import socket
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        pass
+"""
+
+
+def holds(tier: Tier, *, network: bool) -> str:
+    """Why a tier is of no use here, in a few words; "" when it works."""
+    with (
+        tempfile.TemporaryDirectory(prefix="terp-canary-") as folder,
+        closing(socket.create_server(("127.0.0.1", 0))) as listener,
+    ):
+        return _tried(tier, Path(os.path.realpath(folder)), listener, network=network)
+
+
+def _tried(tier: Tier, folder: Path, listener: socket.socket, *, network: bool) -> str:
+    work, own, closed = folder / "work", folder / "kernels" / "own", folder / "closed"
+    for place in (work, own, closed):
+        place.mkdir(parents=True)
+    outside, hidden, secret = folder / "outside", closed / "key", folder / "secret"
+    for path in (outside, hidden, secret):
+        path.write_text(_SECRET)
+    policy = Policy(str(work), (str(work),), hidden=(str(closed), str(secret)), network=network)
+    port = "0" if network else str(listener.getsockname()[1])
+    tries = (str(work / "made"), str(outside), str(hidden), str(secret), port)
+    argv = (sys.executable, "-I", "-S", "-c", _TRIES, *tries)
+    try:
+        wrapped = tier.wrap(Command(argv, {"PATH": os.defpath}, str(work), own), policy)
+        done = subprocess.run(
+            wrapped.argv,
+            env=dict(wrapped.environment),
+            cwd=wrapped.cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_WAIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if done.returncode or not (work / "made").exists():
+        return (done.stderr.strip().splitlines() or [f"it ends with {done.returncode}"])[-1]
+    if outside.read_text() != _SECRET:
+        return "it lets code write outside"
+    if _SECRET in done.stdout:
+        return "it lets code read what is hidden"
+    return "it lets code reach the network" if _was_reached(listener) else ""
+
+
+def _was_reached(listener: socket.socket) -> bool:
+    listener.settimeout(0)
+    try:
+        listener.accept()[0].close()
+    except OSError:
+        return False
+    return True

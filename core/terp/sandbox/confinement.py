@@ -1,0 +1,217 @@
+"""Which tier holds a session's kernels, and to what: asked for at each start of one."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from terp.errors import NoSandbox, SettingsError
+from terp.places import Places, find_places
+from terp.sandbox.canary import holds
+from terp.sandbox.policy import Allowed, Policy, ResourceLimits, policy_for
+from terp.sandbox.private_places import home_of
+from terp.sandbox.tier import NONE, Confined, Tier
+from terp.sandbox.unconfined import Unconfined
+
+Mode = Literal["auto", "off", "workspace", "strict", "docker"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the settings say. With `required`, or a mode that says so, nothing runs unconfined."""
+
+    mode: Mode = "off"
+    network: bool = True
+    required: bool = False
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
+    image: str = ""
+
+
+class Confinement:
+    """Decides about the next start of a kernel; one that runs stays as it was started.
+
+    `unasked` tells whether code runs without a question by now, `outputs` is the session's folder of pictures
+    and texts, and what is `readable` can be read wherever it lies. `tiers` finds those of this machine, the
+    best first; each is tried once.
+    """
+
+    def __init__(
+        self,
+        wish: Wish,
+        cwd: str,
+        environ: Mapping[str, str],
+        unasked: Callable[[], bool] = lambda: False,
+        *,
+        tiers: Callable[[Wish, Mapping[str, str]], Sequence[Tier]] | None = None,
+    ) -> None:
+        self.wish = wish
+        self.unasked = unasked
+        self.outputs = ""
+        self.readable: tuple[str, ...] = ()
+        self.allowed = Allowed()
+        self._cwd = cwd
+        self._environ = environ
+        self._places: Places = find_places(environ)
+        self._find = tiers or tiers_here
+        self._tried: dict[bool, tuple[Tier | None, str]] = {}
+
+    @property
+    def wanted(self) -> bool:
+        """Whether kernels that start now are to be confined."""
+        mode = self.wish.mode
+        return mode in ("workspace", "strict", "docker") or (
+            mode == "auto" and (self.unasked() or self.wish.required or not self.wish.network)
+        )
+
+    @property
+    def network(self) -> bool:
+        """Whether code has the network, once it is confined."""
+        return (self.wish.network and self.wish.mode != "strict") or self.allowed.network
+
+    @property
+    def missing(self) -> str:
+        """Why confinement that is wanted is not to be had; "" when it is, or is not wanted."""
+        return self._tier()[1] if self.wanted else ""
+
+    @property
+    def what(self) -> str:
+        """The tier of a kernel that starts now, as people are told."""
+        return self._confined(()).what
+
+    @property
+    def told(self) -> str:
+        """The same in a sentence, with what the tier cannot do."""
+        confined = self._confined(())
+        if confined.what == NONE:
+            return "Nothing confines it: it can do whatever you can do on this machine and over the network."
+        cannot = "; nor ".join(confined.tier.cannot)
+        return f"It is confined by {confined.what}{', which cannot ' if cannot else ''}{cannot}."
+
+    @property
+    def policy(self) -> Policy:
+        """What code in a kernel that starts now is held to."""
+        return self._confined(()).policy
+
+    @property
+    def warning(self) -> str:
+        """What a person must hear of before code runs; "" for nothing."""
+        if self.missing:
+            return f"No sandbox works here ({self.missing}): code can do whatever you can do on this machine."
+        if self.wish.mode == "off" and not self.wish.network:
+            return "The sandbox is off, so code has the network all the same."
+        return ""
+
+    def check(self) -> None:
+        """Return when kernels may start.
+
+        Raises:
+            NoSandbox: confinement is required, and not to be had.
+        """
+        if self.wish.required and self.wish.mode == "off":
+            raise NoSandbox(
+                "sandbox_required is on, and sandbox is off: no code runs.",
+                "Leave one of the two out.",
+            )
+        if self.missing and (self.wish.required or self.wish.mode in ("strict", "docker")):
+            raise NoSandbox(
+                f"No sandbox works here, and one is required, so no code runs: {self.missing}.",
+                "Install bubblewrap, or run terp doctor, which says what is missing.",
+            )
+
+    def check_elsewhere(self, where: str) -> None:
+        """Return when code may run in a kernel that terp does not start itself; `where` that is.
+
+        Raises:
+            NoSandbox: confinement is required.
+        """
+        if self.wish.required or self.wish.mode in ("strict", "docker"):
+            raise NoSandbox(
+                f"A sandbox is required, and terp cannot put one around {where}.",
+                "Run the code in a kernel of terp's own, or turn the requirement off.",
+            )
+
+    def now(self, readable: Sequence[str] = ()) -> Confined:
+        """What holds a kernel that starts now; `readable` it must be able to read.
+
+        Raises:
+            NoSandbox: confinement is required, and not to be had.
+        """
+        self.check()
+        return self._confined(readable)
+
+    def allow(self, path: str) -> str:
+        """Let code write below `path`, from the next start of a kernel on; the real path.
+
+        Only a person may say so.
+
+        Raises:
+            SettingsError: it is not there.
+        """
+        real = os.path.realpath(os.path.join(self._cwd, os.path.expanduser(path)))  # noqa: PTH111, PTH118
+        if not os.path.exists(real):  # noqa: PTH110
+            raise SettingsError([f"there is no '{real}' that could be allowed."])
+        self.allowed = replace(self.allowed, paths=(*self.allowed.paths, real))
+        return real
+
+    def allow_network(self) -> None:
+        """Let code have the network, from the next start of a kernel on. Only a person may say so."""
+        self.allowed = replace(self.allowed, network=True)
+
+    def _confined(self, readable: Sequence[str]) -> Confined:
+        tier = self._tier()[0] if self.wanted else None
+        return Confined(tier or Unconfined(), self._policy(readable, known=tier is not None))
+
+    def _policy(self, readable: Sequence[str], *, known: bool) -> Policy:
+        if not known:
+            return Policy(self._cwd, limits=self.wish.limits)
+        policy = policy_for(
+            self._cwd,
+            home_of(self._environ),
+            self._places,
+            network=self.network,
+            allowed=self.allowed,
+            outputs=self.outputs,
+            readable=(*self.readable, *readable),
+        )
+        return replace(policy, limits=self.wish.limits)
+
+    def _tier(self) -> tuple[Tier | None, str]:
+        """The tier that works, or why none does."""
+        if self.network not in self._tried:
+            self._tried[self.network] = self._try_all()
+        return self._tried[self.network]
+
+    def _try_all(self) -> tuple[Tier | None, str]:
+        why = []
+        for tier in self._find(self.wish, self._environ):
+            if not (problem := "" if tier.name == "docker" else holds(tier, network=self.network)):
+                return tier, ""
+            why.append(f"{tier.name}: {problem}")
+        return None, "; ".join(why) or _nothing_found(self.wish)
+
+
+def tiers_here(wish: Wish, environ: Mapping[str, str]) -> Sequence[Tier]:
+    """The tiers of this machine that a wish allows, the best first; whether they work is not tried yet."""
+    if wish.mode == "docker":
+        from terp.sandbox.docker import IMAGE, find_docker  # noqa: PLC0415  (few have it)
+
+        found: Sequence[Tier | None] = [find_docker(environ, wish.image or IMAGE)]
+    elif sys.platform == "darwin":
+        from terp.sandbox.seatbelt import find_seatbelt  # noqa: PLC0415  (macOS alone)
+
+        found = [find_seatbelt(environ)]
+    else:
+        from terp.sandbox.bubblewrap import find_bubblewrap  # noqa: PLC0415  (for who is confined)
+        from terp.sandbox.landlock import find_landlock  # noqa: PLC0415
+
+        found = [find_bubblewrap(environ), find_landlock()]
+    return [tier for tier in found if tier is not None]
+
+
+def _nothing_found(wish: Wish) -> str:
+    if wish.mode == "docker":
+        return "no Docker daemon answers"
+    if sys.platform == "darwin":
+        return "sandbox-exec is not there"
+    return "there is no bubblewrap, and this Linux has no Landlock"

@@ -1,0 +1,92 @@
+"""What a run was kept from, in words: found in what it put out."""
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from terp.kernels.protocol import Kernel
+from terp.outputs import Error, Output, Text
+from terp.sandbox.policy import Policy
+from terp.sandbox.tier import NONE
+
+if TYPE_CHECKING:
+    from terp.sandbox.confinement import Confinement
+
+_NO_NETWORK = re.compile(
+    r"Network is unreachable|Temporary failure in name resolution|Could not resolve host"
+    r"|unable to resolve host|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)|ENETUNREACH"
+)
+_REFUSED = r"(?:Read-only file system|Permission denied|Operation not permitted|EACCES|EROFS|EPERM)"
+# As Python, and as programs put it: "…: 'PATH'", "cannot touch 'PATH': …", "bash: line 1: PATH: …".
+_AFTER = re.compile(_REFUSED + r"[^\n'\"]{0,40}['\"](?P<path>[^'\"\n]+)['\"]")
+_QUOTED_BEFORE = re.compile(r"['\"‘](?P<path>[^'\"‘’\n]+)['\"’][^\n'\"]{0,20}: " + _REFUSED)
+_BARE_BEFORE = re.compile(r"(?P<path>[~./\w][^\s:'\"‘’]*): " + _REFUSED)
+_ABSENT = re.compile(r"No such file or directory: ['\"](?P<path>/[^'\"\n]+)['\"]")
+# More of one output says nothing new.
+_LOOKED_AT = 100_000
+
+
+class Denials:
+    """Looks through the outputs of one run that was held to `policy`; None held it to nothing."""
+
+    def __init__(self, policy: Policy | None) -> None:
+        self._policy = policy
+        self._told: dict[str, None] = {}
+        self._left = _LOOKED_AT
+
+    def add(self, output: Output) -> None:
+        """Take an output."""
+        if self._policy is None or self._left <= 0:
+            return
+        match output:
+            case Text(text=text):
+                self._look(text)
+            case Error(value=value):
+                self._look(value)
+            case _:
+                return
+
+    def told(self) -> str:
+        """What was blocked and what the person can do about it, in a few sentences; "" for nothing."""
+        return " ".join(self._told)
+
+    def _look(self, text: str) -> None:
+        assert self._policy is not None
+        text = text[: self._left]
+        self._left -= len(text)
+        if not self._policy.network and _NO_NETWORK.search(text):
+            self._tell("The network is closed to code here.", "network")
+        for pattern in (_AFTER, _QUOTED_BEFORE, _BARE_BEFORE, _ABSENT):
+            for found in pattern.finditer(text):
+                self._path(found["path"], there=pattern is not _ABSENT)
+
+    def _path(self, named: str, *, there: bool) -> None:
+        policy = self._policy
+        assert policy is not None
+        # The file need not be there: what leads to it is what counts.
+        path = os.path.realpath(os.path.join(policy.cwd, os.path.expanduser(named)))  # noqa: PTH111, PTH118
+        if _is_below(path, policy.hidden):
+            self._tell(f"Code cannot see {path}, which may hold secrets.", path)
+        elif not there:
+            above = os.path.dirname(path)  # noqa: PTH120
+            shown = os.path.exists(path) or (len(Path(above).parts) > 2 and os.path.isdir(above))  # noqa: PTH110, PTH112
+            if shown and not _is_below(path, (*policy.writable, *policy.readable)):
+                self._tell(f"Code cannot see {path}: its folder for temporary files is its own.", path)
+        elif _is_below(path, policy.read_only):
+            self._tell(f"Code cannot change {path}, which other programs obey.", path)
+        elif not _is_below(path, policy.writable) and not path.startswith(("/proc/", "/dev/")):
+            self._tell(f"Writing outside {policy.cwd} is blocked, here {path}.", path)
+
+    def _tell(self, what: str, grant: str) -> None:
+        if len(self._told) < 3:
+            self._told[f"{what} The user can allow it for this session with /allow {grant}."] = None
+
+
+def denials_of(confinement: "Confinement | None", kernel: Kernel) -> Denials:
+    """What looks through a run of this kernel, where code may be held back by `confinement`."""
+    return Denials(None if confinement is None or kernel.tier == NONE else confinement.policy)
+
+
+def _is_below(path: str, folders: tuple[str, ...]) -> bool:
+    return any(Path(path).is_relative_to(folder) for folder in folders)

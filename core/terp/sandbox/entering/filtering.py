@@ -1,0 +1,124 @@
+"""A filter of system calls (seccomp): for what neither Landlock nor a namespace holds back.
+
+Instructions are those of linux/filter.h; a refused call fails as a forbidden one, it kills nothing.
+"""
+
+import ctypes
+import errno
+import os
+import struct
+
+from terp.sandbox.entering.calls import syscall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+# Where the number, the architecture and the lower half of an argument stand in seccomp_data.
+_NUMBER, _ARCHITECTURE, _ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
+_AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_X32 = 0x40000000
+_AF_UNIX, _AF_NETLINK = 1, 16
+_NEW_USER_NAMESPACE = 0x10000000
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_MODE_FILTER = 1
+
+# By name for both architectures: (x86_64, aarch64).
+_REFUSED = {
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "bpf": (321, 280),
+    "userfaultfd": (323, 282),
+    "perf_event_open": (298, 241),
+    "open_by_handle_at": (304, 265),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "mount_setattr": (442, 442),
+    "setns": (308, 268),
+    "unshare": (272, 97),
+    "kexec_load": (246, 104),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "reboot": (169, 142),
+}
+_CLONE, _CLONE3, _IOCTL = (56, 220), (435, 435), (16, 29)
+_SOCKET, _CONNECT = (41, 198), (42, 203)
+
+Instruction = tuple[int, int, int, int]
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
+
+
+def filter_calls(*, network: bool) -> None:
+    """Refuse such calls from now on; without `network` also sockets that lead out of this machine's files.
+
+    Raises:
+        OSError: it did not work, or this architecture is none that the filter knows.
+    """
+    machine = os.uname().machine
+    if machine not in _AUDIT:
+        raise OSError(errno.ENOSYS, f"no filter of system calls is written for {machine}")
+    packed = b"".join(struct.pack("HBBI", *one) for one in _program(machine, network=network))
+    code = ctypes.create_string_buffer(packed)
+    program = _Program(len(packed) // 8, ctypes.cast(code, ctypes.c_void_p))
+    syscall(_SECCOMP[machine], ctypes.c_uint(_MODE_FILTER), ctypes.c_uint(0), ctypes.byref(program))
+
+
+def _program(machine: str, *, network: bool) -> "Iterator[Instruction]":
+    column = list(_AUDIT).index(machine)
+    yield _LOAD, 0, 0, _ARCHITECTURE
+    yield _EQUAL, 1, 0, _AUDIT[machine]
+    yield _RETURN, 0, 0, _KILL
+    yield _LOAD, 0, 0, _NUMBER
+    if machine == "x86_64":
+        yield _AT_LEAST, 0, 1, _X32
+        yield _fail(errno.EPERM)
+    for numbers in _REFUSED.values():
+        yield _EQUAL, 0, 1, numbers[column]
+        yield _fail(errno.EPERM)
+    # Its flags are in memory, where a filter does not see them; who calls it falls back on `clone`.
+    yield _EQUAL, 0, 1, _CLONE3[column]
+    yield _fail(errno.ENOSYS)
+    if not network:
+        # No process of ours is to be talked to past the rules for files.
+        yield _EQUAL, 0, 1, _CONNECT[column]
+        yield _fail(errno.EACCES)
+        yield from _argument(_SOCKET[column], 0, *_sockets_inside())
+    yield from _argument(_CLONE[column], 0, (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _fail(errno.EPERM))
+    for request in (_TIOCSTI, _TIOCLINUX):
+        yield from _argument(_IOCTL[column], 1, (_EQUAL, 0, 1, request), _fail(errno.EPERM))
+    yield _RETURN, 0, 0, _ALLOW
+
+
+def _sockets_inside() -> "Iterator[Instruction]":
+    """Sockets of files, and those that tell of the interfaces: without them ZeroMQ aborts."""
+    yield _EQUAL, 2, 0, _AF_UNIX
+    yield _EQUAL, 1, 0, _AF_NETLINK
+    yield _fail(errno.ENETUNREACH)
+
+
+def _argument(number: int, which: int, *test: Instruction) -> "Iterator[Instruction]":
+    """For one call: test one of its arguments, then look at the number again."""
+    yield _EQUAL, 0, len(test) + 2, number
+    yield _LOAD, 0, 0, _ARGUMENT + which * _ARGUMENT_BYTES
+    yield from test
+    yield _LOAD, 0, 0, _NUMBER
+
+
+def _fail(code: int) -> Instruction:
+    return _RETURN, 0, 0, _FAIL | code

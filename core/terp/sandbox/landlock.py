@@ -1,0 +1,115 @@
+"""Linux without namespaces: rights to files that a process gives up, and a filter of system calls."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp.kernels.rundir import PREFIX
+from terp.sandbox.devices import graphics
+from terp.sandbox.entering.landlock import version
+from terp.sandbox.launcher import entering, needed_by_launcher
+from terp.sandbox.own_places import with_own_places
+from terp.sandbox.policy import Policy
+from terp.sandbox.tier import Command
+
+# Rights can only be given for whole trees, so a protected file in a tree that is open stays open.
+CANNOT = (
+    "keep .git/hooks, .git/config, .vscode and .terp of the project as they are",
+    "keep permissions and times of your files outside as they are",
+    "hide names, sizes and times of hidden files",
+    "keep code from your other terminals and, with network, from sockets of your other programs",
+)
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+
+
+@dataclass(frozen=True, slots=True)
+class Landlock:
+    """Implements `Tier` with what Linux has had since 5.13."""
+
+    name: str = "Landlock"
+    cannot: tuple[str, ...] = CANNOT
+    stands_between: bool = False
+
+    def refuses(self, command: Command, policy: Policy) -> str:
+        """Without network no port can be bound."""
+        if command.transport == "tcp" and not policy.network:
+            return "It is reached over TCP, which no network leaves it."
+        return ""
+
+    def wrap(self, command: Command, policy: Policy) -> Command:
+        """The command behind a process that gives up rights."""
+        environment = with_own_places(command.environment, command.directory)
+        own = os.path.realpath(command.directory)
+        # Folders of other kernels lie beside this one's, now or later; who can read one can use its kernel.
+        closed = (*policy.hidden, os.path.join(os.path.dirname(own), PREFIX))  # noqa: PTH118, PTH120
+        read, listed = _without("/", closed)
+        writable, listed_too = _all_without(policy.writable, (*closed, *_protected(policy)))
+        rules = {
+            "files": True,
+            "read": [*read, *needed_by_launcher(), *policy.readable, *_kept_below(policy)],
+            "write": [own, "/dev/shm", *writable],  # noqa: S108  (shared memory of multiprocessing)
+            "listed": [*listed, *listed_too],
+            "devices": [*(f"/dev/{name}" for name in _DEVICES), *graphics()],
+            "network": policy.network,
+        }
+        argv = entering(command.argv, command.directory, policy, rules, network=policy.network)
+        return Command(argv, environment, command.cwd, command.directory, command.transport)
+
+    def process_of(self, pid: int) -> int:
+        """The same process, which has become the command."""
+        return pid
+
+
+def find_landlock() -> Landlock | None:
+    """Landlock, if this system has it."""
+    return Landlock() if version() else None
+
+
+def _protected(policy: Policy) -> tuple[str, ...]:
+    """What stays as it is, where rights are given one by one anyway."""
+    crowded = [folder for folder in policy.writable if any(map(_below(folder), policy.hidden))]
+    return tuple(path for path in policy.read_only if any(_below(folder)(path) for folder in crowded))
+
+
+def _kept_below(policy: Policy) -> Iterator[str]:
+    """What can be written can be read, also where a tree above it is hidden."""
+    yield from (path for path in policy.writable if any(_below(place)(path) for place in policy.hidden))
+
+
+def _below(folder: str) -> Callable[[str], bool]:
+    return lambda path: path != folder and Path(path).is_relative_to(folder)
+
+
+def _all_without(trees: tuple[str, ...], closed: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    given: list[str] = []
+    listed: list[str] = []
+    for tree in trees:
+        more, above = _without(tree, tuple(path for path in closed if not Path(tree).is_relative_to(path)))
+        given += more
+        listed += above
+    return given, listed
+
+
+def _without(tree: str, closed: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The trees that make up `tree` without what is `closed`; the folders that had to be taken apart."""
+    inside = [path for path in closed if Path(path).is_relative_to(tree)]
+    if tree in inside:
+        return [], []
+    if not inside:
+        return [tree], []
+    given: list[str] = []
+    listed = [tree]
+    try:
+        names = sorted(os.listdir(tree))  # noqa: PTH208  (a name is enough)
+    except OSError:
+        return [], []
+    for name in names:
+        path = os.path.join(tree, name)  # noqa: PTH118
+        # Rights belong to where a link leads.
+        if os.path.islink(path) or name.startswith(PREFIX):  # noqa: PTH114
+            continue
+        more, above = _without(path, tuple(inside))
+        given += more
+        listed += above
+    return given, listed

@@ -1,0 +1,85 @@
+"""macOS with Seatbelt: a profile for `sandbox-exec`. Written from documentation, untested."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp.sandbox.launcher import limited, needed_by_launcher
+from terp.sandbox.own_places import with_own_places
+from terp.sandbox.policy import Policy
+from terp.sandbox.tier import Command
+
+PROFILE = "confine.sb"
+
+
+@dataclass(frozen=True, slots=True)
+class Seatbelt:
+    """Implements `Tier` with the program `sandbox-exec` at `path`."""
+
+    path: str
+    name: str = "Seatbelt (untested)"
+    cannot: tuple[str, ...] = ("count processes of the code apart from your other ones",)
+    stands_between: bool = False
+
+    def refuses(self, command: Command, policy: Policy) -> str:
+        """Ports of this machine stay open to it."""
+        return ""
+
+    def wrap(self, command: Command, policy: Policy) -> Command:
+        """The command under a profile."""
+        environment = with_own_places(command.environment, command.directory)
+        profile = command.directory / PROFILE
+        profile.write_text(profile_text(policy, command.directory, command.transport), encoding="utf-8")
+        inner = limited(command.argv, command.directory, policy)
+        argv = (self.path, "-f", str(profile), *inner)
+        return Command(argv, environment, command.cwd, command.directory, command.transport)
+
+    def process_of(self, pid: int) -> int:
+        """The same process: `sandbox-exec` becomes the command."""
+        return pid
+
+
+def find_seatbelt(environ: Mapping[str, str]) -> Seatbelt | None:
+    """Seatbelt, where it is."""
+    path = shutil.which("sandbox-exec", path=environ.get("PATH", os.defpath))
+    return Seatbelt(path) if path else None
+
+
+def profile_text(policy: Policy, directory: Path, transport: str = "ipc") -> str:
+    """The rules in Seatbelt's language, in which the last that fits decides."""
+    return "\n".join(_rules(policy, os.path.realpath(directory), transport)) + "\n"
+
+
+def _rules(policy: Policy, own: str, transport: str) -> Iterator[str]:
+    yield from ("(version 1)", "(allow default)", "(deny file-write*)")
+    yield '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (regex #"^/dev/tty"))'
+    yield '(allow file-write* (literal "/dev/ptmx") (regex #"^/dev/fd/"))'
+    for path in (*policy.writable, own):
+        yield f"(allow file-write* (subpath {_quoted(path)}))"
+    for path in policy.read_only:
+        yield f"(deny file-write* (subpath {_quoted(path)}))"
+    for path in policy.hidden:
+        yield f"(deny file-read* file-write* (subpath {_quoted(path)}))"
+    for path in (*needed_by_launcher(), *policy.readable):
+        yield f"(allow file-read* (subpath {_quoted(path)}))"
+    for path in (*policy.writable, own):
+        if any(Path(path).is_relative_to(place) for place in policy.hidden):
+            yield f"(allow file-read* file-write* (subpath {_quoted(path)}))"
+    yield "(deny signal)"
+    yield "(allow signal (target same-sandbox))"
+    # The keychain, the pasteboard and other programs answer to messages.
+    yield "(deny mach-lookup)"
+    yield '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))'
+    yield "(deny appleevent-send)"
+    if not policy.network:
+        yield "(deny network*)"
+        yield f"(allow network* (subpath {_quoted(own)}))"
+        if transport == "tcp":
+            yield '(allow network-bind network-inbound (local ip "localhost:*"))'
+
+
+def _quoted(path: str) -> str:
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,60 @@
+"""Reading files that somebody else has made: never one that waits, and never more than is wanted."""
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+_PIECE = 1 << 20
+
+
+class Refused(Exception):
+    """A file is not read; says why, in words to follow its name."""
+
+
+def read_bounded(path: Path, largest: int) -> bytes:
+    """What an ordinary file of at most `largest` bytes holds.
+
+    Raises:
+        Refused: it is no such file, or it cannot be read.
+    """
+    descriptor = _opened(path)
+    with os.fdopen(descriptor, "rb") as file:
+        try:
+            content = file.read(largest + 1)
+        except OSError as error:
+            raise Refused(f"cannot be read: {error.strerror}") from error
+    if len(content) > largest:
+        raise Refused(f"is larger than {largest // 1024} KB")
+    return content
+
+
+def digest_of(path: Path, largest: int) -> str:
+    """The SHA-256 of an ordinary file, which may be large but not larger than `largest` bytes.
+
+    Raises:
+        Refused: it is no such file, or it cannot be read.
+    """
+    digest, left = hashlib.sha256(), largest
+    with os.fdopen(_opened(path), "rb") as file:
+        while piece := file.read(min(_PIECE, left + 1)):
+            left -= len(piece)
+            if left < 0:
+                raise Refused(f"is larger than {largest >> 20} MB")
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _opened(path: Path) -> int:
+    """A descriptor of an ordinary file: to open a pipe would wait for its other end, and a device may act."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Refused("is no ordinary file")
+        # What lies there may be another one by now.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except OSError as error:
+        raise Refused(f"cannot be read: {error.strerror}") from error
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise Refused("is no ordinary file")

@@ -1,0 +1,174 @@
+"""A real server on loopback in the test's own loop: scripted models, echoing kernels, sessions on disk."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from terp.kernels.protocol import Kernels
+from terp.models.protocol import Model
+from terp.models.scrubbing import Scrubber
+from terp.person import Person
+from terp.places import Places
+from terp.session import Session
+from terp.settings import Settings
+from terp.store.folders import new_folder
+from terp.store.places import Place, Secrets, is_session, new_place, stored_place
+from terp.store.reading import read_header
+from terp.testing import EchoKernel, Scripted, ScriptedModel
+from terp_cli.server.application import application
+from terp_cli.server.failures import Refused
+from terp_cli.server.ground import Ground
+from terp_cli.server.limits import ServerLimits
+from terp_cli.server.opening import Opened
+from terp_cli.server.own_names import OwnNames
+from terp_cli.server.serving import Server
+from terp_cli.server.sessions import Sessions
+from terp_cli.server.token import Token
+from terp_cli.server.wishes import Wishes, settings_for
+
+TOKEN = "a-token-of-tests-0123456789"
+SECRET = "the-secret-of-the-environment"
+JSON = {"Content-Type": "application/json"}
+BYTES = {"Content-Type": "application/octet-stream"}
+
+
+@dataclass
+class FakeOpener:
+    """Opens sessions with these parts in place of a model and kernels."""
+
+    ground: Ground
+    model: Callable[[], Model]
+    kernels: Callable[[], Kernels] = EchoKernel
+    made: list[Session] = field(default_factory=list)
+    secrets: Secrets = field(default_factory=lambda: Secrets({"A_TOKEN": SECRET}, Settings()))
+
+    async def new(self, wishes: Wishes, person: Person) -> Opened:
+        settings_for(wishes, Settings(), lambda _: Settings())
+        folder = new_folder(self.ground.places.sessions)
+        cwd = self.ground.chosen(wishes.cwd, folder.name)
+        return self._opened(new_place(folder, str(cwd), self.secrets), cwd, person)
+
+    async def stored(self, session: str, wishes: Wishes, person: Person) -> Opened:
+        folder = self.ground.places.sessions / session
+        header = read_header(folder)
+        if header is None or not is_session(folder):
+            raise Refused(404, "There is none.")
+        cwd = self.ground.again(header.cwd, session)
+        return self._opened(stored_place(folder, self.secrets), cwd, person)
+
+    def _opened(self, place: Place, cwd: Path, person: Person) -> Opened:
+        session = Session(
+            self.model(), self.kernels(), person, folder=place.folder, keeper=place.keeper, system="Be brief."
+        )
+        self.made.append(session)
+        return Opened(session, cwd, Scrubber(secrets=(SECRET, TOKEN)))
+
+
+@dataclass
+class Running:
+    """A server that runs, and a client of it that shows the token."""
+
+    port: int
+    client: httpx.AsyncClient
+    sessions: Sessions
+    opener: FakeOpener
+    log: list[dict[str, Any]]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def created(self, **wishes: Any) -> str:
+        """The id of a new session."""
+        answer = await self.client.post("/v1/sessions", json=wishes)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    async def asked(self, session: str, prompt: str) -> list[dict[str, Any]]:
+        """All events of a turn that asks nothing back."""
+        path = f"/v1/sessions/{session}/turns"
+        async with self.client.stream("POST", path, json={"prompt": prompt}) as answer:
+            assert answer.status_code == 200
+            return [event async for event in events_of(answer)]
+
+
+def ground(folder: Path) -> Ground:
+    root = folder / "root"
+    root.mkdir(exist_ok=True)
+    return Ground(root, Places(folder / "config", folder / "state"))
+
+
+@asynccontextmanager
+async def serving(
+    folder: Path,
+    *replies: Scripted,
+    kernels: Callable[[], Kernels] = EchoKernel,
+    model: Callable[[], Model] | None = None,
+    limits: ServerLimits | None = None,
+    public: Sequence[str] = (),
+    host: str = "127.0.0.1",
+) -> AsyncGenerator[Running, None]:
+    """A server whose sessions answer with `replies`, each session from the first one on."""
+    limits = limits or ServerLimits(patience_s=30.0)
+    opener = FakeOpener(ground(folder), model or (lambda: ScriptedModel(*replies)), kernels)
+    sessions = Sessions(opener, opener.ground, limits)
+    log: list[dict[str, Any]] = []
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        port = listening.getsockname()[1]
+        app = application(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append, public=public)
+        server = Server(app, limits)
+        running = asyncio.create_task(server.serve(sockets=[listening]))
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=20, trust_env=False
+        ) as client:
+            try:
+                yield Running(port, client, sessions, opener, log)
+            finally:
+                await sessions.aclose()
+                server.should_exit = True
+        await running
+
+
+async def events_of(answer: httpx.Response) -> AsyncGenerator[dict[str, Any], None]:
+    """The events of a stream, each with the `id` under which it came ("" without one)."""
+    name = number = ""
+    async for line in answer.aiter_lines():
+        key, _, value = line.partition(": ")
+        match key:
+            case "event":
+                name = value
+            case "id":
+                number = value
+            case "data":
+                event = json.loads(value)
+                assert event["event"] == name
+                yield {**event, "id": number}
+            case "":
+                name = number = ""
+
+
+async def until(events: AsyncGenerator[dict[str, Any], None], name: str, **fields: Any) -> dict[str, Any]:
+    """The next event of this name, and with these fields."""
+    async for event in events:
+        if event["event"] == name and fields.items() <= event.items():
+            return event
+    raise AssertionError(f"no {name} came")
+
+
+def names(events: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [str(event["event"]) for event in events]
+
+
+def decision(proposed: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
+    """The body that answers a proposal."""
+    return {"digest": proposed["digest"], "decision": "run", **fields}

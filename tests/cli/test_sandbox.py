@@ -1,0 +1,73 @@
+"""The program and its sandbox, from the command line to what the model is told."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Terp, said
+from tests.loopback import Call
+from tests.sandbox.held import TIERS, tier_named
+
+works = pytest.mark.skipif(not any(tier_named(name)[0] for name in TIERS), reason="no sandbox works here")
+
+
+@pytest.fixture
+def terp(tmp_path: Path) -> Terp:
+    return Terp(tmp_path)
+
+
+@pytest.fixture
+def outside() -> Iterator[Path]:
+    """A folder that is not below /tmp, which a sandbox may have for itself."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
+
+
+@works
+def test_what_was_blocked_is_told_to_person_and_model(terp: Terp, outside: Path) -> None:
+    code = f"open('{outside}/x', 'w')"
+    result = terp.asked([Call(code=code), "It cannot be written."], "-y", "--sandbox", "workspace", "go")
+    told = f"The user can allow it for this session with /allow {outside}"
+    assert told in said(result.requests[1])[-1][1]
+    assert told in result.notes
+    assert list(outside.iterdir()) == []
+
+
+@works
+def test_code_that_runs_unasked_is_confined_and_the_model_knows(terp: Terp) -> None:
+    result = terp.asked([Call(code="print(1)"), "Done."], "-y", "--output-format", "stream-json", "go")
+    events = [json.loads(line) for line in result.out.splitlines()]
+    [proposed] = [event for event in events if event["event"] == "code_proposed"]
+    assert proposed["tier"] in TIERS
+    assert "Code is confined" in said(result.requests[0])[0][1]
+
+
+@works
+def test_without_the_network_no_tool_goes_around(terp: Terp) -> None:
+    code = "fetch_url('http://127.0.0.1:1/')"
+    result = terp.asked([Call(code=code), "No."], "-y", "--no-net", "go")
+    assert "The network is closed to code here" in said(result.requests[1])[-1][1]
+    assert "fetch_url" not in said(result.requests[0])[0][1]
+
+
+def test_a_sandbox_that_is_required_and_not_there_ends_the_call(terp: Terp, tmp_path: Path) -> None:
+    result = terp.asked(["never"], "-y", "--sandbox", "docker", "go", PATH=str(tmp_path))
+    assert (result.code, result.requests) == (3, [])
+    assert "no Docker daemon answers" in result.notes
+
+
+@works
+def test_terp_run_is_confined_where_that_is_asked_for(terp: Terp, outside: Path) -> None:
+    (terp.cwd / "x.py").write_text(f"open({str(outside / 'x')!r}, 'w')")
+    result = terp("run", "--sandbox", "workspace", "x.py")
+    assert (result.code, (outside / "x").exists()) == (1, False)
+
+
+@works
+def test_piped_data_reaches_code_that_is_confined(terp: Terp) -> None:
+    code = "print(open(stdin_path).read())"
+    result = terp.asked([Call(code=code), "Done."], "-y", "go", data="a,b\n")
+    assert "a,b" in said(result.requests[1])[-1][1]

@@ -1,0 +1,61 @@
+"""The working directory as a place of modules: from the first cell on, and not before."""
+
+from pathlib import Path
+
+import pytest
+
+from terp.kernels.environment import kernel_environment
+from terp.kernels.local import LocalKernels
+from tests.core.kernels.running import ran
+
+# What a start imports, or what a quick look shows that it may: the standard library's and others'.
+NAMES = (
+    "runpy", "ipykernel_launcher", "ipykernel", "IPython", "traitlets", "zmq", "json", "logging", "asyncio",
+    "debugpy", "comm", "sitecustomize", "usercustomize", "matplotlib", "pickleshare", "psutil", "appnope",
+)  # fmt: skip
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    for name in NAMES:
+        (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\n")
+    (folder / "ours.py").write_text("VALUE = 42\n")
+    return folder
+
+
+async def test_no_module_of_the_directory_runs_because_a_kernel_starts(hostile: Path, tmp_path: Path) -> None:
+    kernels = LocalKernels(str(hostile))
+    kernel = kernels.get("python")
+    await kernel.start()
+    await kernel.complete("import j", 8)
+    await kernel.complete("import json.", 12)
+    await kernel.variables()
+    started = (tmp_path / "ran").exists()
+    run = await ran(kernel, "1 + 1")
+    await kernels.aclose()
+    assert (started, run.ended.status, (tmp_path / "ran").exists()) == (False, "ok", False)
+
+
+async def test_code_imports_what_lies_beside_it_from_the_first_cell_on(hostile: Path) -> None:
+    kernels = LocalKernels(str(hostile))
+    kernel = kernels.get("python")
+    missing = await kernel.missing(["ours", "not_there"])
+    run = await ran(kernel, "import ours; print(ours.VALUE)")
+    await kernels.aclose()
+    assert (missing, run.stdout) == ((), "42\n")
+
+
+async def test_a_module_that_lies_beside_the_code_is_not_missing(hostile: Path) -> None:
+    kernels = LocalKernels(str(hostile))
+    kernel = kernels.get("python")
+    await kernel.start()
+    missing = await kernel.missing(["ours", "not_there"])
+    await kernels.aclose()
+    assert missing == ("not_there",)
+
+
+@pytest.mark.parametrize(("given", "passed"), [(":/a::.:/b", "/a:/b"), ("", ""), ("src", "src")])
+def test_a_stray_colon_does_not_put_the_directory_on_the_path_of_a_kernel(given: str, passed: str) -> None:
+    assert kernel_environment({"PYTHONPATH": given})["PYTHONPATH"] == passed

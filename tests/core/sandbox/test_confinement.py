@@ -1,0 +1,87 @@
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from terp.errors import NoSandbox, SettingsError
+from terp.sandbox.confinement import Confinement, Mode, Wish
+from terp.sandbox.tier import Tier
+from terp.sandbox.unconfined import Unconfined
+from terp.sandbox.wishes import wish_of
+from terp.settings import Settings
+
+FREE = "none"
+
+
+def holding(wish: Wish, environ: Mapping[str, str]) -> Sequence[Tier]:
+    """A tier that is taken as it is: Docker's is not tried."""
+    return [dataclasses.replace(Unconfined(), name="docker")]
+
+
+def nothing(wish: Wish, environ: Mapping[str, str]) -> Sequence[Tier]:
+    return []
+
+
+def confinement(tmp_path: Path, wish: Wish, *, unasked: bool = False, works: bool = True) -> Confinement:
+    home = {"HOME": str(tmp_path)}
+    return Confinement(wish, str(tmp_path), home, lambda: unasked, tiers=holding if works else nothing)
+
+
+@pytest.mark.parametrize(
+    ("mode", "unasked", "what"),
+    [
+        ("auto", False, FREE),
+        ("auto", True, "docker"),
+        ("off", True, FREE),
+        ("workspace", False, "docker"),
+        ("strict", False, "docker without network"),
+        ("docker", False, "docker"),
+    ],
+)
+def test_the_mode_and_who_is_asked_decide(tmp_path: Path, mode: Mode, unasked: bool, what: str) -> None:
+    assert confinement(tmp_path, Wish(mode), unasked=unasked).what == what
+
+
+def test_a_closed_network_wants_a_sandbox(tmp_path: Path) -> None:
+    assert confinement(tmp_path, Wish("auto", network=False)).what == "docker without network"
+
+
+@pytest.mark.parametrize("wish", [Wish("strict"), Wish("docker"), Wish("auto", required=True)])
+def test_who_requires_a_sandbox_gets_no_kernel_without(tmp_path: Path, wish: Wish) -> None:
+    with pytest.raises(NoSandbox, match="so no code runs") as refused:
+        confinement(tmp_path, wish, works=False).now()
+    assert refused.value.stop_reason == "no_sandbox"
+
+
+def test_off_and_required_contradict_each_other(tmp_path: Path) -> None:
+    with pytest.raises(NoSandbox, match="sandbox_required is on, and sandbox is off"):
+        confinement(tmp_path, Wish("off", required=True)).check()
+
+
+def test_without_a_sandbox_code_runs_unconfined_and_that_is_said(tmp_path: Path) -> None:
+    free = confinement(tmp_path, Wish("workspace"), works=False)
+    assert (free.now().what, free.warning.split(" (")[0]) == (FREE, "No sandbox works here")
+
+
+def test_what_a_person_allows_can_be_written(tmp_path: Path) -> None:
+    held = confinement(tmp_path, Wish("workspace"))
+    held.allow("/etc")
+    assert held.now().policy.writable == (str(tmp_path), "/etc")
+
+
+def test_what_is_not_there_cannot_be_allowed(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="there is no"):
+        confinement(tmp_path, Wish("workspace")).allow("/no/such")
+
+
+def test_a_person_can_open_the_network_of_strict(tmp_path: Path) -> None:
+    held = confinement(tmp_path, Wish("strict"))
+    held.allow_network()
+    assert held.what == "docker"
+
+
+def test_settings_become_a_wish() -> None:
+    settings = Settings(sandbox="strict", network=False, sandbox_required=True, max_processes=7)
+    wish = wish_of(settings)
+    assert (wish.mode, wish.network, wish.required, wish.limits.processes) == ("strict", False, True, 7)

@@ -1,0 +1,46 @@
+from pathlib import Path
+
+import pytest
+
+from terp.places import Places
+from terp.sandbox.policy import Allowed, Policy, policy_for
+
+
+def policy(home: Path, cwd: Path, **given: object) -> Policy:
+    (home / ".ssh").mkdir(parents=True, exist_ok=True)
+    (home / "proj" / ".git" / "hooks").mkdir(parents=True, exist_ok=True)
+    return policy_for(str(cwd), home, Places(home / "config", home / "state"), **given)  # type: ignore[arg-type]
+
+
+def test_only_the_project_is_writable(tmp_path: Path) -> None:
+    assert policy(tmp_path, tmp_path / "proj").writable == (str(tmp_path / "proj"),)
+
+
+def test_secrets_and_terps_own_files_are_hidden(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    hidden = policy(tmp_path, tmp_path / "proj").hidden
+    assert {str(tmp_path / ".ssh"), str(tmp_path / "state")} <= set(hidden)
+
+
+def test_hooks_of_the_project_stay_as_they_are(tmp_path: Path) -> None:
+    assert str(tmp_path / "proj/.git/hooks") in policy(tmp_path, tmp_path / "proj").read_only
+
+
+def test_in_home_the_files_of_the_shell_stay_as_they_are(tmp_path: Path) -> None:
+    assert str(tmp_path / ".bashrc") in policy(tmp_path, tmp_path).read_only
+
+
+@pytest.mark.parametrize("above", [0, -1])
+def test_what_holds_all_homes_is_not_writable(tmp_path: Path, above: int) -> None:
+    assert policy(tmp_path, tmp_path.parents[above]).writable == ()
+
+
+def test_a_link_to_the_project_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "proj")
+    assert policy(tmp_path, tmp_path / "link").cwd == str(tmp_path / "proj")
+
+
+def test_what_is_allowed_is_no_longer_hidden(tmp_path: Path) -> None:
+    there = str(tmp_path / ".ssh")
+    opened = policy(tmp_path, tmp_path / "proj", allowed=Allowed((there,)))
+    assert (there in opened.hidden, there in opened.writable) == (False, True)

@@ -1,0 +1,63 @@
+"""What settings and a machine make of the system prompt."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from terp.briefing import Briefing
+from terp.kernels.local import LocalKernels
+from terp.kernels.options import KernelOptions
+from terp.project import Project, ProjectFile
+from terp.pythons.interpreter import present_packages
+from terp.settings import Settings
+from terp.tools.toolbox import Toolbox
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> str:
+    """A Python that has some packages."""
+    site = tmp_path / "env/lib/python3.12/site-packages"
+    for package in ("pandas", "numpy", "left_pad"):
+        (site / package).mkdir(parents=True)
+    (tmp_path / "env/bin").mkdir()
+    return str(tmp_path / "env/bin/python")
+
+
+@pytest.fixture
+def briefing(tmp_path: Path) -> Briefing:
+    root = tmp_path / "shop"
+    project = Project(root, root, instructions=(ProjectFile(root / "AGENTS.md", b"Use pytest."),))
+    environ = {"TERP_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    kernels = LocalKernels(str(tmp_path), KernelOptions(languages=("python",)), environ=environ)
+    return Briefing(kernels, Toolbox(), environ, project)
+
+
+def test_the_packages_that_matter_are_told_and_those_that_were_asked_for(
+    briefing: Briefing, python: str
+) -> None:
+    text = briefing.text(Settings(python=python, packages=("left-pad",)))
+    assert "Python packages that are there: numpy, pandas, left-pad." in text
+
+
+def test_packages_are_found_by_what_is_imported(python: str) -> None:
+    assert present_packages(python, ("sklearn", "pandas", "left_pad")) == ["pandas", "left_pad"]
+
+
+def test_what_confines_the_code_is_told(briefing: Briefing) -> None:
+    assert "Nothing confines the code: it can do what the user can." in briefing.text(Settings())
+
+
+def test_equal_settings_give_equal_bytes_so_that_providers_can_cache(briefing: Briefing) -> None:
+    settings = Settings(instructions="In French.")
+    assert briefing.text(settings) == briefing.text(replace(settings))
+
+
+def test_instructions_of_a_trusted_project_are_labelled_as_such(briefing: Briefing, tmp_path: Path) -> None:
+    text = briefing.text(Settings())
+    assert text.endswith(f"Instructions of the project at {tmp_path}/shop, from AGENTS.md:\nUse pytest.")
+
+
+def test_where_no_code_is_run_no_function_and_no_tool_is_told(briefing: Briefing) -> None:
+    text = briefing.text(Settings(code=False))
+    assert ("execute(" in text, "no code is run" in text) == (False, True)

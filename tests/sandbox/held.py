@@ -1,0 +1,55 @@
+"""A kernel that a given tier holds."""
+
+import os
+from contextlib import aclosing
+from functools import cache
+
+from terp.kernels.local import LocalKernels
+from terp.kernels.protocol import Kernel
+from terp.outputs import Display, Error, RunEnded, Text
+from terp.sandbox.bubblewrap import find_bubblewrap
+from terp.sandbox.canary import holds
+from terp.sandbox.confinement import Confinement, Wish
+from terp.sandbox.landlock import find_landlock
+from terp.sandbox.tier import Tier
+from tests.sandbox.world import World
+
+TIERS = ("bubblewrap", "Landlock")
+
+
+@cache
+def tier_named(name: str) -> tuple[Tier | None, str]:
+    """The tier, if it works here, or why it does not."""
+    tier: Tier | None = find_bubblewrap(os.environ) if name == "bubblewrap" else find_landlock()
+    if tier is None:
+        return None, "it is not there"
+    problem = holds(tier, network=False) or holds(tier, network=True)
+    return (None, problem) if problem else (tier, "")
+
+
+def held_kernels(world: World, tier: Tier | None, *, network: bool) -> LocalKernels:
+    """Kernels in the world's project; without a tier nothing holds them."""
+    found = [] if tier is None else [tier]
+    confinement = Confinement(
+        Wish("workspace", network=network), str(world.proj), world.environ, tiers=lambda *_: found
+    )
+    return LocalKernels(str(world.proj), environ=world.environ, confinement=confinement)
+
+
+async def printed_by(kernel: Kernel, code: str) -> str:
+    """All that a run puts out, and how it ended."""
+    told: list[str] = []
+    async with aclosing(kernel.execute(code, timeout_s=60)) as items:
+        async for item in items:
+            match item:
+                case Text(text=text):
+                    told.append(text)
+                case Error(name=name, value=value):
+                    told.append(f"{name}: {value}")
+                case Display(data=data):
+                    told.append(str(data.get("text/plain", "")) + " ".join(data))
+                case RunEnded(status=status, note=note):
+                    told.append(f"\n[{status}] {note}")
+                case _:
+                    continue
+    return "".join(told)

@@ -1,0 +1,142 @@
+"""What code must not touch: a home with secrets, files outside, sockets, a process, another terminal."""
+
+import hashlib
+import os
+import pty
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+CANARY = "yellow-bird-3b1f7c"
+SECRETS = (
+    ".ssh/id_rsa", ".ssh/named.pub", ".aws/credentials", ".gnupg/key", ".netrc", ".config/gh/hosts.yml",
+    ".kube/config", ".docker/config.json", ".mozilla/firefox/x/cookies", ".bash_history",
+    ".local/share/jupyter/runtime/kernel.json", ".config/terp/config.yaml",
+    ".local/state/terp/sessions/old/events.jsonl",
+)  # fmt: skip
+PROTECTED = (".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", ".terp/profile.yaml")
+
+
+class World:
+    """It is below /var/tmp: a sandbox may have a /tmp of its own."""
+
+    def __init__(self) -> None:
+        self.top = Path(tempfile.mkdtemp(prefix="terp-world-", dir="/var/tmp"))
+        self.home, self.out, self.proj = (self.top / name for name in ("home", "out", "proj"))
+        for path in SECRETS:
+            _write(self.home / path, f"secret {CANARY}\n")
+        _write(self.home / ".bashrc", "# mine\n")
+        _write(self.home / "notes.txt", "not secret\n")
+        for name in ("kept", "removed", "renamed", "cut", "mode", "time", "linked"):
+            _write(self.out / name, "as it was\n")
+        for path in PROTECTED:
+            _write(self.proj / path, "as it was\n")
+        self.tcp = socket.create_server(("127.0.0.1", 0))
+        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.udp.bind(("127.0.0.1", 0))
+        self.unix, self.abstract = (socket.socket(socket.AF_UNIX) for _ in range(2))
+        self.unix.bind(str(self.top / "sock"))
+        self.abstract.bind(f"\0{self.top}")
+        for listening in (self.unix, self.abstract):
+            listening.listen()
+        for one in (self.tcp, self.udp, self.unix, self.abstract):
+            one.setblocking(False)
+        self.master, self._slave = pty.openpty()
+        os.set_blocking(self.master, False)
+        self.victim = subprocess.Popen(
+            [sys.executable, "-c", "import time; time.sleep(600)"], env={"A_KEY": CANARY}
+        )
+        self.before = self._files()
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment of a person who works here."""
+        return {
+            "HOME": str(self.home),
+            "PATH": os.environ["PATH"],
+            "OPENAI_API_KEY": CANARY,
+            "AWS_SECRET_ACCESS_KEY": CANARY,
+        }
+
+    def names(self) -> Mapping[str, str]:
+        """What stands for what in the code of a probe."""
+        return {
+            "HOME_": str(self.home),
+            "OUT_": str(self.out),
+            "PROJ_": str(self.proj),
+            "TOP_": str(self.top),
+            "PORT_": str(self.tcp.getsockname()[1]),
+            "UDP_": str(self.udp.getsockname()[1]),
+            "VICTIM_": str(self.victim.pid),
+            "PTS_": os.ttyname(self._slave),
+            # In two pieces, so that an error that quotes the code has it not.
+            "LEAK_": f"'{CANARY[:6]}' + '{CANARY[6:]}'",
+        }
+
+    def damage(self, printed: str) -> str:
+        """What has happened that must not, in a word; "" for nothing."""
+        if CANARY in printed:
+            return "leaked"
+        if self._files() != self.before:
+            return "changed"
+        if self.victim.poll() is not None:
+            return "killed"
+        return next(self._reached(), "")
+
+    def _reached(self) -> Iterator[str]:
+        for one in (self.tcp, self.unix, self.abstract):
+            try:
+                one.accept()[0].close()
+                yield "reached"
+            except BlockingIOError:
+                continue
+        try:
+            self.udp.recv(10)
+            yield "reached"
+        except BlockingIOError:
+            pass
+        try:
+            os.read(self.master, 100)
+            yield "written to a terminal"
+        except BlockingIOError:
+            pass
+
+    def _files(self) -> dict[str, tuple[int, int, str]]:
+        protected = [self.proj / path for path in PROTECTED]
+        places = [*self.home.rglob("*"), *self.out.rglob("*"), *protected]
+        return {str(path): _look(path) for path in places}
+
+    def mend(self) -> None:
+        """Go on from how it is now, with the project as it was."""
+        for path in PROTECTED:
+            _write(self.proj / path, "as it was\n")
+        self.before = self._files()
+
+    def close(self) -> None:
+        """Leave nothing."""
+        self.victim.kill()
+        self.victim.wait()
+        for one in (self.tcp, self.udp, self.unix, self.abstract):
+            one.close()
+        for descriptor in (self.master, self._slave):
+            os.close(descriptor)
+        shutil.rmtree(self.top)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def _look(path: Path) -> tuple[int, int, str]:
+    if path.is_symlink() or not path.exists():
+        return 0, 0, str(path.is_symlink())
+    found = path.stat()
+    if path.is_dir():
+        return found.st_mode, 0, ""
+    text = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "special"
+    return found.st_mode, found.st_mtime_ns, text
