@@ -44,6 +44,7 @@ class ProvisionedKernel:
         self._closed = False
         self._last_words = ""
         self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.may_live = False
 
     @property
     def connection_file(self) -> str:

@@ -38,33 +38,31 @@ def kernel_id(folder: Path) -> str:
     return str(json.loads((folder / "kernels.json").read_text())["kernels"]["python"])
 
 
-async def test_a_kernel_that_dies_ends_its_run(there: GatewayKernels, server: Server) -> None:
-    kernel = there.get("python")
-    await ran(kernel, "kept = 1")
-    run = await ran(kernel, "import os; os._exit(3)")
-    assert run.ended.status == "died"
-    assert run.ended.note.startswith(f"The kernel at {there.elsewhere} died. Its variables are lost")
-
-
-async def test_after_a_death_there_is_a_new_kernel(there: GatewayKernels) -> None:
+async def test_a_kernel_that_dies_ends_its_run_and_the_next_one_has_a_new_kernel(
+    there: GatewayKernels,
+) -> None:
     kernel = there.get("python")
     await ran(kernel, "kept = 1")
     before = kernel.generation
-    await ran(kernel, "import os; os._exit(3)")
+    run = await ran(kernel, "import os; os._exit(3)")
+    assert run.ended.status == "died"
+    assert run.ended.note.startswith(f"The kernel at {there.elsewhere} died. Its variables are lost")
     again = await ran(kernel, "'kept' in dir(), 6 * 7")
     assert (again.results, kernel.generation) == (["(False, 42)"], before + 1)
 
 
 async def test_a_kernel_that_somebody_has_ended_answers_no_more(
-    there: GatewayKernels, server: Server, tmp_path: Path
+    a_jupyter_server: Server, tmp_path: Path
 ) -> None:
     """Its websocket stays open: the gateway is asked."""
+    there = await connected(a_jupyter_server, tmp_path)
     kernel = there.get("python")
     await kernel.start()
-    server.asked(f"kernels/{kernel_id(tmp_path)}", "DELETE")
+    a_jupyter_server.asked(f"kernels/{kernel_id(tmp_path)}", "DELETE")
     run = await ran(kernel, "1")
     assert (run.ended.status, f"{there.elsewhere} was ended there." in run.ended.note) == ("died", True)
     assert (await ran(kernel, "6 * 7")).results == ["42"]
+    await there.aclose()
 
 
 async def test_a_kernel_that_somebody_restarts_has_lost_its_variables(
@@ -105,11 +103,12 @@ async def test_a_restart_gives_a_fresh_kernel(there: GatewayKernels) -> None:
     assert (await ran(kernel, "'kept' in dir()")).results == ["False"]
 
 
-async def test_a_death_between_runs_is_told(there: GatewayKernels, server: Server, tmp_path: Path) -> None:
-    kernel, heard = there.get("python"), Listener()
+async def test_a_death_between_runs_is_told(a_jupyter_server: Server, tmp_path: Path) -> None:
+    there, heard = await connected(a_jupyter_server, tmp_path), Listener()
     there.listen(heard)
-    await ran(kernel, "import os, threading; threading.Timer(0.2, os._exit, [3]).start()")
+    await ran(there.get("python"), "import os, threading; threading.Timer(0.2, os._exit, [3]).start()")
     await heard.until_state("died")
+    await there.aclose()
 
 
 async def test_the_end_of_a_session_ends_its_kernels(server: Server, tmp_path: Path) -> None:

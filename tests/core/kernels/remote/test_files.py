@@ -1,4 +1,4 @@
-"""Files on their way between this machine and a kernel's."""
+"""Files on their way between this machine and a kernel's; the server has no part in it."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -19,33 +19,45 @@ from tests.core.kernels.running import ran
 CALL = Call("1", "python", "pass")
 
 
-@pytest.fixture
-async def there(server: Server, tmp_path: Path) -> AsyncGenerator[GatewayKernels, None]:
-    kernels = await connected(server, tmp_path)
+@pytest.fixture(scope="module")
+def server(a_kernel_gateway: Server) -> Server:
+    return a_kernel_gateway
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the session."""
+    return tmp_path_factory.mktemp("session")
+
+
+@pytest.fixture(scope="module")
+async def there(server: Server, session: Path) -> AsyncGenerator[GatewayKernels, None]:
+    kernels = await connected(server, session)
     yield kernels
     await kernels.aclose()
 
 
 async def in_folder(kernels: GatewayKernels, server: Server, name: str) -> tuple[Kernel, Path]:
     """The Python kernel, in a directory of its own."""
-    kernel = kernels.get("python")
-    await ran(kernel, f"import os; os.mkdir({name!r}); os.chdir({name!r})")
-    return kernel, server.root / name
+    kernel, folder = kernels.get("python"), server.root / name
+    folder.mkdir()
+    await ran(kernel, f"import os; os.chdir({str(folder)!r})")
+    return kernel, folder
 
 
-async def test_what_code_writes_is_fetched(there: GatewayKernels, server: Server, tmp_path: Path) -> None:
-    kernel, folder = await in_folder(there, server, f"writes-{tmp_path.name}")
+async def test_what_code_writes_is_fetched(there: GatewayKernels, server: Server, session: Path) -> None:
+    kernel, folder = await in_folder(there, server, "writes")
     run = await ran(kernel, "n = open('raw', 'wb').write(bytes(range(256)) * 10)")
     (change,) = run.ended.files
     assert change == FileChange(f"{folder}/raw", "created", 2560, there.elsewhere, change.copy)
-    assert Path(change.copy).parent == tmp_path / "outputs"
+    assert Path(change.copy).parent == session / "outputs"
     assert Path(change.copy).read_bytes() == bytes(range(256)) * 10
 
 
 async def test_what_code_changes_and_deletes_is_told(
     there: GatewayKernels, server: Server, tmp_path: Path
 ) -> None:
-    kernel, _ = await in_folder(there, server, f"changes-{tmp_path.name}")
+    kernel, _ = await in_folder(there, server, "changes")
     await ran(kernel, "for name in 'ab': open(name, 'w').write('1')")
     run = await ran(kernel, "open('a', 'w').write('22'); os.remove('b')")
     assert [(Path(one.path).name, one.action) for one in run.ended.files] == [
@@ -57,13 +69,13 @@ async def test_what_code_changes_and_deletes_is_told(
 async def test_what_a_child_process_writes_is_seen_too(
     there: GatewayKernels, server: Server, tmp_path: Path
 ) -> None:
-    kernel, _ = await in_folder(there, server, f"child-{tmp_path.name}")
+    kernel, _ = await in_folder(there, server, "child")
     run = await ran(kernel, "!echo hi > by-a-child.txt")
     assert [Path(one.copy).read_text() for one in run.ended.files] == ["hi\n"]
 
 
 async def test_caches_are_no_results(there: GatewayKernels, server: Server, tmp_path: Path) -> None:
-    kernel, _ = await in_folder(there, server, f"cache-{tmp_path.name}")
+    kernel, _ = await in_folder(there, server, "cache")
     run = await ran(kernel, "os.mkdir('.cache'); n = open('.cache/x', 'w').write('1')")
     assert run.ended.files == ()
 
@@ -71,7 +83,7 @@ async def test_caches_are_no_results(there: GatewayKernels, server: Server, tmp_
 async def test_a_file_in_many_pieces_comes_whole(
     there: GatewayKernels, server: Server, tmp_path: Path
 ) -> None:
-    kernel, _ = await in_folder(there, server, f"large-{tmp_path.name}")
+    kernel, _ = await in_folder(there, server, "large")
     run = await ran(kernel, "n = open('large', 'wb').write(b'0123456789' * 250_000)")
     assert [Path(one.copy).read_bytes() for one in run.ended.files] == [b"0123456789" * 250_000]
 
@@ -79,7 +91,7 @@ async def test_a_file_in_many_pieces_comes_whole(
 async def test_a_file_that_is_too_large_stays_there(
     there: GatewayKernels, server: Server, tmp_path: Path
 ) -> None:
-    kernel, folder = await in_folder(there, server, f"huge-{tmp_path.name}")
+    kernel, folder = await in_folder(there, server, "huge")
     run = await ran(kernel, f"file = open('huge', 'wb'); file.truncate({LARGEST + 1}); file.close()")
     assert run.ended.files == (FileChange(f"{folder}/huge", "created", LARGEST + 1, there.elsewhere),)
 
@@ -92,7 +104,7 @@ async def test_a_figure_comes_as_a_picture(there: GatewayKernels) -> None:
 async def test_an_attached_file_is_there_before_the_code_runs(
     there: GatewayKernels, server: Server, tmp_path: Path
 ) -> None:
-    kernel, _ = await in_folder(there, server, f"given-{tmp_path.name}")
+    kernel, _ = await in_folder(there, server, "given")
     data = tmp_path / "my data.bin"
     data.write_bytes(bytes(range(256)) * 8_000)
     carrier = FileCarrier(there)
@@ -105,7 +117,7 @@ async def test_an_attached_file_is_there_before_the_code_runs(
 async def test_an_attached_file_never_takes_the_place_of_another(
     there: GatewayKernels, server: Server, tmp_path: Path
 ) -> None:
-    kernel, folder = await in_folder(there, server, f"taken-{tmp_path.name}")
+    kernel, folder = await in_folder(there, server, "taken")
     (folder / "data.csv").write_text("theirs")
     (tmp_path / "data.csv").write_text("mine")
     carrier = FileCarrier(there)
@@ -117,21 +129,21 @@ async def test_an_attached_file_never_takes_the_place_of_another(
 async def test_a_fresh_kernel_is_given_everything_again_and_keeps_what_is_there(
     there: GatewayKernels, server: Server, tmp_path: Path
 ) -> None:
-    kernel = there.get("python")
-    name = f"again-{tmp_path.name}.txt"
+    kernel, name = there.get("python"), "again.txt"
+    await kernel.restart()
     (tmp_path / name).write_text("mine")
     carrier = FileCarrier(there)
     carrier.take(attach_elsewhere([str(tmp_path / name)]))
     await carrier.before(CALL, kernel)
     await kernel.restart()
     assert await carrier.before(CALL, kernel) == ""
-    assert [path.name for path in server.root.glob("again-*")] == [name]
+    assert [path.name for path in server.root.glob("again*")] == [name]
 
 
 async def test_a_file_that_cannot_be_written_is_told_and_the_code_runs(
     there: GatewayKernels, server: Server, tmp_path: Path
 ) -> None:
-    kernel, folder = await in_folder(there, server, f"gone-{tmp_path.name}")
+    kernel, folder = await in_folder(there, server, "gone")
     folder.rmdir()
     (tmp_path / "data.csv").write_text("mine")
     carrier = FileCarrier(there)

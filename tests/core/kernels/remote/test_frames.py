@@ -2,7 +2,7 @@ import json
 import struct
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terp.kernels.remote.frames import frame_of, message_in, old_frame_of
@@ -11,11 +11,12 @@ from terp.kernels.requests import new_request
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=10,
+    max_leaves=5,
 )
 OBJECTS = st.dictionaries(st.text(), JSON)
 
 
+@settings(max_examples=40)
 @given(content=OBJECTS, metadata=OBJECTS, channel=st.sampled_from(["shell", "iopub", "stdin", "control"]))
 def test_a_message_comes_out_of_its_frame_as_it_went_in(
     content: dict[str, object], metadata: dict[str, object], channel: str

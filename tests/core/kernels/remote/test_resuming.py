@@ -58,20 +58,22 @@ async def test_another_process_finds_the_kernel_of_one_that_was_killed(
         await kernels.aclose()
 
 
-async def test_a_kernel_that_is_to_be_kept_lives_on(server: Server, tmp_path: Path) -> None:
-    first = await connected(server, tmp_path, KEEP)
+async def test_a_kernel_that_is_to_be_kept_lives_on(a_jupyter_server: Server, tmp_path: Path) -> None:
+    first = await connected(a_jupyter_server, tmp_path, KEEP)
     await ran(first.get("python"), "kept = 42")
     await first.aclose()
-    second = await connected(server, tmp_path)
+    second = await connected(a_jupyter_server, tmp_path)
     assert (await ran(second.get("python"), "kept")).results == ["42"]
     await second.aclose()
 
 
-async def test_what_code_had_called_home_works_for_who_comes_back(server: Server, tmp_path: Path) -> None:
-    first = await connected(server, tmp_path, KEEP)
+async def test_what_code_had_called_home_works_for_who_comes_back(
+    a_jupyter_server: Server, tmp_path: Path
+) -> None:
+    first = await connected(a_jupyter_server, tmp_path, KEEP)
     await ran(first.get("python"), "import terp_home")
     await first.aclose()
-    second = await connected(server, tmp_path)
+    second = await connected(a_jupyter_server, tmp_path)
     try:
         kernel = second.get("python")
         items = []
@@ -84,23 +86,27 @@ async def test_what_code_had_called_home_works_for_who_comes_back(server: Server
         await second.aclose()
 
 
-async def test_a_kernel_that_has_ended_meanwhile_is_replaced(server: Server, tmp_path: Path) -> None:
-    first = await connected(server, tmp_path, KEEP)
+async def test_a_kernel_that_has_ended_meanwhile_is_replaced(
+    a_jupyter_server: Server, tmp_path: Path
+) -> None:
+    first = await connected(a_jupyter_server, tmp_path, KEEP)
     await ran(first.get("python"), "kept = 42")
     await first.aclose()
     kernel_id = json.loads((tmp_path / "kernels.json").read_text())["kernels"]["python"]
-    server.asked(f"kernels/{kernel_id}", "DELETE")
-    second = await connected(server, tmp_path)
+    a_jupyter_server.asked(f"kernels/{kernel_id}", "DELETE")
+    second = await connected(a_jupyter_server, tmp_path)
     assert not second.resumed
     assert (await ran(second.get("python"), "'kept' in dir()")).results == ["False"]
     await second.aclose()
 
 
-async def test_a_session_that_goes_on_hears_that_its_kernel_is_ready(server: Server, tmp_path: Path) -> None:
-    first = await connected(server, tmp_path, KEEP)
+async def test_a_session_that_goes_on_hears_that_its_kernel_is_ready(
+    a_jupyter_server: Server, tmp_path: Path
+) -> None:
+    first = await connected(a_jupyter_server, tmp_path, KEEP)
     await first.get("python").start()
     await first.aclose()
-    second, heard = await connected(server, tmp_path), Listener()
+    second, heard = await connected(a_jupyter_server, tmp_path), Listener()
     second.listen(heard)
     await second.get("python").start()
     await second.aclose()

@@ -80,7 +80,7 @@ def merged(rows: Any) -> list[dict[str, Any]]:
     return whole
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 async def here(tmp_path_factory: pytest.TempPathFactory) -> Sequence[dict[str, Any]]:
     cwd, folder = tmp_path_factory.mktemp("here"), tmp_path_factory.mktemp("session")
     return await told(LocalKernels(str(cwd), KernelOptions(languages=("python",))), folder, str(cwd))
