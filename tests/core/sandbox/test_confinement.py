@@ -71,7 +71,7 @@ def test_what_a_person_allows_can_be_written(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_cannot_be_allowed(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="there is no"):
+    with pytest.raises(SettingsError, match="make it first"):
         confinement(tmp_path, Wish("workspace")).allow("/no/such")
 
 
