@@ -27,7 +27,7 @@ _terp() {
         --discover) compopt +o default 2>/dev/null; words=(any local) ;;
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
-        --auto-install) compopt +o default 2>/dev/null; words=( never ask known always) ;;
+        --auto-install) compopt +o default 2>/dev/null; words=(never ask known always) ;;
         --search-provider) compopt +o default 2>/dev/null; words=(searxng brave tavily) ;;
         --sandbox) compopt +o default 2>/dev/null; words=(auto off workspace strict docker) ;;
         --theme) compopt +o default 2>/dev/null; words=(auto dark light none) ;;

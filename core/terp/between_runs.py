@@ -7,7 +7,6 @@ from terp.outputs import Output, Text
 from terp.plain import without_escapes
 
 _LATE_CHARS = 2_000
-_NEW = "This one is new: variables are gone, and imports must be done again."
 
 
 class BetweenRuns:
@@ -22,8 +21,8 @@ class BetweenRuns:
         """A kernel changed its state."""
         self._log.append(KernelChanged(language, state, why))
         if state == "stopped":
-            # It rested while nothing went on. One that died is told with its run.
-            closed = f"[The {language} kernel was closed while nobody used it. {_NEW}]"
+            # It rested for long, or another one took its place. One that died is told with its run.
+            closed = f"[The {language} kernel was closed: its variables and imports are gone.]"
             self.note = f"{self.note}\n{closed}".lstrip("\n")
 
     def late_output(self, run_id: str, output: Output) -> None:

@@ -200,7 +200,7 @@ class Settings:
         "whether a package that code imports is installed: those that terp knows, or any",
         group="code",
         flags=("--auto-install",),
-        choices=("", "never", "ask", "known", "always"),
+        choices=("never", "ask", "known", "always"),
         unset="ask; known with auto_run",
     )
     attach: str = setting(

@@ -24,6 +24,10 @@ def test_a_setting_is_named_after_its_field() -> None:
     assert table(Settings)["max_steps"].variable == "TERP_MAX_STEPS"
 
 
+def test_no_choice_is_without_a_name() -> None:
+    assert [row.name for row in table(Settings).values() if "" in row.choices] == []
+
+
 def test_values_are_read_by_their_kind() -> None:
     assert parsed("max_steps", "7") == 7
     assert parsed("max_budget_usd", "0.5") == 0.5

@@ -166,6 +166,9 @@ class PythonChoice:
         settled = replace(interpreter, packages=packages)
         # A folder that cannot be written costs the code its pip, not its kernel.
         with suppress(OSError):
+            if packages:
+                # Python forgets a folder that is not there when a kernel first looks for a module.
+                Path(packages).mkdir(parents=True, exist_ok=True)
             settled = replace(settled, programs=pip_shims(settled, self._environ, self._shims))
         self._kernels.interpreter = settled
         return settled

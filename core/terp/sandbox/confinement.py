@@ -170,7 +170,7 @@ class Confinement:
         """
         real = os.path.realpath(os.path.join(self._cwd, os.path.expanduser(path)))  # noqa: PTH111, PTH118
         if not os.path.exists(real):  # noqa: PTH110
-            raise SettingsError([f"there is no '{real}' that could be allowed."])
+            raise SettingsError([f"there is no '{real}': make it first, or allow a folder that is there."])
         self.allowed = replace(self.allowed, paths=(*self.allowed.paths, real))
         return real
 

@@ -74,9 +74,18 @@ class Denials:
             if shown and not _is_below(path, (*policy.writable, *policy.readable)):
                 self._tell(f"Code cannot see {path}: its folder for temporary files is its own.", path)
         elif _is_below(path, policy.read_only):
-            self._tell(f"Code cannot change {path}, which other programs obey.", path)
+            self._tell(f"Code cannot change {path}, which other programs obey.", self._open_by(path))
         elif not _is_below(path, policy.writable) and not path.startswith(("/proc/", "/dev/")):
-            self._tell(f"Writing outside {policy.cwd} is blocked, here {path}.", _allowable(path))
+            self._tell(f"Writing outside {policy.cwd} is blocked, here {path}.", self._open_by(path))
+
+    def _open_by(self, path: str) -> str:
+        """What to allow for `path`: the folder of a file that is not there, unless it holds secrets."""
+        assert self._policy is not None
+        above = os.path.dirname(path)  # noqa: PTH120
+        if os.path.exists(path) or not os.path.isdir(above):  # noqa: PTH110, PTH112
+            return path
+        holds_more = above == "/" or any(_is_below(one, (above,)) for one in self._policy.hidden)
+        return path if holds_more else above
 
     def _tell(self, what: str, grant: str) -> None:
         if len(self._told) < 3:
@@ -88,13 +97,6 @@ def denials_of(confinement: "Confinement | None", kernel: Kernel) -> Denials:
     return Denials(
         None if confinement is None or kernel.tier == NONE else confinement.policy_of(kernel.language)
     )
-
-
-def _allowable(path: str) -> str:
-    """The path, or the folder in which it is to be made: what is not there cannot be allowed."""
-    folder = os.path.dirname(path)  # noqa: PTH120
-    is_new = not os.path.lexists(path) and os.path.isdir(folder)  # noqa: PTH112
-    return folder if is_new and folder != "/" else path
 
 
 def _is_below(path: str, folders: tuple[str, ...]) -> bool:

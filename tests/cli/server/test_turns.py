@@ -153,4 +153,4 @@ async def test_a_kernel_that_did_nothing_is_closed_and_that_is_said(tmp_path: Pa
         [made] = server.opener.made
         told = made.history[-2]
     assert said["text"] == "The python kernel did nothing for 0.05 s and was closed: its variables are gone."
-    assert "closed while nobody used it" in str(told)
+    assert "[The python kernel was closed: its variables and imports are gone.]" in str(told)

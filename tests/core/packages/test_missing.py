@@ -58,8 +58,7 @@ class Place:
             environ=self.environ,
             model="openai/scripted",
             languages=["python"],
-            python=str(self.folder / "env"),
-            **settings,
+            **{"python": str(self.folder / "env"), **settings},
         )
         async with opening as session:
             session.model = model
@@ -200,6 +199,14 @@ async def test_configured_packages_that_are_there_cost_nothing(place: Place) -> 
     (place.folder.parent / "wheels/demo_pkg-1.0-py3-none-any.whl").unlink()
     heard = await place.events("import demo_mod; print(demo_mod.V)", packages=["demo_pkg"])
     assert (heard.results[0], heard.printed) == ("42", "42\n")
+
+
+async def test_the_first_package_for_terps_own_python_is_found_by_the_kernel_that_runs(place: Place) -> None:
+    heard = await place.events("import demo_mod; print(demo_mod.V)", python=sys.executable)
+    assert (heard.results[0], heard.printed) == (
+        "[demo-pkg (for demo_mod) was missing and is installed now.]\n42",
+        "42\n",
+    )
 
 
 @pytest.mark.parametrize("line", ["%pip install -q demo_pkg", "!pip install -q demo_pkg"])

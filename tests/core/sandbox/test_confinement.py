@@ -94,7 +94,7 @@ def test_another_wish_may_hold_kernels_to_the_same(tmp_path: Path, wish: Wish, *
 
 
 def test_what_is_not_there_cannot_be_allowed(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="there is no"):
+    with pytest.raises(SettingsError, match="make it first"):
         confinement(tmp_path, Wish("workspace")).allow("/no/such")
 
 

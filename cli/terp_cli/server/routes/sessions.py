@@ -14,7 +14,7 @@ def router(sessions: Sessions) -> APIRouter:
 
     @routes.post("", status_code=201, responses=documented(409))
     async def create(wishes: forms.SessionWishes) -> forms.SessionTold:
-        """A new session. No kernel is started before code runs."""
+        """A new session. No kernel is started before the model writes code."""
         wanted = Wishes(wishes.profile, wishes.model, wishes.cwd, wishes.settings)
         return forms.told(await sessions.new(wanted))
 
