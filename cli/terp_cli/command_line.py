@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from terp.errors import SettingsError
+from terp.layers import Given
 from terp.setting import Setting
-from terp.settings import Given
 from terp_cli.flags import GONE, Flag, Options, all_flags
 from terp_cli.subcommands import attached_by, called_by, missed_by, mistaken
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from terp.errors import SettingsError, TerpError
+from terp.layers import combine
 from terp.paths import typed_path
 from terp.places import make_private
 from terp.profile_file import MODELINE, ProfileFile, read_profile, short_path
@@ -17,7 +18,7 @@ from terp.project import SETTINGS
 from terp.schema import NAME as SCHEMA
 from terp.schema import profile_schema
 from terp.setting import table
-from terp.settings import Settings, combine
+from terp.settings import Settings
 from terp_cli.call import Call
 from terp_cli.commands.rows import counted
 from terp_cli.commands.telling import shown

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from terp.errors import SettingsError
+from terp.layers import Layer, combine
 from terp.places import Places
 from terp.profile_file import ProfileFile, read_profile
 from terp.profiles import Profiles, is_path
 from terp.project import Project
 from terp.setting_variables import from_environment
-from terp.settings import Layer, Settings, combine
+from terp.settings import Settings
 
 PROFILE_VARIABLE = "TERP_PROFILE"
 T = TypeVar("T")

@@ -12,6 +12,7 @@ from terp.equipment import Equipment
 from terp.errors import SettingsError
 from terp.function_names import FunctionNames
 from terp.known_secrets import Secrets
+from terp.layers import Given
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
@@ -22,13 +23,14 @@ from terp.project import Project, Trust, bare_project, read_project
 from terp.rules.deciding import Rules
 from terp.session import Session
 from terp.setting import table
-from terp.settings import Given, Settings
+from terp.settings import Settings
 from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
 from terp.workbench import Workbench, open_bench
 
 if TYPE_CHECKING:
     from terp.chat import Chat
+    from terp.kernels.remote.bench import GatewayBench
     from terp.rules.rule import Rule
     from terp.store.protocol import Keeping
 
@@ -186,22 +188,34 @@ async def build_session(
     )
     briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(briefing.text(settings), code=settings.code)
-    session.equipment = Equipment(briefing=briefing, toolbox=toolbox, functions=functions)
-    session.equipment.rules = Rules(written_rules(settings))
-    secrets = session.equipment.secrets = place.secrets or Secrets(environ, settings, api_key)
+    secrets = place.secrets or Secrets(environ, settings, api_key)
     # What they were made from may have been other ones.
     secrets.use(settings)
+    session.equipment = Equipment(
+        briefing=briefing,
+        toolbox=toolbox,
+        functions=functions,
+        secrets=secrets,
+        rules=Rules(written_rules(settings)),
+    )
+    _equip(session, bench, settings, functions)
+    return session
+
+
+def _equip(
+    session: Session, bench: "Workbench | GatewayBench", settings: Settings, functions: FunctionNames
+) -> None:
+    """What the code of a session has besides a kernel, as far as that needs the session."""
     if isinstance(bench, Workbench):
         session.equipment.confinement = bench.kernels.confinement
         _let_choose(session, bench)
     else:
         bench.carry(session.readiness)
     bench.offer(session, session.voice)
-    if settings.mcp_servers and "python" in kernels.languages:
+    if settings.mcp_servers and "python" in bench.kernels.languages:
         from terp.mcp_servers.opening import open_servers  # noqa: PLC0415  (few sessions have any)
 
-        open_servers(session, kernels, settings.mcp_servers, functions)
-    return session
+        open_servers(session, bench.kernels, settings.mcp_servers, functions)
 
 
 def _let_choose(session: Session, bench: Workbench) -> None:

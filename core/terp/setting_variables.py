@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from terp.errors import SettingsError
+from terp.layers import Given
 from terp.setting import VARIABLE_PREFIX, Setting, table
-from terp.settings import Given, Settings
+from terp.settings import Settings
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, Given]:

@@ -6,7 +6,6 @@ single call (`--cwd`, `--file`) in the same form.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from terp.mcp_servers.declared import McpServer
 from terp.setting import BY_ANYBODY, BY_CALL, BY_PROJECT, setting
@@ -367,40 +366,3 @@ class Settings:
     def origin(self, name: str) -> str:
         """Where the value of a setting came from: "--model", "TERP_MODEL", "work.yaml:7", "built-in"."""
         return self.origins.get(name, BUILT_IN)
-
-
-@dataclass(frozen=True)
-class Given:
-    """A value that somebody gave, and where; of rules with `places`, each has a place of its own."""
-
-    value: Any
-    origin: str
-    places: tuple[str, ...] = ()
-
-    def beside(self, weaker: "Given") -> "Given":
-        """The rules of both."""
-        origins = dict.fromkeys((self.origin, weaker.origin))
-        return Given((*self.value, *weaker.value), ", ".join(origins), (*self.all_places, *weaker.all_places))
-
-    @property
-    def all_places(self) -> tuple[str, ...]:
-        """The place of each rule."""
-        return self.places or (self.origin,) * len(self.value)
-
-
-Layer = Mapping[str, Given]
-_ADD_UP = frozenset({"allow", "ask", "deny"})
-
-
-def combine(layers: Sequence[Layer]) -> Settings:
-    """Settings of several layers, the strongest first; the rules of all of them."""
-    given: dict[str, Given] = {}
-    for layer in layers:
-        both = {name: given[name].beside(layer[name]) for name in _ADD_UP & given.keys() & layer.keys()}
-        given = {**layer, **given, **both}
-    values = {name: one.value for name, one in given.items()}
-    return Settings(
-        **values,
-        origins={name: one.origin for name, one in given.items()},
-        rule_places={name: given[name].all_places for name in _ADD_UP & given.keys()},
-    )

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
+from terp.layers import Given
 from terp.loading import load_settings, profile_in_effect
 from terp.places import Places
 from terp.project import Project, ProjectFile
-from terp.settings import Given, Settings
+from terp.settings import Settings
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from terp.layers import Given
 from terp.mcp_servers.declared import McpServer
 from terp.profile_file import read_profile
-from terp.settings import Given
 
 SERVERS = """\
 mcp_servers:

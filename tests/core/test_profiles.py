@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
+from terp.layers import Given
 from terp.loading import load_settings
 from terp.places import Places
 from terp.profile_file import read_profile
 from terp.profiles import ProfileEntry, Profiles
-from terp.settings import Given, Settings
+from terp.settings import Settings
 
 SHIPPED = [
     "careful", "data", "default", "demo", "explain", "fast", "local", "shell", "solve", "vision",

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from terp.errors import SettingsError
+from terp.layers import Given, combine
 from terp.mcp_servers.declared import McpServer
 from terp.setting import Setting, table
 from terp.setting_variables import from_environment
-from terp.settings import Given, Settings, combine
+from terp.settings import Settings
 
 
 def parsed(name: str, text: str) -> object:

@@ -7,6 +7,7 @@ import pytest
 import terp
 from terp.changing import Change, change_settings
 from terp.errors import SettingsError
+from terp.layers import Given, Layer
 from terp.loading import Loaded, load_settings
 from terp.places import Places
 from terp.project import Project, ProjectFile
@@ -14,7 +15,7 @@ from terp.rules.deciding import Rules
 from terp.rules.reading import rules_of
 from terp.rules.rule import NoRule
 from terp.setting import table
-from terp.settings import Given, Layer, Settings
+from terp.settings import Settings
 from terp.testing import ScriptedModel
 from tests.core.sessions import open_session
 
