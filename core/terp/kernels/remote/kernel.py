@@ -200,7 +200,7 @@ class GatewayKernel:
             self._end(f"The kernel at {host} was restarted by somebody else.")
 
     def _look_for_another_life(self, channel: str, message: Message) -> None:
-        """Of a restart by somebody else nothing may be heard; but then the kernel answers under another id."""
+        """A restart by somebody else may go unheard, but then the kernel answers under another id."""
         is_ours = (message["parent_header"] or {}).get("session") == self._client
         # The server, too, writes messages: notices of what it holds back, as output.
         is_the_kernels = channel == "shell" or message["msg_type"] == "status"
