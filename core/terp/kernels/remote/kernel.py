@@ -27,17 +27,25 @@ _RESTARTED = ("restarting", "autorestarting", "dead")
 class GatewayKernel:
     """Implements `Connection` with the kernel of the kernelspec `spec` that `claims` has for `language`.
 
-    Where it has none that lives, one is started, with `environment` for the gateway.
+    Where it has none that lives, one is started, with `environment` for the gateway. An ipykernel
+    `has_one_id`: it keeps the id of its session to its end, as not every kernel does.
     """
 
     def __init__(
-        self, api: GatewayApi, claims: Claims, language: str, spec: str, environment: Mapping[str, str]
+        self,
+        api: GatewayApi,
+        claims: Claims,
+        language: str,
+        spec: str,
+        environment: Mapping[str, str],
+        has_one_id: bool,
     ) -> None:
         self._api = api
         self._claims = claims
         self._language = language
         self._spec = spec
         self._environment = environment
+        self._has_one_id = has_one_id
         self._id = ""
         self._was_there = False
         self._ready = False
@@ -47,6 +55,7 @@ class GatewayKernel:
         self._watch: asyncio.Task[None] | None = None
         self._starting: asyncio.Task[str] | None = None
         self._asked = asyncio.Event()
+        self._client = self._life = ""
         self._closed = False
         self.connection_file = ""
         self.may_live = False
@@ -71,6 +80,7 @@ class GatewayKernel:
     def send(self, channel: str, message: dict[str, Any]) -> None:
         """Send a message, now or when the connection is back."""
         assert self._wire is not None
+        self._client = message["header"]["session"]
         self._unanswered.sent(channel, message)
         self._asked.set()
         self._wire.send(channel, message)
@@ -170,6 +180,7 @@ class GatewayKernel:
         self._ready = self._ready or (channel == "shell" and kind == "kernel_info_reply")
         if kind == "status" and channel == "iopub":
             self._look_for_death(str(message["content"].get("execution_state")))
+        self._look_for_another_life(channel, message)
         if self._unanswered.received(channel, message) and self._route is not None:
             self._route(channel, message)
 
@@ -187,6 +198,18 @@ class GatewayKernel:
             self._end(f"The kernel at {host} died.")
         elif state == "starting" and self._ready:
             self._end(f"The kernel at {host} was restarted by somebody else.")
+
+    def _look_for_another_life(self, channel: str, message: Message) -> None:
+        """A restart by somebody else may go unheard, but then the kernel answers under another id."""
+        is_ours = (message["parent_header"] or {}).get("session") == self._client
+        # The server, too, writes messages: notices of what it holds back, as output.
+        is_the_kernels = channel == "shell" or message["msg_type"] == "status"
+        if not (self._has_one_id and is_ours and is_the_kernels):
+            return
+        life = str(message["header"].get("session") or "")
+        self._life = self._life or life
+        if life != self._life:
+            self._end(f"The kernel at {self._api.gateway.host} was restarted by somebody else.")
 
     def _came_back(self, seconds: float) -> None:
         self._unanswered.ask(seconds)

@@ -44,4 +44,5 @@ class GatewayWay:
     def load(self) -> Callable[[], Connection]:
         """What makes the connection. Imports the library of the websocket."""
         make = import_slow("terp.kernels.remote.kernel").GatewayKernel
-        return partial(make, self.api, self.claims, self.language, self.spec, self.environment)
+        is_ipykernel = bool(self.bootstrap)
+        return partial(make, self.api, self.claims, self.language, self.spec, self.environment, is_ipykernel)

@@ -72,8 +72,11 @@ async def test_a_kernel_that_somebody_restarts_has_lost_its_variables(
     there.listen(heard)
     await ran(kernel, "kept = 1")
     server.asked(f"kernels/{kernel_id(tmp_path)}/restart", "POST")
+    # If nobody has heard of it, the next run notices.
+    await ran(kernel, "1")
     await heard.until_state("died")
-    assert heard.whys[-1].startswith(f"The kernel at {there.elsewhere} was restarted by somebody else.")
+    told = f"The kernel at {there.elsewhere} was restarted by somebody else."
+    assert [why.partition(" Its variables")[0] for why in heard.whys if "restarted" in why] == [told]
     assert (await ran(kernel, "'kept' in dir(), 6 * 7")).results == ["(False, 42)"]
 
 
