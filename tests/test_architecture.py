@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CORE, CLI = ROOT / "core", ROOT / "cli"
 # This package runs in the kernel's process, where the streams are the code's own and there is no terp.
 INSIDE = CORE / "terp" / "kernels" / "inside"
-FRONT_ENDS = {"rich", "prompt_toolkit", "starlette", "fastapi", "uvicorn", "websockets", "terp_cli"}
+FRONT_ENDS = {"rich", "prompt_toolkit", "starlette", "fastapi", "uvicorn", "terp_cli"}
 SLOW = {"IPython", "asyncio", "httpx", "ipykernel", "jupyter_client", "litellm", "openai", "yaml", "zmq"}
 FILE_LINES, FUNCTION_LINES = 400, 60
 
