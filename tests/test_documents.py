@@ -14,9 +14,11 @@ from tests.loopback import Call, Loopback
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCUMENTS = sorted(ROOT.glob("*.md"))
-STORES = (ROOT / "docs" / "stores.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```python\n(.*?)```", README + STORES, re.DOTALL)
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+TOLD = README + "".join(
+    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("library.md", "stores.md")
+)
+EXAMPLES = re.findall(r"```python\n(.*?)```", TOLD, re.DOTALL)
 
 
 def printed_by(example: str, server: Loopback, home: Path) -> str:
@@ -57,11 +59,22 @@ def test_every_flag_that_the_readme_names_exists() -> None:
 
 def test_every_file_that_a_document_links_to_exists() -> None:
     links = [
-        (path.name, target)
+        (path.name, path.parent / target.partition("#")[0])
         for path in DOCUMENTS
-        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8"))
+        for target in re.findall(
+            r"\]\(([^):]+)\)", re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
+        )
     ]
-    assert [link for link in links if not (ROOT / link[1]).exists()] == []
+    assert [link for link in links if not link[1].exists()] == []
+
+
+def test_the_readme_links_to_every_page_of_the_documentation() -> None:
+    pages = {f"docs/{path.name}" for path in ROOT.glob("docs/*.md")}
+    assert pages - set(re.findall(r"\]\((docs/[^)#]+)", README)) == set()
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 250
 
 
 def test_every_target_that_a_document_names_is_made() -> None:

@@ -198,7 +198,7 @@ def _names_kernel(argument: str) -> bool:
     from terp.kernels.attached.connection_files import written  # noqa: PLC0415  (for one command only)
 
     path = Path(argument)
-    if argument == NEWEST or path.suffix == ".json" or path.is_file():
+    if argument == NEWEST or path.suffix in (".json", ".ipynb") or path.is_file():
         return True
     return any(file.is_called(argument) for file in written(os.environ))
 

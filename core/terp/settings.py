@@ -171,7 +171,7 @@ class Settings:
         "the Python that runs the code",
         group="code",
         metavar="PATH",
-        unset="the active environment, else terp's own",
+        unset="the active environment, else a trusted project's, else terp's own",
     )
     shell: str = setting(
         "",

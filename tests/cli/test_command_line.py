@@ -134,6 +134,7 @@ def test_run_is_a_command_when_a_file_follows(tmp_path: Path) -> None:
         (("attach", "1a2b"), "1a2b", ()),
         (("attach", "kernel.json", "what", "is", "df?"), "kernel.json", ("what", "is", "df?")),
         (("attach", "newest", "sum it up"), "newest", ("sum it up",)),
+        (("attach", "gone.ipynb", "sum it up"), "gone.ipynb", ("sum it up",)),
         (("-y", "attach", "newest", "go"), "newest", ("go",)),
     ],
 )

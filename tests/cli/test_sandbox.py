@@ -74,7 +74,7 @@ def test_without_the_network_no_tool_goes_around(terp: Terp) -> None:
 def test_a_sandbox_that_is_required_and_not_there_ends_the_call(terp: Terp, tmp_path: Path) -> None:
     result = terp.asked(["never"], "-y", "--sandbox", "docker", "go", PATH=str(tmp_path))
     assert (result.code, result.requests) == (3, [])
-    assert "no Docker daemon answers" in result.notes
+    assert "no Docker daemon answers. Start Docker, or take another sandbox" in result.notes
 
 
 @works

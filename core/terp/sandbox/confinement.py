@@ -116,11 +116,13 @@ class Confinement:
                 "Leave one of the two out.",
             )
         if self.missing and (self.wish.required or self.wish.mode in ("strict", "docker")):
-            raise NoSandbox(
-                f"No sandbox works here, and one is required, so no code runs: {self.missing}.",
-                "Start Docker, or pick another sandbox: terp doctor tries them."
+            remedy = (
+                "Start Docker, or take another sandbox: --sandbox strict."
                 if self.wish.mode == "docker"
-                else "Install bubblewrap, or run terp doctor, which says what is missing.",
+                else "Install bubblewrap, or run terp doctor, which says what is missing."
+            )
+            raise NoSandbox(
+                f"No sandbox works here, and one is required, so no code runs: {self.missing}.", remedy
             )
 
     def check_elsewhere(self, where: str) -> None:
