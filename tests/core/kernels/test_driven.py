@@ -84,6 +84,7 @@ async def test_the_end_of_the_input_is_told_to_code_that_reads(kernel: Kernel, c
 
 
 async def test_the_end_of_the_program_is_told_and_the_next_cell_runs(kernel: Kernel, cells: Cells) -> None:
+    await kernel.start()
     before = kernel.generation
     run = await ran(kernel, cells.leaves)
     assert (run.error, "are lost" in run.ended.note, kernel.generation) == (cells.left, True, before + 1)
