@@ -56,8 +56,13 @@ async def test_an_interrupt_ends_the_cell_and_keeps_the_state(shell: Kernel, cod
         "KeyboardInterrupt",
         False,
     )
-    assert (await ran(shell, "echo $kept $?")).stdout == "1 130\n"
+    assert (await ran(shell, "echo $kept")).stdout == "1\n"
     assert shell.generation == generation
+
+
+async def test_the_status_of_what_was_interrupted_is_told_to_the_next_cell(shell: Kernel) -> None:
+    await interrupted_at(shell, "echo begun; while :; do :; done", "begun")
+    assert (await ran(shell, "echo $?")).stdout == "130\n"
 
 
 @pytest.mark.parametrize("deaf_for", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM-too"])

@@ -11,7 +11,7 @@ from terp.rules.offering import as_yaml, offered
 
 
 def proposed(code: str, language: str = "shell", asks: str = "") -> CodeProposed:
-    return CodeProposed("c1", language, code, "", "/", 0, "none", effects_of(language, code), asks)
+    return CodeProposed("c1", language, code, "", "/", 0, "none", effects_of(language, code), asks=asks)
 
 
 @pytest.mark.parametrize(
