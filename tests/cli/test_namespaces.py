@@ -60,7 +60,7 @@ async def test_each_language_has_a_table_of_its_own(kernels: LocalKernels, tmp_p
 async def test_a_language_that_lists_no_variables_is_named(tmp_path: Path) -> None:
     kernels = LocalKernels(str(tmp_path))
     if "typescript" not in kernels.languages:
-        pytest.skip("no deno")
+        pytest.skip("there is no deno")
     await ran(kernels.get("typescript"), "const a = 1")
     assert await talk_with(kernels, tmp_path).does("/vars") == [
         "The variables of javascript cannot be listed."
