@@ -47,7 +47,7 @@ _ENDED = {
     "interrupted": "Interrupted.",
     "max_steps": "Stopped: the limit of steps is reached.",
     "max_budget": "Stopped: the budget is spent.",
-    "repeated_failure": "Stopped: the same code failed again and again.",
+    "repeated_failure": "Stopped: the same error came again and again.",
     "timeout": "Stopped: the time is up.",
 }
 _RUN = {

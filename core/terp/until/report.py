@@ -12,7 +12,6 @@ from terp.trust.bounded import Refused, read_bounded
 from terp.until.inside.channel import VARIABLE
 
 _LARGEST = 1 << 20
-_FILES = Path(__file__).with_name("inside")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,11 @@ class Channel:
         self._word = secrets.token_hex(16)
         self.package = f"terp_{secrets.token_hex(8)}"
         folder.mkdir()
-        shutil.copytree(_FILES, folder / self.package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            Path(__file__).with_name("inside"),
+            folder / self.package,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
         (folder / "word").write_text(self._word)
 
     @property
