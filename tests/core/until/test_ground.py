@@ -1,5 +1,6 @@
 """A check runs in a process and a copy of its own, and what it tests cannot make it pass."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from terp.until.ground import Bounds
 from tests.core.until.projects import BROKEN, RIGHT, TESTS, Judge, project, write
 
 pytestmark = pytest.mark.anyio
-PYTEST = "python -m pytest -q"
+PYTEST = f"{sys.executable} -m pytest -q"
 UNTOLD = (
     "It ended with exit status 0, but pytest has not told how its tests ended: "
     "something ended it early, or kept it from telling."

@@ -1,5 +1,6 @@
 """A turn that goes on until its check has passed, in a small repository and with a real kernel."""
 
+import sys
 from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.core.sessions import of, open_session
 from tests.core.until.projects import RIGHT, project
 
 pytestmark = pytest.mark.anyio
+PYTEST = f"{sys.executable} -m pytest -q"
 EDITS_TESTS = call("open('test_shop.py', 'w').write('def test_of_nothing(): pass\\n')")
 LEAVES = call("open('shop.py', 'w').write('import sys; sys.exit(0)\\n')")
 FIXES = call(f"open('shop.py', 'w').write({RIGHT!r})")
@@ -47,7 +49,7 @@ def prompts(model: ScriptedModel) -> Sequence[str]:
 async def test_neither_other_tests_nor_a_fake_pass_and_right_code_does(tmp_path: Path) -> None:
     model = ScriptedModel(EDITS_TESTS, "They pass.", LEAVES, "They pass now.", FIXES, "Fixed.")
     work = project(tmp_path / "work")
-    session = session_in(work, tmp_path, model, Goal(check_of("python -m pytest -q")))
+    session = session_in(work, tmp_path, model, Goal(check_of(PYTEST)))
     events = await asked(session)
     await session.aclose()
     checks = of(CheckFinished, events)
@@ -59,7 +61,7 @@ async def test_neither_other_tests_nor_a_fake_pass_and_right_code_does(tmp_path:
     assert of(TurnFinished, events) == [TurnFinished("done", "Fixed.")]
     assert isinstance(events[-1], TurnFinished)
     first, second, third = prompts(model)
-    assert "[When you are done this is checked, in a copy of the project: python -m pytest -q" in first
+    assert f"[When you are done this is checked, in a copy of the project: {PYTEST}" in first
     assert "assert 0 == 3" in second
     assert "This file of the check is not as before: test_shop.py." in second
     assert "SystemExit: 0" in third
