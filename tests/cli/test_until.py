@@ -1,14 +1,20 @@
 """`terp --until` in a small repository: the real program, a real kernel, real tests."""
 
 import json
+import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
-from tests.cli.running import Terp
+from tests.cli.running import Terp, to
 from tests.core.until.projects import RIGHT, project
-from tests.loopback import Call, Scripted
+from tests.loopback import Call, Loopback, Scripted
+
+T = TypeVar("T")
 
 PYTEST = f"{sys.executable} -m pytest -q"
 FIXES: list[Scripted] = [Call(code=f"open('shop.py', 'w').write({RIGHT!r})"), "Fixed."]
@@ -73,3 +79,30 @@ def test_the_check_of_a_trusted_project_is_asked_about(terp: Terp, flags: tuple[
         "terp: The check of .terp/profile.yaml:1 may not run, so nothing was asked: touch ran" in result.notes
     )
     assert not (terp.cwd / "ran").exists()
+
+
+def test_nothing_of_a_check_outlives_terp(terp: Terp) -> None:
+    told = terp.cwd.parent / "pid"
+    with Loopback(["Done."]) as server:
+        flags = ("-y", "--sandbox", "off", "--until", f"sleep 300 & echo $! > {told}; wait")
+        process = terp.start(*to(server), *flags, "go", stdin=subprocess.DEVNULL)
+        sleeper = int(soon(lambda: told.exists() and told.read_text().strip()))
+        process.kill()
+        process.communicate()
+    assert soon(lambda: is_gone(sleeper)) is True
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, also where nobody has asked how."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+
+def soon(what: Callable[[], T]) -> T:
+    """What is not "" or False, once it is so; the last it was after some seconds."""
+    until = time.monotonic() + 20.0
+    while not (found := what()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return found
