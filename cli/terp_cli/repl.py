@@ -358,12 +358,12 @@ class Repl:
                     self._talk.desk.refresh()
                 if isinstance(event, TurnStarted | CodeTyped | CheckStarted):
                     drawn_elsewhere = True
+                elif isinstance(event, TurnFinished) or _is_last(event):
+                    drawn_elsewhere = False
                 elif not drawn_elsewhere:
                     self._talk.front.aside(event)
                     if isinstance(event, SessionResumed):
                         self._recall()
-                elif isinstance(event, TurnFinished) or _is_last(event):
-                    drawn_elsewhere = False
 
 
 def _is_last(event: Event) -> bool:

@@ -147,8 +147,9 @@ def of_check(event: CheckStarted | CheckFinished) -> list[Text]:
     if isinstance(event, CheckStarted):
         return _said(check_words.started(event), look.DIM)
     lines = event.output.strip("\n").splitlines()
-    left_out = [f"[… {len(lines) - _CHECKED} lines above …]"] if len(lines) > _CHECKED else []
-    shown = "\n".join([*left_out, *lines[-_CHECKED:]])
+    if len(lines) > _CHECKED + 1:
+        lines = [f"[… {len(lines) - _CHECKED} lines above …]", *lines[-_CHECKED:]]
+    shown = "\n".join(lines)
     said = _said(check_words.finished(event), look.GOOD if event.passed else look.WARNING)
     return (_said(shown, look.DIM) if shown else []) + said
 

@@ -156,6 +156,8 @@ class Ground:
             **told,
             "PYTHONPATH": os.pathsep.join(filter(None, (told["PYTHONPATH"], own))),
             "PYTHONDONTWRITEBYTECODE": "1",
+            # What fits the narrowest terminal is read anywhere.
+            "COLUMNS": "80",
             "PYTEST_ADDOPTS": f"{given} {shlex.join((*plugin, *options))}".strip(),
         }
 
