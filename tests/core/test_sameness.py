@@ -1,6 +1,8 @@
 """Two failures are the same when they differ only in what differs from run to run."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from terp.outputs import Error
 from terp.sameness import normal, signature
@@ -26,6 +28,11 @@ def test_what_passes_does_not_count(one: str, other: str) -> None:
 )
 def test_what_says_something_counts(one: str, other: str) -> None:
     assert normal(one) != normal(other)
+
+
+@given(st.text())
+def test_what_was_normal_stays_so(text: str) -> None:
+    assert normal(normal(text)) == normal(text)
 
 
 def test_an_error_is_told_by_type_message_and_line() -> None:

@@ -86,15 +86,14 @@ class Originals:
                 continue
             path = self._root / name
             try:
-                content = read_bounded(path, min(_KEPT_FILE, room))
-            except Refused:
+                content, mode = read_bounded(path, min(_KEPT_FILE, room)), path.stat().st_mode & 0o777
+            except (Refused, OSError):
                 # Too large: that it was changed is all that can be told. Or none that anybody could read.
                 if digest := _digest(path):
                     yield name, Kept(digest, None, 0o600)
                 continue
             room -= len(content)
-            digest, mode = hashlib.sha256(content).hexdigest(), path.stat().st_mode & 0o777
-            yield name, Kept(digest, content, mode)
+            yield name, Kept(hashlib.sha256(content).hexdigest(), content, mode)
 
     def _steers(self, name: str) -> bool:
         return name in self._named or _matches(name, self._patterns)

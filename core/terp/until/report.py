@@ -12,6 +12,7 @@ from terp.trust.bounded import Refused, read_bounded
 from terp.until.inside.channel import VARIABLE
 
 _LARGEST = 1 << 20
+_NUMBERS = ("status", "collected", "ended", "passed", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Tests:
 
     status: int
     collected: int
+    ended: int
     passed: int
     failed: int
     skipped_by: tuple[str, ...] = ()
@@ -61,11 +63,10 @@ def tests_in(facts: Mapping[str, Any] | None, copy: Path, root: Path) -> Tests |
     """The tests that a process has told of, which ran in a `copy` of the project at `root`."""
     if facts is None:
         return None
-    numbers = [facts.get(name) for name in ("status", "collected", "passed", "failed")]
+    numbers = [facts.get(name) for name in _NUMBERS]
     skipped = facts.get("skipped")
     if not (all(type(number) is int for number in numbers) and isinstance(skipped, list)):
         return None
-    status, collected, passed, failed = (int(number) for number in numbers if number is not None)
-    return Tests(
-        status, collected, passed, failed, tuple(str(path).replace(str(copy), str(root)) for path in skipped)
-    )
+    status, collected, ended, passed, failed = (int(number or 0) for number in numbers)
+    here = tuple(str(path).replace(str(copy), str(root)) for path in skipped)
+    return Tests(status, collected, ended, passed, failed, here)

@@ -30,6 +30,15 @@ class TooLarge(TerpError):
         )
 
 
+class NotCopied(TerpError):
+    """There is no room for a copy of a project."""
+
+    def __init__(self, root: Path, error: OSError) -> None:
+        super().__init__(
+            f"{root} cannot be copied for a check: {error.strerror}.", "Make room where TMPDIR says."
+        )
+
+
 def entries(root: Path) -> Iterator[Entry]:
     """What is below `root` as a check sees it, by relative path, folders before what is in them.
 
@@ -48,10 +57,11 @@ def entries(root: Path) -> Iterator[Entry]:
 
 
 def copy(root: Path, to: Path) -> None:
-    """Copy a project to the new folder `to`. What disappears meanwhile is not in the copy.
+    """Copy a project to the new folder `to`, but for what disappears meanwhile or may not be read.
 
     Raises:
         TooLarge: there is too much of it.
+        NotCopied: there is no room for it.
     """
     to.mkdir()
     for name, kind in entries(root):
@@ -63,8 +73,10 @@ def copy(root: Path, to: Path) -> None:
                 shutil.copy2(source, target, follow_symlinks=False)
             else:
                 target.symlink_to(_led(source, root))
-        except FileNotFoundError:
+        except (FileNotFoundError, PermissionError):
             continue
+        except OSError as error:
+            raise NotCopied(root, error) from error
 
 
 def _below(root: Path, folder: str) -> Iterator[Entry]:

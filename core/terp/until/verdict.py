@@ -48,6 +48,8 @@ def _of_tests(tests: Tests, originals: Originals, root: Path, before: int) -> st
         return f"The process ended with exit status 0, but {tests.failed} of its tests have failed."
     if not tests.passed:
         return "No test has passed: none ran, or all were skipped."
+    if tests.ended < tests.collected:
+        return f"Only {tests.ended} of {tests.collected} tests have come to their end."
     if tests.collected < before:
         return f"Only {tests.collected} tests were found; before there were {before}."
     skipping = [path for path in tests.skipped_by if _is_tested(path, originals, root)]

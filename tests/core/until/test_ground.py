@@ -123,6 +123,25 @@ async def test_tests_that_the_code_skips_are_no_pass(tmp_path: Path) -> None:
     assert await judge.why() == f"Tests were skipped by the code that they test: {tmp_path / 'shop.py'}."
 
 
+async def test_tests_that_the_code_expects_to_fail_are_no_pass(tmp_path: Path) -> None:
+    judge = Judge(project(tmp_path), PYTEST)
+    failing = "    return pytest.xfail('no') if prices else 0\n"
+    write(tmp_path, {"shop.py": f"import pytest\n\ndef total(prices):\n{failing}"})
+    assert await judge.why() == f"Tests were skipped by the code that they test: {tmp_path / 'shop.py'}."
+
+
+async def test_tests_that_the_code_ends_are_no_pass(tmp_path: Path) -> None:
+    judge = Judge(project(tmp_path), PYTEST)
+    ending = "    return pytest.exit('enough', 0) if prices else 0\n"
+    write(tmp_path, {"shop.py": f"import pytest\n\ndef total(prices):\n{ending}"})
+    assert await judge.why() == "Only 1 of 2 tests have come to their end."
+
+
+async def test_tests_that_expect_to_fail_themselves_do_no_harm(tmp_path: Path) -> None:
+    more = TESTS + "\n\nimport pytest\n\n@pytest.mark.xfail\ndef test_later():\n    assert False\n"
+    assert await Judge(project(tmp_path, **{"shop.py": RIGHT, "test_shop.py": more}), PYTEST).why() == ""
+
+
 async def test_tests_that_skip_themselves_do_no_harm(tmp_path: Path) -> None:
     more = TESTS + "\n\nimport pytest\n\n@pytest.mark.skip\ndef test_later():\n    assert False\n"
     assert await Judge(project(tmp_path, **{"shop.py": RIGHT, "test_shop.py": more}), PYTEST).why() == ""

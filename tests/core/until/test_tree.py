@@ -40,6 +40,12 @@ def test_links_lead_where_they_led(tmp_path: Path) -> None:
     assert str((there / "outside").readlink()) == str(tmp_path / "b.csv")
 
 
+def test_a_file_that_is_larger_than_others_is_a_link(tmp_path: Path) -> None:
+    write(tmp_path / "here", {"large.csv": "x" * (9 << 20)})
+    copy(tmp_path / "here", tmp_path / "there")
+    assert (tmp_path / "there" / "large.csv").readlink() == tmp_path / "here" / "large.csv"
+
+
 def test_what_is_no_file_is_left_out(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert list(entries(tmp_path)) == []

@@ -11,7 +11,7 @@ import pytest
 from . import channel
 
 TELL = channel.take()
-SKIPS = (unittest.SkipTest, pytest.skip.Exception)
+SKIPS = (unittest.SkipTest, pytest.skip.Exception, pytest.xfail.Exception)
 LIBRARY = re.compile(r"site-packages|dist-packages|[/\\]lib[/\\]python3|^<")
 
 
@@ -54,6 +54,7 @@ class Told:
         TELL(
             status=int(exitstatus),
             collected=len(self.collected),
+            ended=len(self.collected & {*self.passed, *self.failed, *self.skipped}),
             passed=len(self.passed - self.failed),
             failed=len(self.failed),
             skipped=sorted(set(self.skipped.values())),
