@@ -22,7 +22,7 @@ async def test_a_wrong_column_is_answered_with_the_right_ones(tmp_path: Path) ->
     first, second = results(session)
     assert "----> 3 d['Species']" in first
     assert "KeyError: 'Species'" in first
-    assert "[at that line: d = DataFrame 3×2]" in first
+    assert "[values where it failed: d = DataFrame 3×2]" in first
     assert "[The columns are: sepal_length, species. Did you mean 'species'?]" in first
     assert len(first) < 2_000
     assert second.startswith("3")
