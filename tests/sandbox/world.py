@@ -18,7 +18,9 @@ SECRETS = (
     ".local/share/jupyter/runtime/kernel.json", ".config/terp/config.yaml",
     ".local/state/terp/sessions/old/events.jsonl",
 )  # fmt: skip
-PROTECTED = (".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", ".terp/profile.yaml")
+PROTECTED = (
+    ".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", ".terp/profile.yaml", ".venv/pyvenv.cfg",
+)  # fmt: skip
 
 
 class World:
@@ -35,6 +37,9 @@ class World:
             _write(self.out / name, "as it was\n")
         for path in PROTECTED:
             _write(self.proj / path, "as it was\n")
+        # It is found, and never run.
+        _write(self.proj / ".venv/bin/python", "#!/bin/sh\n")
+        (self.proj / ".venv/bin/python").chmod(0o755)
         self.tcp = socket.create_server(("127.0.0.1", 0))
         self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.udp.bind(("127.0.0.1", 0))

@@ -10,6 +10,7 @@ from typing import Literal
 from terp.errors import NoSandbox, SettingsError
 from terp.places import Places, find_places
 from terp.sandbox.canary import holds
+from terp.sandbox.launcher import needed_by_launcher
 from terp.sandbox.policy import Allowed, Policy, ResourceLimits, policy_for
 from terp.sandbox.private_places import home_of
 from terp.sandbox.tier import NONE, Confined, Tier
@@ -51,7 +52,8 @@ class Confinement:
         self.outputs = ""
         self.readable: tuple[str, ...] = ()
         self.allowed = Allowed()
-        self._cwd = cwd
+        # What it is now: a link that code puts there later leads nowhere.
+        self._cwd = os.path.realpath(cwd)
         self._environ = environ
         self._places: Places = find_places(environ)
         self._find = tiers or tiers_here
@@ -108,8 +110,13 @@ class Confinement:
         """Return when kernels may start.
 
         Raises:
-            NoSandbox: confinement is required, and not to be had.
+            NoSandbox: confinement is required, and not to be had; or the directory is another one by now.
         """
+        if self.wanted and os.path.realpath(self._cwd) != self._cwd:
+            raise NoSandbox(
+                f"{self._cwd} has become a link to elsewhere, so no code runs.",
+                "Look at who has put it there.",
+            )
         if self.wish.required and self.wish.mode == "off":
             raise NoSandbox(
                 "sandbox_required is on, and sandbox is off: no code runs.",
@@ -194,7 +201,7 @@ class Confinement:
             network=self.network,
             allowed=self.allowed,
             outputs=self.outputs,
-            readable=(*self.readable, *readable),
+            readable=(*self.readable, *needed_by_launcher(), *readable),
         )
         return replace(policy, limits=self.wish.limits)
 

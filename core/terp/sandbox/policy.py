@@ -31,7 +31,8 @@ class Policy:
     """What confined code may do. All paths are real ones, without links; they exist, except `read_only`.
 
     Everything can be read but what is `hidden`; of that, and of the machine's temporary files, what is
-    `readable` can be read all the same. What is `writable` can be changed, but for what is `read_only`.
+    `readable` can be read all the same. What is `writable` can be changed, but for what is `read_only`,
+    which lies in it.
     """
 
     cwd: str
@@ -53,20 +54,35 @@ def policy_for(
     outputs: str = "",
     readable: Iterable[str] = (),
 ) -> Policy:
-    """What code in `cwd` may do; `outputs` is the session's folder of pictures and texts."""
+    """What code in `cwd` may do; `outputs` is the session's folder of pictures and texts.
+
+    What is `readable` is also what Pythons are run from, by terp too: it stays as it is where code can write.
+    """
     allowed = allowed or Allowed()
     home = Path(os.path.realpath(home))
     root = Path(os.path.realpath(cwd))
-    granted = _there(allowed.paths)
+    # By now code may have put a link to elsewhere there.
+    granted = [path for path in _there(allowed.paths) if path in allowed.paths]
     writable = dict.fromkeys((*([str(root)] if is_confinable(root, home) else []), *granted))
-    hidden = dict.fromkeys(_there((*secrets_at(home), places.config, places.state)))
-    protected = dict.fromkeys(str(path) for folder in writable for path in obeyed_in(Path(folder), home))
+    secrets = dict.fromkeys(_there((*secrets_at(home), places.config, places.state)))
+    hidden = tuple(path for path in secrets if path not in granted and path != str(root))
+    obeyed = (path for folder in writable for path in obeyed_in(Path(folder), home))
+    needed = dict.fromkeys(_there(readable))
+    protected = dict.fromkeys((*map(os.path.realpath, obeyed), *needed))
     return Policy(
         cwd=str(root),
         writable=(*writable, *_there([outputs] if outputs else [])),
-        read_only=tuple(path for path in protected if path not in granted),
-        hidden=tuple(path for path in hidden if not _is_below(path, granted) and path != str(root)),
-        readable=tuple(dict.fromkeys(_there(readable))),
+        read_only=tuple(
+            path
+            for path in protected
+            if _is_below(path, writable)
+            and path not in writable
+            and not root.is_relative_to(path)
+            # A link may lead there, and what is protected is shown.
+            and not _is_below(path, hidden)
+        ),
+        hidden=hidden,
+        readable=tuple(needed),
         network=network or allowed.network,
     )
 

@@ -20,7 +20,11 @@ _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _NUMBER, _ARCHITECTURE, _ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32 = 0x40000000
-_AF_UNIX, _AF_NETLINK = 1, 16
+_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
+# Sockets of files, and those that tell of the interfaces: without them ZeroMQ aborts.
+_INSIDE = (_AF_UNIX, _AF_NETLINK)
+# No namespace closes others, as those between a virtual machine and its host.
+_NAMESPACED = (*_INSIDE, _AF_INET, _AF_INET6)
 _NEW_USER_NAMESPACE = 0x10000000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
@@ -98,17 +102,17 @@ def _program(machine: str, *, network: bool) -> "Iterator[Instruction]":
         # No process of ours is to be talked to past the rules for files.
         yield _EQUAL, 0, 1, _CONNECT[column]
         yield _fail(errno.EACCES)
-        yield from _argument(_SOCKET[column], 0, *_sockets_inside())
+    yield from _argument(_SOCKET[column], 0, *_sockets(_NAMESPACED if network else _INSIDE))
     yield from _argument(_CLONE[column], 0, (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _fail(errno.EPERM))
     for request in (_TIOCSTI, _TIOCLINUX):
         yield from _argument(_IOCTL[column], 1, (_EQUAL, 0, 1, request), _fail(errno.EPERM))
     yield _RETURN, 0, 0, _ALLOW
 
 
-def _sockets_inside() -> "Iterator[Instruction]":
-    """Sockets of files, and those that tell of the interfaces: without them ZeroMQ aborts."""
-    yield _EQUAL, 2, 0, _AF_UNIX
-    yield _EQUAL, 1, 0, _AF_NETLINK
+def _sockets(families: "tuple[int, ...]") -> "Iterator[Instruction]":
+    """Refuse sockets of other families."""
+    for at, family in enumerate(families):
+        yield _EQUAL, len(families) - at, 0, family
     yield _fail(errno.ENETUNREACH)
 
 
