@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from terp.kernels.local import LocalKernels
+from terp.sandbox.denials import denials_of
 from tests.sandbox.held import TIERS, held_kernels, printed_by, tier_named
 from tests.sandbox.world import CANARY, World
 
@@ -66,3 +67,30 @@ async def test_what_was_allowed_cannot_become_a_way_elsewhere(trapped: tuple[Wor
     await printed_by(python, END)
     written = await printed_by(python, f"open('{world.home}/.bashrc', 'a').write('x')")
     assert (world.damage(written), "Error" in written) == ("", True)
+
+
+@EACH_TIER
+async def test_another_configuration_for_git_is_told(trapped: tuple[World, LocalKernels]) -> None:
+    world, kernels = trapped
+    python = kernels.get("python")
+    await python.start()
+    denials = denials_of(kernels.confinement, python)
+    await printed_by(python, "open('.git/commondir', 'w').write('../evil')")
+    assert denials.told() == (
+        f"Changed: {world.proj}/.git/commondir, which other programs obey. "
+        "Look at it before you use them here."
+    )
+
+
+@pytest.mark.parametrize("tier", ["bubblewrap"], indirect=True, scope="package")
+@pytest.mark.parametrize("git", ["sub/.git", ".git/modules/lib"])
+async def test_repositories_below_keep_their_configuration(
+    trapped: tuple[World, LocalKernels], git: str
+) -> None:
+    world, kernels = trapped
+    config = world.proj / git / "config"
+    (config.parent / "hooks").mkdir(parents=True)
+    (config.parent / "HEAD").touch()
+    config.write_text("as it was")
+    for code in (f"open('{config}', 'w')", f"open('{config.parent}/hooks/pre-commit', 'w')"):
+        assert "Read-only file system" in await printed_by(kernels.get("python"), code)

@@ -5,14 +5,17 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 from terp.errors import NoSandbox, SettingsError
 from terp.places import Places, find_places
 from terp.sandbox.canary import holds
 from terp.sandbox.launcher import needed_by_launcher
+from terp.sandbox.obeyed import Obeyed
 from terp.sandbox.policy import Allowed, Policy, ResourceLimits, policy_for
 from terp.sandbox.private_places import home_of
+from terp.sandbox.repositories import repositories_in
 from terp.sandbox.tier import NONE, Confined, Tier
 from terp.sandbox.unconfined import Unconfined
 
@@ -59,6 +62,7 @@ class Confinement:
         self._find = tiers or tiers_here
         self._tried: dict[tuple[bool, bool, str], tuple[Tier | None, str]] = {}
         self._started: dict[str, Policy] = {}
+        self._obeyed: dict[str, Obeyed] = {}
 
     @property
     def wanted(self) -> bool:
@@ -151,13 +155,20 @@ class Confinement:
             NoSandbox: confinement is required, and not to be had.
         """
         self.check()
-        confined = self._confined(readable)
+        # They are looked for here alone: what a kernel would be held to is asked all the time.
+        repositories = repositories_in(Path(self._cwd)) if self.wanted else []
+        confined = self._confined(readable, repositories)
         self._started[language] = confined.policy
+        self._obeyed[language] = Obeyed(confined.policy.obeyed)
         return confined
 
     def policy_of(self, language: str) -> Policy:
         """What the kernel of a language is held to since it started, whatever would hold it now."""
         return self._started.get(language) or self.policy
+
+    def obeyed_of(self, language: str) -> Obeyed:
+        """What programs obey, as it was when the kernel of a language started or its last run ended."""
+        return self._obeyed.get(language) or Obeyed(())
 
     def wishing(self, wish: Wish) -> "Confinement":
         """The same with another wish; this one stays as it is."""
@@ -187,21 +198,21 @@ class Confinement:
         """Let code have the network, from the next start of a kernel on. Only a person may say so."""
         self.allowed = replace(self.allowed, network=True)
 
-    def _confined(self, readable: Sequence[str]) -> Confined:
+    def _confined(self, readable: Sequence[str], repositories: Sequence[Path] = ()) -> Confined:
         tier = self._tier()[0] if self.wanted else None
-        return Confined(tier or Unconfined(), self._policy(readable, known=tier is not None))
+        return Confined(tier or Unconfined(), self._policy(readable, repositories, known=tier is not None))
 
-    def _policy(self, readable: Sequence[str], *, known: bool) -> Policy:
+    def _policy(self, readable: Sequence[str], repositories: Sequence[Path], *, known: bool) -> Policy:
         if not known:
             return Policy(self._cwd, limits=self.wish.limits)
         policy = policy_for(
             self._cwd,
             home_of(self._environ),
             self._places,
-            network=self.network,
-            allowed=self.allowed,
+            allowed=replace(self.allowed, network=self.network),
             outputs=self.outputs,
             readable=(*self.readable, *needed_by_launcher(), *readable),
+            repositories=repositories,
         )
         return replace(policy, limits=self.wish.limits)
 

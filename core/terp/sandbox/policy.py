@@ -7,6 +7,7 @@ from pathlib import Path
 
 from terp.places import Places
 from terp.sandbox.private_places import obeyed_in, secrets_at
+from terp.sandbox.repositories import OBEYED
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class ResourceLimits:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a person has allowed beyond the settings, for this session: paths to write, and the network."""
+    """What a person allows: paths to write, and the network."""
 
     paths: tuple[str, ...] = ()
     network: bool = False
@@ -32,7 +33,7 @@ class Policy:
 
     Everything can be read but what is `hidden`; of that, and of the machine's temporary files, what is
     `readable` can be read all the same. What is `writable` can be changed, but for what is `read_only`,
-    which lies in it.
+    which lies in it. What programs of the person obey is `obeyed`, by the paths at which they look.
     """
 
     cwd: str
@@ -40,6 +41,7 @@ class Policy:
     read_only: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
+    obeyed: tuple[str, ...] = ()
     network: bool = True
     limits: ResourceLimits = field(default_factory=ResourceLimits)
 
@@ -49,12 +51,14 @@ def policy_for(
     home: Path,
     places: Places,
     *,
-    network: bool = True,
     allowed: Allowed | None = None,
     outputs: str = "",
     readable: Iterable[str] = (),
+    repositories: Iterable[Path] = (),
 ) -> Policy:
     """What code in `cwd` may do; `outputs` is the session's folder of pictures and texts.
+
+    `repositories` are folders of git below what can be written, besides those at its top.
 
     What is `readable` is also what Pythons are run from, by terp too: it stays as it is where code can write.
     """
@@ -66,7 +70,9 @@ def policy_for(
     writable = dict.fromkeys((*([str(root)] if is_confinable(root, home) else []), *granted))
     secrets = dict.fromkeys(_there((*secrets_at(home), places.config, places.state)))
     hidden = tuple(path for path in secrets if path not in granted and path != str(root))
-    obeyed = (path for folder in writable for path in obeyed_in(Path(folder), home))
+    in_folders = (path for folder in writable for path in obeyed_in(Path(folder), home))
+    in_repositories = (git / name for git in repositories for name in OBEYED)
+    obeyed = tuple(dict.fromkeys(map(str, (*in_folders, *in_repositories))))
     needed = dict.fromkeys(_there(readable))
     protected = dict.fromkeys((*map(os.path.realpath, obeyed), *needed))
     return Policy(
@@ -83,7 +89,8 @@ def policy_for(
         ),
         hidden=hidden,
         readable=tuple(needed),
-        network=network or allowed.network,
+        obeyed=obeyed,
+        network=allowed.network,
     )
 
 

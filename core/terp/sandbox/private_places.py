@@ -22,7 +22,9 @@ _SECRETS = """
 _OF_THE_SYSTEM = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
 
 # What programs of the person obey later, outside: in a project, and in a home directory.
-_OBEYED_IN_PROJECTS = (".git/hooks", ".git/config", ".vscode", ".idea", ".terp", ".envrc")
+_OBEYED_IN_PROJECTS = (
+    ".git/hooks", ".git/config", ".git/commondir", ".vscode", ".idea", ".terp", ".envrc",
+)  # fmt: skip
 _OBEYED_AT_HOME = """
     .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin
     .config/fish .config/autostart .config/systemd .config/git .gitconfig .tmux.conf .vimrc .config/nvim
