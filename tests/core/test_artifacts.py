@@ -42,6 +42,15 @@ def test_a_spool_without_a_place_says_so(tmp_path: Path) -> None:
     assert (spool.path, spool.failure) == ("", f"File exists: {tmp_path / 'file'}")
 
 
+def test_a_long_private_key_that_comes_in_lines_is_in_no_spool(tmp_path: Path) -> None:
+    spool = Spool(Artifacts(tmp_path), "1")
+    lines = [f"{number:064}\n" for number in range(200)]
+    for text in ("-----BEGIN PRIVATE KEY-----\n", *lines, "-----END PRIVATE KEY-----\n", "after\n"):
+        spool.add(text)
+    spool.close()
+    assert Path(spool.path).read_text() == "[redacted]\nafter\n"
+
+
 def test_a_spool_is_not_written_through_a_link(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.write_text("as it was")
