@@ -69,6 +69,14 @@ async def test_leaving_leaves_it_running_and_without_a_trace(
     assert await theirs(foreign, "print(kept)") == "here\n"
 
 
+async def test_a_kernel_of_somebody_else_does_not_rest(kernels: LocalKernels, kernel: Kernel) -> None:
+    await ran(kernel, "kept = 5")
+    await ran(kernels.get("shell"), "true")
+    assert (await kernels.rest(), await kernels.rest()) == (("shell",), ())
+    assert kernels.get("python") is kernel
+    assert (await ran(kernel, "print(kept)")).stdout == "5\n"
+
+
 async def test_nothing_of_terp_is_among_the_outputs_of_others(kernel: Kernel, foreign: ForeignKernel) -> None:
     await ran(kernel, "1")
     await theirs(foreign, "x_of_theirs = 1; print('plain')")
