@@ -66,7 +66,7 @@ def tools_of(call: Call, settings: Settings) -> tuple[Tool, ...]:
 async def _with_servers(call: Call, settings: Settings, use: Callable[[Servers], T]) -> T:
     """What `use` makes of the servers, which are asked what they offer and let go again."""
     with tempfile.TemporaryDirectory(prefix="terp-mcp-") as folder:
-        programs = Programs(call.environ, str(call.cwd), Path(folder))
+        programs = Programs(call.environ, str(call.cwd), Path(folder), call.secrets.redacted)
         servers = Servers(settings.mcp_servers, programs, _nobody_answers)
         with call.stopping.watching(servers.aclose, servers.aclose):
             try:

@@ -40,7 +40,8 @@ _OBEYED_AT_HOME = """
     .zlogout .config/zsh .xprofile .xinitrc .xsession .xsessionrc .pam_environment .config/environment.d
     .config/tmux .screenrc .vim .emacs .emacs.d .config/emacs .gdbinit .config/gdb .config/direnv .config/Code
     .config/kitty .config/alacritty .config/wezterm .wezterm.lua .ipython .jupyter
-    .local/share/jupyter/kernels .Rprofile .config/pip .pip .config/uv .local/lib .local/pipx .local/share/pipx .local/share/uv bin
+    .local/share/jupyter/kernels .Rprofile .config/pip .pip .config/uv .local/lib .local/pipx
+    .local/share/pipx .local/share/uv bin
 """
 
 
