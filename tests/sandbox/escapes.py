@@ -183,6 +183,9 @@ p.join()
     Escape("have a raw socket", "import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW); print(LEAK_)", network=False, sure=False),
     Escape("connect to a socket", "import socket; socket.socket(socket.AF_UNIX).connect('TOP_/sock')", network=False),
     Escape("connect to a socket without a path", "import socket; socket.socket(socket.AF_UNIX).connect('\\0TOP_')", network=False),
+    Escape("send a datagram to a socket", "import socket; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', 'TOP_/datagrams')", network=False),
+    Escape("send a datagram as a raw one", "import socket; socket.socket(socket.AF_UNIX, socket.SOCK_RAW).sendto(b'x', 'TOP_/datagrams')", network=False),
+    Escape("send a datagram from a pair", "import socket; socket.socketpair(type=socket.SOCK_DGRAM)[0].sendto(b'x', 'TOP_/datagrams')", network=False),
 ]  # fmt: skip
 
 ESCAPES = [*READS, *AROUND, *WRITES, *POWERS, *NETWORK]

@@ -46,9 +46,11 @@ class World:
         self.unix, self.abstract = (socket.socket(socket.AF_UNIX) for _ in range(2))
         self.unix.bind(str(self.top / "sock"))
         self.abstract.bind(f"\0{self.top}")
+        self.datagrams = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.datagrams.bind(str(self.top / "datagrams"))
         for listening in (self.unix, self.abstract):
             listening.listen()
-        for one in (self.tcp, self.udp, self.unix, self.abstract):
+        for one in (self.tcp, self.udp, self.unix, self.abstract, self.datagrams):
             one.setblocking(False)
         self.master, self._slave = pty.openpty()
         os.set_blocking(self.master, False)
@@ -99,11 +101,12 @@ class World:
                 yield "reached"
             except BlockingIOError:
                 continue
-        try:
-            self.udp.recv(10)
-            yield "reached"
-        except BlockingIOError:
-            pass
+        for one in (self.udp, self.datagrams):
+            try:
+                one.recv(10)
+                yield "reached"
+            except BlockingIOError:
+                continue
         try:
             os.read(self.master, 100)
             yield "written to a terminal"
@@ -125,7 +128,7 @@ class World:
         """Leave nothing."""
         self.victim.kill()
         self.victim.wait()
-        for one in (self.tcp, self.udp, self.unix, self.abstract):
+        for one in (self.tcp, self.udp, self.unix, self.abstract, self.datagrams):
             one.close()
         for descriptor in (self.master, self._slave):
             os.close(descriptor)

@@ -68,7 +68,9 @@ def policy_for(
     # By now code may have put a link to elsewhere there.
     granted = [path for path in _there(allowed.paths) if path in allowed.paths]
     writable = dict.fromkeys((*([str(root)] if is_confinable(root, home) else []), *granted))
-    secrets = dict.fromkeys(_there((*secrets_at(home), places.config, places.state)))
+    # Who works in a folder of terp's own has its settings there, and not its keys.
+    own = (places.config, places.state, places.keys, places.sessions, places.trust)
+    secrets = dict.fromkeys(_there((*secrets_at(home), *own)))
     hidden = tuple(path for path in secrets if path not in granted and path != str(root))
     in_folders = (path for folder in writable for path in obeyed_in(Path(folder), home))
     in_repositories = (git / name for git in repositories for name in OBEYED)

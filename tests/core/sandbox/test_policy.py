@@ -87,3 +87,11 @@ def test_what_pythons_are_run_from_stays_as_it_is(tmp_path: Path) -> None:
 def test_who_works_in_an_environment_can_write_there(tmp_path: Path, prefix: str) -> None:
     held = policy(tmp_path, tmp_path / "proj", readable=[tmp_path / prefix])
     assert str(tmp_path / prefix) not in held.read_only
+
+
+def test_who_works_in_a_folder_of_terps_own_has_not_its_keys(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.mkdir()
+    (config / "keys.json").touch()
+    held = policy(tmp_path, config)
+    assert (str(config) in held.hidden, str(config / "keys.json") in held.hidden) == (False, True)
