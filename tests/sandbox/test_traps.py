@@ -94,3 +94,13 @@ async def test_repositories_below_keep_their_configuration(
     config.write_text("as it was")
     for code in (f"open('{config}', 'w')", f"open('{config.parent}/hooks/pre-commit', 'w')"):
         assert "Read-only file system" in await printed_by(kernels.get("python"), code)
+
+
+@pytest.mark.parametrize("tier", ["bubblewrap"], indirect=True, scope="package")
+async def test_a_repository_of_this_session_can_be_removed_again(
+    trapped: tuple[World, LocalKernels],
+) -> None:
+    world, kernels = trapped
+    await printed_by(kernels.get("shell"), "git init -q made")
+    removed = await printed_by(kernels.get("python"), "import shutil; shutil.rmtree('made')")
+    assert (removed, (world.proj / "made").exists()) == ("\n[ok] ", False)

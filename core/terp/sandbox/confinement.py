@@ -63,6 +63,7 @@ class Confinement:
         self._tried: dict[tuple[bool, bool, str], tuple[Tier | None, str]] = {}
         self._started: dict[str, Policy] = {}
         self._obeyed: dict[str, Obeyed] = {}
+        self._repositories: Sequence[Path] | None = None
 
     @property
     def wanted(self) -> bool:
@@ -155,9 +156,10 @@ class Confinement:
             NoSandbox: confinement is required, and not to be had.
         """
         self.check()
-        # They are looked for here alone: what a kernel would be held to is asked all the time.
-        repositories = repositories_in(Path(self._cwd)) if self.wanted else []
-        confined = self._confined(readable, repositories)
+        if self.wanted and self._repositories is None:
+            # Once: one that the code itself makes later it may remove again.
+            self._repositories = repositories_in(Path(self._cwd))
+        confined = self._confined(readable)
         self._started[language] = confined.policy
         self._obeyed[language] = Obeyed(confined.policy.obeyed)
         return confined
@@ -198,11 +200,11 @@ class Confinement:
         """Let code have the network, from the next start of a kernel on. Only a person may say so."""
         self.allowed = replace(self.allowed, network=True)
 
-    def _confined(self, readable: Sequence[str], repositories: Sequence[Path] = ()) -> Confined:
+    def _confined(self, readable: Sequence[str]) -> Confined:
         tier = self._tier()[0] if self.wanted else None
-        return Confined(tier or Unconfined(), self._policy(readable, repositories, known=tier is not None))
+        return Confined(tier or Unconfined(), self._policy(readable, known=tier is not None))
 
-    def _policy(self, readable: Sequence[str], repositories: Sequence[Path], *, known: bool) -> Policy:
+    def _policy(self, readable: Sequence[str], *, known: bool) -> Policy:
         if not known:
             return Policy(self._cwd, limits=self.wish.limits)
         policy = policy_for(
@@ -212,7 +214,7 @@ class Confinement:
             allowed=replace(self.allowed, network=self.network),
             outputs=self.outputs,
             readable=(*self.readable, *needed_by_launcher(), *readable),
-            repositories=repositories,
+            repositories=self._repositories or (),
         )
         return replace(policy, limits=self.wish.limits)
 

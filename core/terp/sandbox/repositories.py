@@ -9,7 +9,7 @@ from pathlib import Path
 OBEYED = ("hooks", "config", "commondir")
 """What git obeys in the folder of a repository: `commondir` names another one, with other hooks."""
 
-# A home directory holds a hundred thousand folders: those that people work in are near.
+# A home directory holds a hundred thousand folders; those that people work in are near.
 _MOST_FOLDERS, _DEEPEST = 150, 3
 _PASSED_OVER = frozenset({"node_modules", "__pycache__", "site-packages"})
 
