@@ -6,7 +6,10 @@ What does not exist cannot be held, nor a link; Landlock holds nothing within a 
 import os
 import stat
 from collections.abc import Iterable
+from itertools import islice
 
+# A folder of hooks has fifteen; code can make as many as it likes.
+_MOST_ENTRIES = 1_000
 State = tuple[object, ...]
 
 
@@ -33,7 +36,10 @@ def _state(path: str) -> State:
         if not stat.S_ISDIR(found.st_mode):
             return ("file", found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode)
         with os.scandir(path) as entries:
-            return ("folder", *sorted((entry.name, *_facts(entry)) for entry in entries))
+            return (
+                "folder",
+                *sorted((entry.name, *_facts(entry)) for entry in islice(entries, _MOST_ENTRIES)),
+            )
     except OSError:
         return ()
 

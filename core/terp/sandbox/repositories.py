@@ -10,7 +10,7 @@ OBEYED = ("hooks", "config", "commondir")
 """What git obeys in the folder of a repository: `commondir` names another one, with other hooks."""
 
 # A home directory holds a hundred thousand folders; those that people work in are near.
-_MOST_FOLDERS, _DEEPEST = 150, 3
+_MOST_FOLDERS, _DEEPEST, _MOST_ENTRIES = 150, 3, 5_000
 _PASSED_OVER = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
@@ -45,7 +45,7 @@ def _below(folder: Path) -> list[Path]:
         with os.scandir(folder) as entries:
             return [
                 Path(entry.path)
-                for entry in entries
+                for entry in islice(entries, _MOST_ENTRIES)
                 if entry.is_dir(follow_symlinks=False)
                 and entry.name not in _PASSED_OVER
                 and not entry.name.startswith(".")
