@@ -181,7 +181,8 @@ class Confinement:
     def elsewhere(self, cwd: str) -> "Confinement":
         """The same around another directory, for a process that is no kernel."""
         other = copy(self)
-        other._cwd, other._started, other.outputs = cwd, {}, ""
+        other._cwd, other.outputs = os.path.realpath(cwd), ""
+        other._started, other._obeyed, other._repositories = {}, {}, None
         return other
 
     def differs(self, other: "Confinement") -> bool:

@@ -103,6 +103,13 @@ def test_a_directory_that_has_become_a_link_runs_no_code(tmp_path: Path) -> None
         held.now()
 
 
+def test_another_directory_may_be_named_by_a_link(tmp_path: Path) -> None:
+    (tmp_path / "proj").mkdir()
+    (tmp_path / "link").symlink_to("proj")
+    elsewhere = confinement(tmp_path, Wish("workspace")).elsewhere(str(tmp_path / "link"))
+    assert elsewhere.now().policy.cwd == str(tmp_path / "proj")
+
+
 @pytest.mark.parametrize(
     ("wish", "refused"),
     [
