@@ -215,7 +215,8 @@ class Call:
         """The directory of `--out`, made now rather than after all the work; None without one."""
         if not self.options.out:
             return None
-        folder = typed_path(str(self.options.out)).absolute()
+        # Without links: one that code puts there later leads nowhere.
+        folder = typed_path(str(self.options.out)).resolve()
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -22,6 +22,7 @@ OPTIONS = (
 )
 _WHY = "A change of these files asks again. Code of the model is asked about as ever."
 _MOST_LINES, _MOST_OF_A_FILE = 40, 200
+_LONGEST_LINE = 400
 _WORD = 14
 
 Say = Callable[[str], None]
@@ -146,5 +147,12 @@ def _folded(line: str, width: int) -> str:
 
 
 def _cut(lines: list[str]) -> list[str]:
+    """What fits above the question: a project could push all else off the screen."""
     left = len(lines) - _MOST_LINES
-    return [*lines[:_MOST_LINES], f"  … {left} more"] if left > 0 else lines
+    short = [
+        f"{line[:_LONGEST_LINE]}… {len(line) - _LONGEST_LINE:,} more characters"
+        if len(line) > _LONGEST_LINE
+        else line
+        for line in lines[:_MOST_LINES]
+    ]
+    return [*short, f"  … {left} more"] if left > 0 else short

@@ -77,15 +77,19 @@ class Proposals:
     def _proposed(self, call: Call, code: str, kernel: Kernel) -> tuple[CodeProposed, Ruling]:
         # The tables of what is known are not needed before there is code.
         from terp.effects.analysis import effects_of  # noqa: PLC0415
-        from terp.effects.python import TOOL  # noqa: PLC0415
+        from terp.effects.python import SERVERS, TOOL  # noqa: PLC0415
         from terp.effects.session_names import SessionNames  # noqa: PLC0415
 
         if call.language not in self._names:
             self._names[call.language] = SessionNames(self._log, call.language)
+        equipment = self._equipment()
+        offered = dict.fromkeys(equipment.toolbox.names, TOOL)
+        if equipment.servers is not None:
+            offered["mcp"] = SERVERS
         # A variable of the same name hides a tool.
-        known = {**dict.fromkeys(self._equipment().toolbox.names, TOOL), **self._names[call.language].known()}
+        known = {**offered, **self._names[call.language].known()}
         effects = effects_of(call.language, code, known, kernel.cwd)
-        ruling = self._equipment().rules.ruling(call.language, code, effects)
+        ruling = equipment.rules.ruling(call.language, code, effects)
         proposed = CodeProposed(
             call.id,
             call.language,

@@ -11,7 +11,7 @@ from terp.person import Choice
 from terp.places import Places
 from terp.trust.difference import Difference
 from terp.trust.standing import Standing, standing_of
-from terp_cli.trusting import OPTIONS, ask
+from terp_cli.trusting import OPTIONS, ask, told
 from tests.cli.running import Terp, said, to
 from tests.cli.teletype import Teletype
 from tests.cli.test_approval import Seat, desk
@@ -123,3 +123,9 @@ async def test_what_a_project_says_cannot_write_on_the_screen_by_itself(terp: Te
     await ask(standing(terp), found, Answers(""), said.append, 80)
     assert not any(character in said[0] for character in "\x1b\r\x07")
     assert [line for line in said[0].split("\n") if line.startswith(("Trusted", "b"))] == []
+
+
+def test_a_project_cannot_push_the_question_off_the_screen(terp: Terp) -> None:
+    lines = told(standing(terp), Difference((("settings", "ask: " + "x" * 5000),) * 90))
+    assert (len(lines), max(map(len, lines)) < 500, lines[-1]) == (42, True, "  … 50 more")
+    assert lines[1].endswith("x… 4,621 more characters")

@@ -34,13 +34,14 @@ async def allow(talk: Talk, what: str) -> None:
         raise misused("allow", "the code does not run on this machine.")
     if not what:
         raise misused("allow", "it takes a path, or the word network.")
+    held = [language for language, tier in _running(talk).items() if is_confined(tier)]
     if what == "network":
         confinement.allow_network()
         told = "Code may use the network in this session."
+        held = [language for language in held if not confinement.policy_of(language).network]
     else:
         path = confinement.allow(what)
         told = f"Code may read and write {path} in this session."
-    held = [language for language, tier in _running(talk).items() if is_confined(tier)]
     if not held:
         talk.say(told)
         return

@@ -23,6 +23,7 @@ from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
+from terp.pythons.candidates import needed_around
 from terp.pythons.interpreter import Interpreter
 from terp.sandbox.confinement import Confinement, Wish
 from terp.sandbox.tier import NONE
@@ -149,7 +150,8 @@ class LocalKernels:
         def confined(token: str) -> Way:
             made = way(token)
             if isinstance(made, Launch):
-                return replace(made, confined=self.confinement.now(made.needs, language))
+                needed = (*made.needs, *needed_around(self.cwd, self.environ, self.python))
+                return replace(made, confined=self.confinement.now(needed, language))
             self.confinement.check_elsewhere(made.why)
             return made
 

@@ -91,7 +91,8 @@ def _places(policy: Policy, directory: Path) -> dict[str, Kind]:
     shown = [resolver, "/run/current-system", *needed_by_launcher(), *policy.readable]
     covered = (_RUN, _TEMPORARY, *policy.hidden)
     for path in map(os.path.realpath, shown):
-        if Path(path).exists() and any(Path(path).is_relative_to(place) for place in covered):
+        below = (place for place in covered if place != path and Path(path).is_relative_to(place))
+        if any(below) and Path(path).exists():
             places[path] = "shown"
     for path in policy.writable:
         places[path] = "open"
@@ -120,10 +121,8 @@ def _fixed(path: str, writable: tuple[str, ...]) -> Iterator[tuple[str, Kind]]:
     for above in there.parents:
         if str(above) in writable or not any(above.is_relative_to(folder) for folder in writable):
             break
-        # A link cannot be held in its place, and where it leads need not be in sight.
-        if not above.is_symlink():
-            yield str(above), "open"
-    yield os.path.realpath(path), "fixed"
+        yield str(above), "open"
+    yield path, "fixed"
 
 
 def _mounted(places: Mapping[str, Kind], directory: Path) -> Iterator[str]:

@@ -1,10 +1,12 @@
 """Folders of a kernel's own for what programs write besides their results."""
 
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from terp.own_files import content_of
+
+_LARGEST_BYTES = 10_000_000
 _MINE = {
     "TMPDIR": "tmp",
     "IPYTHONDIR": "ipython",
@@ -35,6 +37,7 @@ def _copy_fonts(environment: Mapping[str, str], folder: Path) -> None:
         for name in ("fontlist-*.json", "matplotlibrc"):
             for file in source.glob(name):
                 try:
-                    shutil.copyfile(file, folder / file.name)
+                    # In a home directory that code works in, it may be a link to what is hidden.
+                    (folder / file.name).write_bytes(content_of(file, _LARGEST_BYTES))
                 except OSError:
                     continue  # it is found out again

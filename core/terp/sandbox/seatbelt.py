@@ -63,7 +63,9 @@ def _rules(policy: Policy, own: str, transport: str) -> Iterator[str]:
     for path in policy.hidden:
         yield f"(deny file-read* file-write* (subpath {_quoted(path)}))"
     for path in (*needed_by_launcher(), *policy.readable):
-        yield f"(allow file-read* (subpath {_quoted(path)}))"
+        # What is above a hidden place would open it again.
+        if any(Path(path).is_relative_to(place) for place in policy.hidden):
+            yield f"(allow file-read* (subpath {_quoted(path)}))"
     for path in (*policy.writable, own):
         if any(Path(path).is_relative_to(place) for place in policy.hidden):
             yield f"(allow file-read* file-write* (subpath {_quoted(path)}))"

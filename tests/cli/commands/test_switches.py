@@ -32,6 +32,21 @@ async def test_the_network_is_allowed_by_its_name(tmp_path: Path) -> None:
     assert await talk.does("/allow network") == ["Code may use the network in this session."]
 
 
+async def test_a_kernel_that_has_the_network_need_not_start_anew_for_it(tmp_path: Path) -> None:
+    talk = held(tmp_path)
+    talk.yes = True
+    talk.session.kernels.tier = "docker"
+    await talk.session.kernels.start()
+    confinement = talk.session.equipment.confinement
+    assert confinement is not None
+    confinement.wish = Wish("strict")
+    confinement.now(language="python")
+    opened = await talk.does("/allow network")
+    assert ("ask", "Start python anew now? Variables there are lost; files stay.") in opened
+    confinement.now(language="python")
+    assert await talk.does("/allow network") == ["Code may use the network in this session."]
+
+
 async def test_allow_wants_to_know_what(tmp_path: Path) -> None:
     with pytest.raises(Misused, match="a path, or the word network"):
         await held(tmp_path).does("/allow")
