@@ -148,8 +148,9 @@ class Call:
         """The project that this call works in."""
         return read_project(self.cwd, self.environ, self.standing)
 
-    def read_project_again(self) -> None:
+    def read_project_again(self, standing: Standing) -> None:
         """Let the project count as it stands by now."""
+        self.__dict__["standing"] = standing
         self.__dict__.pop("project", None)
 
     def project_around(self, cwd: Path) -> Project:

@@ -70,8 +70,8 @@ def _prepared(call: Call, alone: "Alone", bench: "Workbench | GatewayBench") -> 
     """The kernel for the code of the call, with what comes before it and what it may call."""
     language = language_for(call.line.argument, call.options.language, bench.kernels.languages)
     kernel = bench.kernels.get(language)
-    told = [bench.told] if isinstance(bench, Workbench) and bench.told else []
-    for line in (*told, *bench.toolbox.problems):
+    told = (bench.told, bench.kernels.confinement.warning) if isinstance(bench, Workbench) else ()
+    for line in (*filter(None, told), *bench.toolbox.problems):
         call.tell(line)
     if isinstance(bench, Workbench) and "python" not in bench.kernels.attached:
         for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):

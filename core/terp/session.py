@@ -27,6 +27,7 @@ from terp.questions import Answer, Questions
 from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.sandbox.denials import denials_of
+from terp.sandbox.temporary import Leftovers
 from terp.services import Service, Services
 from terp.store.protocol import Keeping
 from terp.tool import Call
@@ -101,6 +102,7 @@ class Session:
             services.serve,
             runs,
             lambda kernel: denials_of(self.equipment.confinement, kernel),
+            Leftovers(lambda: self.equipment.confinement).told,
         )
         self._closed = False
         self._between = BetweenRuns(self.log)

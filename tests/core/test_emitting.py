@@ -18,6 +18,8 @@ VARIABLES = """
 import pandas
 frame = pandas.DataFrame({"n": [1, 2], "who": ["Zoë", "b,c"]})
 series = pandas.Series([1.5], index=["a"], name="x")
+grouped = frame.assign(sum=frame.n).groupby(["who", "n"]).sum()
+barred = pandas.DataFrame({"a\\nb | c": [1]})
 rows = [{"a": 1}, {"a": 2, "b": 3}]
 pairs = [(1, 2), (3, 4)]
 text, raw, number = "naïve\\n", bytes(range(256)), 7
@@ -49,6 +51,11 @@ async def kernel(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Ker
         ("rows", '[{"a": 1}, {"a": 2, "b": 3}]\n'),
         ("pairs:csv", "1,2\r\n3,4\r\n"),
         ("text", "naïve\n"),
+        ("frame:md", "| n | who |\n| --- | --- |\n| 1 | Zoë |\n| 2 | b,c |\n"),
+        ("series:md", "|  | x |\n| --- | --- |\n| a | 1.5 |\n"),
+        ("grouped:md", "| who | n | sum |\n| --- | --- | --- |\n| Zoë | 1 | 1 |\n| b,c | 2 | 2 |\n"),
+        ("barred:md", "| a b \\| c |\n| --- |\n| 1 |\n"),
+        ("number:md", "7"),
         ("number", "7\n"),
         ("number:txt", "7"),
         ("nested", '{"when": 3, "set": [1]}\n'),
@@ -73,6 +80,14 @@ async def test_parquet_is_read_back_as_the_same_table(kernel: Kernel) -> None:
     pytest.importorskip("pyarrow")
     written = await emitted(kernel, Emission("frame", "parquet"))
     assert pandas.read_parquet(io.BytesIO(written)).n.tolist() == [1, 2]
+
+
+async def test_the_package_that_a_form_needs_is_told_with_how_to_get_it(kernel: Kernel) -> None:
+    await ran(kernel, "import sys; sys.modules |= {'pyarrow': None, 'fastparquet': None}")
+    told = "'frame' cannot be written as parquet without pyarrow: --packages pyarrow brings it"
+    with pytest.raises(TerpError, match=told):
+        await emitted(kernel, Emission("frame", "parquet"))
+    await ran(kernel, "del sys.modules['pyarrow'], sys.modules['fastparquet']")
 
 
 async def test_a_missing_variable_is_told_with_those_that_there_are(kernel: Kernel) -> None:

@@ -189,8 +189,8 @@ class Talk(Protocol):
             TerpError: it cannot.
         """
 
-    async def trust(self) -> str:
-        """How the project stands, once the person was asked about it.
+    async def trust(self) -> "tuple[str, Change | None]":
+        """How the project stands, once the person was asked about it; and what that changed, if anything.
 
         Raises:
             TerpError: there is nobody to ask.

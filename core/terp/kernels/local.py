@@ -25,6 +25,7 @@ from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
 from terp.pythons.interpreter import Interpreter
 from terp.sandbox.confinement import Confinement, Wish
+from terp.sandbox.temporary import OwnTemporary
 from terp.sandbox.tier import NONE
 
 _INSIDE_PYTHON = ("sql",)
@@ -57,6 +58,7 @@ class LocalKernels:
         self.functions: Callable[[], str] = str
         self.own_files: tuple[str, ...] = ()
         self.own_folders: tuple[str, ...] = ()
+        self._temporary = OwnTemporary()
         self._listeners = Listeners()
         self._kernels: dict[str, Kernel] = {}
         self._attached: dict[str, Attachment] = {}
@@ -149,6 +151,8 @@ class LocalKernels:
         def confined(token: str) -> Way:
             made = way(token)
             if isinstance(made, Launch):
+                if self.confinement.wanted:
+                    self.confinement.temporary = self._temporary.made()
                 return replace(made, confined=self.confinement.now(made.needs, language))
             self.confinement.check_elsewhere(made.why)
             return made
@@ -190,6 +194,7 @@ class LocalKernels:
         """End every kernel."""
         for kernel in tuple(self._kernels.values()):
             await kernel.aclose()
+        self._temporary.close()
 
     @property
     def python(self) -> Interpreter:

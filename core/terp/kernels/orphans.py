@@ -18,7 +18,8 @@ for environ in $(grep -ls "TERP_KERNEL=$2" /proc/[0-9]*/environ); do
     kill -KILL "${pid%/environ}" 2>/dev/null
 done
 [ -n "$3" ] && rm -rf -- "$3"
-shift 3
+[ -n "$4" ] && rm -rf -- "$4"
+shift 4
 "$@"
 """
 
@@ -27,14 +28,19 @@ class Guard:
     """A small shell that outlives terp by a moment, to end a kernel's process group if terp is killed.
 
     The kernel itself ends with its parent anyway; its children would not. Without a `group` those with the
-    mark are all there are to end, and without a `directory` there is none to remove. `afterwards` is a
-    command for what is left even then.
+    mark are all there are to end, and without a `directory` there is none to remove, nor without a
+    `temporary` one that it shares. `afterwards` is a command for what is left even then.
     """
 
     def __init__(
-        self, group: int | None, mark: str, directory: Path | None, afterwards: Sequence[str] = ()
+        self,
+        group: int | None,
+        mark: str,
+        directory: Path | None,
+        afterwards: Sequence[str] = (),
+        temporary: str = "",
     ) -> None:
-        given = (str(group or ""), mark, str(directory or ""), *afterwards)
+        given = (str(group or ""), mark, str(directory or ""), temporary, *afterwards)
         self._shell = subprocess.Popen(
             ["/bin/sh", "-c", _GUARD, "terp-guard", *given],
             stdin=subprocess.PIPE,

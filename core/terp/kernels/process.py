@@ -4,6 +4,7 @@ import asyncio
 import signal
 import time
 import uuid
+from pathlib import Path
 from typing import Any
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
@@ -62,7 +63,9 @@ class KernelProcess:
         assert self._provisioner is not None
         assert self._provisioner.pid is not None
         left = self._provisioner.afterwards
-        self._guard = Guard(self._provisioner.pid, self._mark, self._dir.path, left)
+        shared = self._launch.confined.policy.temporary
+        temporary = str(Path(shared).parent) if shared else ""
+        self._guard = Guard(self._provisioner.pid, self._mark, self._dir.path, left, temporary)
 
     def send(self, channel: str, message: dict[str, Any]) -> None:
         """Send a message."""

@@ -32,6 +32,7 @@ class Policy:
 
     Everything can be read but what is `hidden`; of that, and of the machine's temporary files, what is
     `readable` can be read all the same. What is `writable` can be changed, but for what is `read_only`.
+    `temporary` is where temporary files go; "" is a folder of the kernel's own.
     """
 
     cwd: str
@@ -41,6 +42,7 @@ class Policy:
     readable: tuple[str, ...] = ()
     network: bool = True
     limits: ResourceLimits = field(default_factory=ResourceLimits)
+    temporary: str = ""
 
 
 def policy_for(

@@ -145,8 +145,8 @@ class Noted:
     async def use_model(self, name: str) -> None:
         self.session.model = Model(name)
 
-    async def trust(self) -> str:
-        return "~/shop is trusted as it is now."
+    async def trust(self) -> "tuple[str, Change | None]":
+        return "~/shop is trusted as it is now.", self.changes.pop() if self.changes else None
 
     async def use_profile(self, name: str) -> "Change | None":
         change = self.changes.pop() if self.changes else None
