@@ -4,6 +4,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,25 +70,21 @@ class Leftovers:
 
 
 def _kept(folder: str) -> Iterator[str]:
-    """The names of files there that somebody may want, and of folders with such files in them."""
-    try:
-        with os.scandir(folder) as entries:
-            found = sorted(entry.name for entry in islice(entries, _MOST_LOOKED_AT))
-    except OSError:
-        # It was never made, or the code has closed it to itself.
-        return
-    yield from (name for name in found if not _PASSING.match(name) and _holds_anything(Path(folder, name)))
+    """The files there that somebody may want, by their paths below `folder`.
+
+    They have something in them: the places where bubblewrap mounts have not.
+    """
+    for path in sorted(islice(_below(Path(folder)), _MOST_LOOKED_AT)):
+        with suppress(OSError):
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode) and found.st_size > 0:
+                yield str(path.relative_to(folder))
 
 
-def _holds_anything(path: Path) -> bool:
-    """Whether there is a file with something in it; the places where bubblewrap mounts have none."""
-    below = path.rglob("*") if path.is_dir() and not path.is_symlink() else (path,)
-    return any(map(_is_filled, islice(below, _MOST_LOOKED_AT)))
-
-
-def _is_filled(path: Path) -> bool:
-    try:
-        found = path.lstat()
-    except OSError:
-        return False
-    return stat.S_ISREG(found.st_mode) and found.st_size > 0
+def _below(folder: Path) -> Iterator[Path]:
+    # It may never have been made, and the code may close it, and what is in it, to itself.
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if not _PASSING.match(path.name):
+                yield path
+                yield from path.rglob("*") if path.is_dir() and not path.is_symlink() else ()

@@ -18,7 +18,7 @@ def test_what_code_leaves_is_told_once_and_with_where_it_belongs(tmp_path: Path)
     (tmp_path / "plots").mkdir()
     (tmp_path / "plots" / "1.png").write_text("1")
     assert [found.told(EchoKernel()), found.told(EchoKernel())] == [
-        "In the code's own folder for temporary files, and lost when terp ends: out.csv, plots. "
+        "In the code's own folder for temporary files, and lost when terp ends: out.csv, plots/1.png. "
         "What is to stay belongs below /p.",
         "",
     ]
