@@ -121,8 +121,9 @@ class Call:
         flags = {**self.line.given, **{name: Given(value, "terp") for name, value in given.items()}}
         loaded = self.loaded(flags, self.options.profile, self.project)
         self.secrets = Secrets(self.environ, loaded.settings, self.options.api_key)
-        # Who stays is asked, or has said that they do not want to be.
-        of_project = self.project.problems if self.stays else self.project.notices
+        # Who stays is asked; who has decided against the project knows that it is left out.
+        is_settled = self.stays or self.standing.state == "no"
+        of_project = self.project.problems if is_settled else self.project.notices
         for notice in (self.standing.problem, *of_project, *loaded.notices):
             if notice:
                 self.tell(notice)

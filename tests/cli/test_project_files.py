@@ -26,6 +26,13 @@ def test_nothing_is_taken_from_a_project_that_nobody_trusts_and_one_line_says_so
     assert "Obey" not in said(result.requests[0])[0][1]
 
 
+def test_who_has_decided_against_a_project_is_not_told_each_time(terp: Terp) -> None:
+    (terp.cwd / "AGENTS.md").write_text("Obey.")
+    assert terp("trust", "no").code == 0
+    result = terp.asked(["hello"], "hi")
+    assert (result.notes, "Obey" in said(result.requests[0])[0][1]) == ("", False)
+
+
 def test_the_persons_own_instructions_are_told_to_the_model(terp: Terp) -> None:
     (terp.home / "AGENTS.md").write_text("Be brief.\n")
     result = terp.asked(["hello"], "hi")
