@@ -7,6 +7,7 @@ from terp.errors import KernelStartFailed, TerpError
 from terp.kernels.attached.connection_files import written
 from terp.kernels.protocol import Kernel
 from terp.pythons.interpreter import version_of
+from terp.renewing import renew
 from terp_cli.commands.profile import changed
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
@@ -35,7 +36,7 @@ async def python(talk: Talk, argument: str) -> None:
     lost = " The kernel is new: its variables are gone." if kernel.generation else ""
     try:
         if kernel.generation:
-            await kernel.restart()
+            await renew(kernel, talk.session.teach)
     except KernelStartFailed:
         pythons.current = before
         raise

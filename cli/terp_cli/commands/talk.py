@@ -68,6 +68,9 @@ class Conversation(Protocol):
     def equipment(self) -> Equipment:
         """What there is for the code besides kernels: a Python, packages, tools, servers."""
 
+    def teach(self, told: str) -> None:
+        """Let the model read this with the next message."""
+
     def brief(self, system: str, *, code: bool = True) -> None:
         """Tell the model `system` from now on."""
 
