@@ -1,7 +1,7 @@
 """One call of the program: what was asked, and the means to answer it."""
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -124,7 +124,7 @@ class Call:
         # Who stays is asked; who has decided against the project knows that it is left out.
         is_settled = self.stays or self.standing.state == "no"
         of_project = self.project.problems if is_settled else self.project.notices
-        for notice in (self.standing.problem, *of_project, *loaded.notices):
+        for notice in (self.standing.problem, *of_project, *_counted(loaded.notices)):
             if notice:
                 self.tell(notice)
         return loaded.settings
@@ -236,3 +236,10 @@ class Call:
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
         return PlainFront(self.notes if self.options.emit else self.out, self.notes, detail)
+
+
+def _counted(refused: Sequence[str]) -> Sequence[str]:
+    """Lines about settings that a project may not set; several are one line, as they come with every call."""
+    if len(refused) < 2:
+        return refused
+    return (f"{len(refused)} settings of this project are not taken from it; terp trust names them.",)

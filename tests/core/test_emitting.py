@@ -10,6 +10,8 @@ from terp.emitting import Emission, emission, emitted
 from terp.errors import SettingsError, TerpError
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
+from terp.outputs import Display, RunEnded, RunItem
+from terp.testing import EchoKernel
 from tests.core.kernels.running import ran
 
 pandas = pytest.importorskip("pandas")
@@ -110,6 +112,26 @@ async def test_what_is_too_large_is_told_with_its_size(kernel: Kernel) -> None:
 async def test_before_any_code_there_is_no_variable(tmp_path: Path) -> None:
     with pytest.raises(TerpError, match="There is no variable 'x': no code has run"):
         await emitted(LocalKernels(str(tmp_path)).get("python"), Emission("x"))
+
+
+class Watched(EchoKernel):
+    """Notes whether the run was read to its end; who leaves before interrupts it."""
+
+    ended = False
+
+    async def execute(
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
+    ) -> AsyncGenerator[RunItem, None]:
+        yield Display({"application/vnd.terp.bytes+json": {"bytes": "eA=="}})
+        yield RunEnded("ok")
+        self.ended = True
+
+
+async def test_the_run_that_gives_the_bytes_is_not_cut_off() -> None:
+    # Interrupted while it replied, a kernel has sent half a message.
+    kernel = Watched()
+    await kernel.start()
+    assert (await emitted(kernel, Emission("x")), kernel.ended) == (b"x", True)
 
 
 @pytest.mark.parametrize("text", ["", "a b", "a:pdf", "1"])
