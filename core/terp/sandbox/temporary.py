@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from terp.kernels.protocol import Kernel
 from terp.kernels.rundir import RunDir
+from terp.sandbox.policy import Policy
 
 if TYPE_CHECKING:
     from terp.sandbox.confinement import Confinement
@@ -64,9 +65,12 @@ class Leftovers:
         more = f" and {len(new) - _MOST_NAMED} more" if len(new) > _MOST_NAMED else ""
         return (
             "In the code's own folder for temporary files, and lost when terp ends: "
-            f"{', '.join(new[:_MOST_NAMED])}{more}. "
-            f"What is to stay belongs below {held.policy_of(kernel.language).cwd}."
+            f"{', '.join(new[:_MOST_NAMED])}{more}.{_instead(held.policy_of(kernel.language))}"
         )
+
+
+def _instead(policy: Policy) -> str:
+    return f" What is to stay belongs below {policy.cwd}." if policy.cwd in policy.writable else ""
 
 
 def _kept(folder: str) -> Iterator[str]:

@@ -1,13 +1,18 @@
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from terp.sandbox.confinement import Confinement, Wish
 from terp.sandbox.temporary import Leftovers, OwnTemporary
+from terp.sandbox.unconfined import Unconfined
 from terp.testing import EchoKernel
+
+DOCKER = replace(Unconfined(), name="docker")
 
 
 def leftovers(tmp_path: Path, folder: str) -> Leftovers:
-    held = Confinement(Wish("workspace"), "/p", {"HOME": str(tmp_path)}, tiers=lambda *_: [])
+    (tmp_path / "home").mkdir(exist_ok=True)
+    held = Confinement(Wish("workspace"), "/etc", {"HOME": str(tmp_path / "home")}, tiers=lambda *_: [DOCKER])
     held.temporary = folder
     return Leftovers(lambda: held)
 
@@ -19,9 +24,18 @@ def test_what_code_leaves_is_told_once_and_with_where_it_belongs(tmp_path: Path)
     (tmp_path / "plots" / "1.png").write_text("1")
     assert [found.told(EchoKernel()), found.told(EchoKernel())] == [
         "In the code's own folder for temporary files, and lost when terp ends: out.csv, plots/1.png. "
-        "What is to stay belongs below /p.",
+        "What is to stay belongs below /etc.",
         "",
     ]
+
+
+def test_where_the_working_directory_cannot_be_written_it_is_not_recommended(tmp_path: Path) -> None:
+    held = Confinement(Wish("workspace"), "/", {"HOME": str(tmp_path)}, tiers=lambda *_: [DOCKER])
+    held.temporary = str(tmp_path)
+    (tmp_path / "out.csv").write_text("1")
+    assert Leftovers(lambda: held).told(EchoKernel()) == (
+        "In the code's own folder for temporary files, and lost when terp ends: out.csv."
+    )
 
 
 def test_what_programs_make_there_for_themselves_is_passed_over(tmp_path: Path) -> None:
