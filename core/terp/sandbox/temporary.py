@@ -16,9 +16,9 @@ from terp.sandbox.policy import Policy
 if TYPE_CHECKING:
     from terp.sandbox.confinement import Confinement
 
-# What programs make there for themselves: `tempfile`, `mktemp`, multiprocessing, Java, Go, Node, PyTorch.
+# What programs make there for themselves: `tempfile`, `mktemp`, multiprocessing, R, Java, Go, Node, PyTorch.
 _PASSING = re.compile(
-    r"\.|tmp[a-z0-9_]{8}(\.|$)|tmp\.|pymp-|hsperfdata_|go-build|node-compile-cache|torchinductor_|pip-|uv-"
+    r"\.|tmp[a-z0-9_]{8}(\.|$)|tmp\.|pymp-|Rtmp|hsperfdata_|go-build|node-compile-cache|torchinductor_|pip-|uv-"
 )
 _MOST_LOOKED_AT, _MOST_NAMED = 1000, 5
 
@@ -81,14 +81,15 @@ def _kept(folder: str) -> Iterator[str]:
     for path in sorted(islice(_below(Path(folder)), _MOST_LOOKED_AT)):
         with suppress(OSError):
             found = path.lstat()
-            if stat.S_ISREG(found.st_mode) and found.st_size > 0:
-                yield str(path.relative_to(folder))
+            name = path.relative_to(folder)
+            if stat.S_ISREG(found.st_mode) and found.st_size > 0 and not any(map(_PASSING.match, name.parts)):
+                yield str(name)
 
 
 def _below(folder: Path) -> Iterator[Path]:
     # It may never have been made, and the code may close it, and what is in it, to itself.
     with suppress(OSError):
         for path in folder.iterdir():
-            if not _PASSING.match(path.name):
-                yield path
-                yield from path.rglob("*") if path.is_dir() and not path.is_symlink() else ()
+            yield path
+            if path.is_dir() and not path.is_symlink() and not _PASSING.match(path.name):
+                yield from path.rglob("*")

@@ -42,6 +42,8 @@ def test_what_programs_make_there_for_themselves_is_passed_over(tmp_path: Path) 
     for name in ("tmpab_12xyz", "tmpab_12xyz.csv", "tmp.Xy12Zq89Ab", ".lock"):
         (tmp_path / name).write_text("1")
     (tmp_path / "empty.lock").touch()
+    (tmp_path / "home" / ".rustup").mkdir(parents=True)
+    (tmp_path / "home" / ".rustup" / "settings.toml").write_text("1")
     (tmp_path / "place" / "of" / "a mount").mkdir(parents=True)
     (tmp_path / "link").symlink_to("/etc/passwd")
     assert leftovers(tmp_path, str(tmp_path)).told(EchoKernel()) == ""
