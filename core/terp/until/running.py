@@ -53,7 +53,7 @@ async def run(command: Command, *, timeout_s: float, max_chars: int) -> Ended:
         raise
     finally:
         os.close(pipe)
-    guard = Guard(process.pid, mark, None, command.afterwards)
+    guard = Guard(mark)
     output = HeadTail(max_chars)
     reading = asyncio.create_task(_read(stream, output))
     try:
