@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from terp.equipment import Equipment
-from terp.events import CodeProposed
+from terp.events import RULE, CodeProposed
 from terp.kernels.protocol import Kernel
 from terp.log import EventLog
 from terp.person import Decline, Person, Run
@@ -66,10 +66,10 @@ class Proposals:
         async def ask() -> Run | Decline:
             await self._drawn()
             if ruling.verdict == "deny":
-                return Decline(f"a rule of the user denies {ruling.what}.", by=f"rule {ruling.by}")
+                return Decline(f"a rule of the user denies {ruling.what}.", by=f"{RULE}{ruling.by}")
             # Who has just edited code is there, and waits to see it again.
             if ruling.verdict == "allow" and not edited:
-                return Run(proposed.code, by=f"rule {ruling.by}")
+                return Run(proposed.code, by=f"{RULE}{ruling.by}")
             return await self._person.approve(proposed)
 
         return ask

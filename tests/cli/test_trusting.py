@@ -82,6 +82,28 @@ def test_whoever_does_not_want_to_be_asked_is_not_asked_until_something_changes(
     assert ("Trust it" in quiet, standing(terp).state) == (False, "open")
 
 
+def test_what_is_trusted_in_a_session_counts_from_there_on(terp: Terp) -> None:
+    with Loopback(["hello", "hello again"]) as server:
+        command = [sys.executable, "-m", "terp_cli", *to(server)]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            teletype.until("[s]how the files ›")
+            teletype.types("\r")
+            teletype.until("/help")
+            teletype.types("hi\r")
+            teletype.until("hello")
+            teletype.types("/trust\r")
+            teletype.until("[s]how the files ›")
+            teletype.types("y\r")
+            shown = teletype.until("max_steps  50 → 7")
+            teletype.types("and now?\r")
+            teletype.until("hello again")
+            teletype.types("\x04")
+            teletype.over()
+    assert "Its settings and instructions count from now on." in " ".join(shown.split())
+    told = [said(request)[0][1] for request in server.requests]
+    assert ["Obey the project." in one for one in told] == [False, True]
+
+
 async def choice_of(desk: Callable[..., Seat], *typed: str) -> str:
     seat = desk()
     answer = seat.person.choose(Choice("Trust it as it is now?", OPTIONS, otherwise="n"))

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -37,8 +37,8 @@ class Confinement:
     """Decides about the next start of a kernel; one that runs stays as it was started.
 
     `unasked` tells whether code runs without a question by now, `outputs` is the session's folder of pictures
-    and texts, and what is `readable` can be read wherever it lies. `tiers` finds those of this machine, the
-    best first; each is tried once.
+    and texts, `temporary` that for temporary files of all its kernels, and what is `readable` can be read
+    wherever it lies. `tiers` finds those of this machine, the best first; each is tried once.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class Confinement:
         self.wish = wish
         self.unasked = unasked
         self.outputs = ""
+        self.temporary = ""
         self.readable: tuple[str, ...] = ()
         self.allowed = Allowed()
         # What it is now: a link that code puts there later leads nowhere.
@@ -105,11 +106,15 @@ class Confinement:
     @property
     def warning(self) -> str:
         """What a person must hear of before code runs; "" for nothing."""
+        return " ".join(self._warnings())
+
+    def _warnings(self) -> Iterator[str]:
         if self.missing:
-            return f"No sandbox works here ({self.missing}): code can do whatever you can do on this machine."
+            yield f"No sandbox works here ({self.missing}): code can do whatever you can do on this machine."
         if self.wish.mode == "off" and not self.wish.network:
-            return "The sandbox is off, so code has the network all the same."
-        return ""
+            yield "The sandbox is off, so code has the network all the same."
+        if self.wish.limits.processes and self.wish.mode != "docker" and os.geteuid() == 0:
+            yield "You are root, whose processes max_processes does not limit."
 
     def check(self) -> None:
         """Return when kernels may start.
@@ -223,7 +228,7 @@ class Confinement:
             readable=(*self.readable, *needed_by_launcher(), *readable),
             repositories=self._repositories or (),
         )
-        return replace(policy, limits=self.wish.limits)
+        return replace(policy, limits=self.wish.limits, temporary=self.temporary)
 
     def _tier(self) -> tuple[Tier | None, str]:
         """The tier that works, or why none does."""

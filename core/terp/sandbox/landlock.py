@@ -39,7 +39,7 @@ class Landlock:
 
     def wrap(self, command: Command, policy: Policy) -> Command:
         """The command behind a process that gives up rights."""
-        environment = with_own_places(command.environment, command.directory)
+        environment = with_own_places(command.environment, command.directory, policy.temporary)
         own = os.path.realpath(command.directory)
         # Folders of other kernels lie beside this one's, now or later; who can read one can use its kernel.
         closed = (*policy.hidden, os.path.join(os.path.dirname(own), PREFIX))  # noqa: PTH118, PTH120
@@ -49,7 +49,7 @@ class Landlock:
         rules = {
             "files": True,
             "read": [*read, *needed, *_kept_below(policy)],
-            "write": [own, "/dev/shm", *writable],  # noqa: S108  (shared memory of multiprocessing)
+            "write": [own, environment["TMPDIR"], "/dev/shm", *writable],  # noqa: S108  (shared memory of multiprocessing)
             "listed": [*listed_first, *listed, *listed_too],
             "devices": [*(f"/dev/{name}" for name in _DEVICES), *graphics()],
             "network": policy.network,

@@ -16,16 +16,18 @@ _MINE = {
 }
 
 
-def with_own_places(environment: Mapping[str, str], directory: Path) -> dict[str, str]:
+def with_own_places(environment: Mapping[str, str], directory: Path, temporary: str = "") -> dict[str, str]:
     """The environment with folders below `directory` in place of those in the home directory.
 
-    They are made here. What matplotlib has found out about fonts is copied: it takes seconds to find out.
+    They are made here, but for a `temporary` one that is there already. What matplotlib has found out about
+    fonts is copied: it takes seconds to find out.
     """
     folder = Path(os.path.realpath(directory))
     for name in _MINE.values():
         (folder / name).mkdir(mode=0o700, exist_ok=True)
     _copy_fonts(environment, folder / _MINE["MPLCONFIGDIR"])
-    return {**environment, **{name: str(folder / below) for name, below in _MINE.items()}}
+    own = {name: str(folder / below) for name, below in _MINE.items()}
+    return {**environment, **own, "TMPDIR": temporary or own["TMPDIR"]}
 
 
 def _copy_fonts(environment: Mapping[str, str], folder: Path) -> None:

@@ -1,4 +1,5 @@
 import dataclasses
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -64,6 +65,12 @@ def test_off_and_required_contradict_each_other(tmp_path: Path) -> None:
 def test_without_a_sandbox_code_runs_unconfined_and_that_is_said(tmp_path: Path) -> None:
     free = confinement(tmp_path, Wish("workspace"), works=False)
     assert (free.now().what, free.warning.split(" (")[0]) == (FREE, "No sandbox works here")
+
+
+def test_root_is_told_of_the_limit_that_does_not_hold(tmp_path: Path) -> None:
+    told = confinement(tmp_path, Wish("workspace", limits=ResourceLimits(processes=9))).warning
+    of_root = "You are root, whose processes max_processes does not limit."
+    assert told == (of_root if os.geteuid() == 0 else "")
 
 
 def test_what_a_person_allows_can_be_written(tmp_path: Path) -> None:
