@@ -112,15 +112,19 @@ class Answer:
 
     def _begun(self) -> Turn:
         """The turn that answers: a new one, or that which waits for what was said."""
-        thread, served = self.thread, self.thread.served
-        if thread.question is not None and thread.turn is not None:
-            self._answered, thread.shown = thread.question, None
-            exchange.answer(served, self._answered, self.said.new.text)
-            return thread.turn
-        if served.questions.all() and not thread.shown and served.person.is_asked:
+        thread, served, text = self.thread, self.thread.served, self.said.new.text
+        question, going_on = thread.question, thread.going_on
+        thread.shown = None
+        if going_on is not None and question is not None:
+            self._answered = question
+            exchange.answer(served, question, text)
+            return going_on
+        if going_on is not None and (served.person.is_asked or exchange.is_yes(text)):
+            # Somebody else has answered, and what waits now was not shown yet.
+            return going_on
+        if served.person.is_asked:
             raise Refused(409, "The session waits for an answer to what was not asked here.", code="busy")
-        thread.shown, thread.after = None, 0
-        thread.turn = served.ask(self._asking())
+        thread.turn, thread.after = served.ask(self._asking()), 0
         return thread.turn
 
     @property

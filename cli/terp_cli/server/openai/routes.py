@@ -111,8 +111,8 @@ def _markdown(thread: Thread, request: Request) -> Markdown:
 
 
 def _past_after(read: Said, told: Told) -> str:
-    """The past that the next request has when it goes on: after a failure the same as this one had."""
-    if told.failed is not None:
+    """The past that the next request has when it goes on: as this one had, where there was no answer."""
+    if told.failed is not None or not (told.text or told.ended):
         return fingerprint(read.past, read.wishes)
     calls = [
         CallSaid(id=call.id, function=FunctionCalled(name=call.name))

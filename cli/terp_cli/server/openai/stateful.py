@@ -43,11 +43,9 @@ class Stateful:
         if last.role != "user":
             raise Refused(400, "The last message must be of the user.")
         said, thread = new([last]), await self._conversation()
-        if thread.question is not None:
-            return thread, said
         if await self._switched(said.text.strip(), thread.served):
             return thread, None
-        return thread, self._due(said)
+        return thread, said if thread.question is not None else self._due(said)
 
     async def _conversation(self) -> Thread:
         served = await self.session()

@@ -40,6 +40,11 @@ class Thread:
     after: int = 0
 
     @property
+    def going_on(self) -> Turn | None:
+        """The turn of the last answer, if it has not ended."""
+        return None if self.turn is None or self.turn.ended.done() else self.turn
+
+    @property
     def question(self) -> Open | None:
         """The question that the next message answers, if it is still open."""
         return next((one for one in self.served.questions.all() if one == self.shown), None)
