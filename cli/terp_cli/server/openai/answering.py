@@ -182,12 +182,13 @@ class Answer:
         thread, served = self.thread, self.thread.served
         if not turn.ended.done():
             thread.shown = self._question
-            if thread.shown is not None:
-                yield Words(self.markdown.block(exchange.in_words(served, thread.shown)))
-                yield Ended("stop")
+            if thread.shown is None:
+                raise Refused(409, "The session was closed.", code="ended")
+            yield Words(self.markdown.block(exchange.in_words(served, thread.shown)))
+            yield Ended("stop")
             return
         if self._finished is None:
-            raise Refused(409, "The session was closed or interrupted before the turn began.", code="ended")
+            raise Refused(409, "The session was interrupted before the turn began.", code="ended")
         self._check(self._finished)
         if self._finished.error:
             told = f"{self._finished.error} {self._finished.remedy}".rstrip()

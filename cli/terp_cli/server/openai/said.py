@@ -13,7 +13,7 @@ from terp import tool
 from terp.messages import Assistant, Image, Message, Result, ToolCall, User
 from terp_cli.server.failures import Refused
 from terp_cli.server.openai.forms import ChatWanted, MessageSaid
-from terp_cli.server.wishes import Wishes
+from terp_cli.server.wishes import Wishes, checked_settings
 
 OWN_MODEL = "terp"
 """The name under which clients ask for the model that the server was started with."""
@@ -51,6 +51,10 @@ def said(wanted: ChatWanted, own_model: str = "") -> Said:
     """
     if (wanted.n or 1) != 1:
         raise Refused(400, "n must be 1: there is one answer.", code="unsupported_value")
+    try:
+        settings = checked_settings(wanted.settings)
+    except ValueError as error:
+        raise Refused(400, str(error), code="invalid_value") from error
     spoken = [message for message in wanted.messages if message.role not in ("system", "developer")]
     system = [text_of(message) for message in wanted.messages if message.role in ("system", "developer")]
     at = max((at for at, message in enumerate(spoken, 1) if message.role == "assistant"), default=0)
@@ -60,7 +64,7 @@ def said(wanted: ChatWanted, own_model: str = "") -> Said:
         spoken[:at],
         new(spoken[at:]),
         _tools(wanted),
-        Wishes(model=model, settings=wanted.settings),
+        Wishes(model=model, settings=settings),
         spoken,
     )
 

@@ -6,6 +6,7 @@ edited, answered once more, or comes from elsewhere, begins a new session.
 """
 
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from terp import tool
@@ -22,7 +23,7 @@ from terp_cli.server.wishes import Wishes
 _MOST = 2_000
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Thread:
     """A conversation with a client in a session.
 
@@ -50,56 +51,58 @@ class Thread:
         return next((one for one in self.served.questions.all() if one == self.shown), None)
 
 
+@dataclass(slots=True, eq=False)
+class _Kept:
+    """A conversation by what was said in it, and its session. One that is closed holds no memory."""
+
+    said: str
+    session: str
+    thread: Thread | None
+
+
 @dataclass
 class Threads:
     """The conversations of all clients, each under the fingerprint of what was said in it so far."""
 
     sessions: Sessions
-    _known: deque[tuple[str, Thread]] = field(default_factory=lambda: deque(maxlen=_MOST))
+    _known: deque[_Kept] = field(default_factory=lambda: deque(maxlen=_MOST))
 
     async def of_past(self, said: Said) -> tuple[Thread, bool]:
         """The conversation that a request goes on with; whether it is a new one, that knows nothing yet.
 
         It is taken: until it is kept again no other request finds it.
         """
-        if said.past and (found := self._taken(fingerprint(said.past, said.wishes))):
-            if not found.served.closed:
-                self.sessions.get(found.served.id)
-                return found, False
-            if (again := await self._resumed(found.served.id, said.wishes)) is not None:
-                return again, False
+        past = fingerprint(said.past, said.wishes) if said.past else ""
+        kept = next((one for one in reversed(self._known) if one.said == past), None)
+        if kept is not None:
+            # Clients of another session may have closed it, or removed it; another process may have it open.
+            with suppress(Refused, SessionError):
+                return await self._taken(kept, said.wishes), False
         return thread_in(await self.sessions.new(said.wishes)), True
 
     async def of_session(self, session: str) -> tuple[Thread, bool]:
         """The conversation in the session that a client names.
 
         Raises:
-            Refused: there is no such session.
+            Refused, TerpError: there is no such session, or it cannot be opened.
         """
-        for one in self._known:
-            if one[1].served.id == session and not one[1].served.closed:
-                self._known.remove(one)
-                self.sessions.get(session)
-                return one[1], False
-        return thread_in(await self.sessions.resume(session, Wishes())), False
+        known = next((one for one in reversed(self._known) if one.session == session), None)
+        return await self._taken(known or _Kept("", session, None), Wishes()), False
 
     def keep(self, thread: Thread, said: str) -> None:
         """Let a request with this past find the conversation."""
-        self._known.append((said, thread))
+        for one in self._known:
+            if one.thread is not None and one.thread.served.closed:
+                one.thread = None
+        self._known.append(_Kept(said, thread.served.id, thread))
 
-    def _taken(self, past: str) -> Thread | None:
-        found = next((one for one in reversed(self._known) if one[0] == past), None)
-        if found is None:
-            return None
-        self._known.remove(found)
-        return found[1]
-
-    async def _resumed(self, session: str, wishes: Wishes) -> Thread | None:
-        try:
-            return thread_in(await self.sessions.resume(session, wishes))
-        except (Refused, SessionError):
-            # It was removed, or another process has it open.
-            return None
+    async def _taken(self, kept: _Kept, wishes: Wishes) -> Thread:
+        if kept in self._known:
+            self._known.remove(kept)
+        if kept.thread is not None and not kept.thread.served.closed:
+            self.sessions.get(kept.session)
+            return kept.thread
+        return thread_in(await self.sessions.resume(kept.session, wishes))
 
 
 def thread_in(served: Served) -> Thread:

@@ -56,7 +56,7 @@ def test_code_that_puts_out_nothing_has_no_fence_for_it() -> None:
 
 
 def test_what_a_person_must_know_is_quoted() -> None:
-    events = [
+    events: list[Event] = [
         CodeDeclined("c1", "no\nnever"),
         Noticed("The disk is full.", "Make room."),
         CodeFinished("c2", "timeout", 1.0),

@@ -1,11 +1,13 @@
 """Whatever is asked in a turn ends an answer, and the next message answers it."""
 
 from pathlib import Path
+from typing import Any
 
 import openai
 import pytest
 
-from terp.outputs import InputRequest, Text
+from terp.outputs import BackCall, InputRequest, Text
+from terp.person import Choice, Consent, Option
 from terp.testing import EchoKernel, call
 from tests.cli.server.openai.asking import ASKS, assistant, openai_client, said, user
 from tests.cli.server.serving import decision, serving
@@ -27,6 +29,44 @@ async def test_a_line_that_code_waits_for_is_the_next_message(tmp_path: Path) ->
         "```output\nhello\n```\n\ndone",
     ]
     assert kernel.typed == ["Ada"]
+
+
+CHOICE = Choice("Where?", (Option("h", "here"), Option("t", "there")), "It matters.")
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "reply", "chosen"),
+    [
+        (
+            Consent("install numpy", "It is missing."),
+            "install numpy\n\nIt is missing.\n\nyes or no?",
+            "Yes!",
+            True,
+        ),
+        (Consent("install numpy"), "install numpy\n\nyes or no?", "maybe", False),
+        (CHOICE, "Where?\n\nIt matters.\n\n- h: here\n- t: there", " t ", "t"),
+        (CHOICE, "Where?\n\nIt matters.\n\n- h: here\n- t: there", "nowhere", ""),
+    ],
+)
+async def test_consent_and_choices_are_asked_for(
+    tmp_path: Path, question: Consent | Choice, words: str, reply: str, chosen: str | bool
+) -> None:
+    kernel = EchoKernel({"x": [BackCall("ask", {})]})
+    async with (
+        serving(tmp_path, call("x"), "done", kernels=lambda: kernel) as server,
+        openai_client(server) as client,
+    ):
+        asked = await said(client, user("go"))
+        voice = server.opener.made[0].voice
+
+        async def ask(*_: Any) -> Any:
+            return await (voice.allow(question) if isinstance(question, Consent) else voice.choose(question))
+
+        server.opener.made[0].offer("ask", ask)
+        messages = [user("go"), assistant(asked), user("yes")]
+        again = await said(client, *messages)
+        assert await said(client, *messages, assistant(again), user(reply)) == "done"
+    assert (again, kernel.answers) == (words, [(chosen, "")])
 
 
 async def test_code_that_was_edited_elsewhere_is_not_what_yes_runs(tmp_path: Path) -> None:
