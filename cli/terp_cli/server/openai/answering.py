@@ -19,7 +19,7 @@ from terp_cli.server.failures import Refused
 from terp_cli.server.openai import exchange
 from terp_cli.server.openai.markdown import Markdown
 from terp_cli.server.openai.said import Said, history, with_results
-from terp_cli.server.openai.threads import Thread
+from terp_cli.server.openai.threads import Paused, Thread
 from terp_cli.server.questions import Open
 from terp_cli.server.redaction import Redaction
 from terp_cli.server.served import Served
@@ -84,6 +84,8 @@ class Answer:
     markdown: Markdown
     used: Used = field(default_factory=Used)
     has_run: bool = False
+    _after: int = 0
+    _pauses: bool = False
     _answered: Open | None = None
     _finished: TurnFinished | None = None
 
@@ -93,10 +95,10 @@ class Answer:
         Raises:
             Refused: the turn has failed, or cannot begin.
         """
-        thread, served = self.thread, self.thread.served
+        served = self.thread.served
         turn = self._begun()
         try:
-            thread.after = max(thread.after, await turn.began)
+            self._after = max(self._after, await turn.began)
             async with aclosing(self._told(turn, keepalive_s)) as following:
                 async for record in following:
                     if record is None:
@@ -106,26 +108,25 @@ class Answer:
             async for piece in self._ending(turn):
                 yield piece
         finally:
-            if not (turn.ended.done() or thread.shown or served.turns.drop(turn)):
+            if not (turn.ended.done() or self._pauses or served.turns.drop(turn)):
                 # The client has left: nobody reads what the model or the code would still say.
                 await served.session.interrupt()
 
     def _begun(self) -> Turn:
         """The turn that answers: a new one, or that which waits for what was said."""
-        thread, served, text = self.thread, self.thread.served, self.said.new.text
-        question, going_on = thread.question, thread.going_on
-        thread.shown = None
-        if going_on is not None and question is not None:
-            self._answered = question
-            exchange.answer(served, question, text)
-            return going_on
-        if going_on is not None and (served.person.is_asked or exchange.is_yes(text)):
-            # Somebody else has answered, and what waits now was not shown yet.
-            return going_on
+        served, text, paused = self.thread.served, self.said.new.text, self.thread.paused
+        if paused is not None and not paused.turn.ended.done():
+            self._after, self._answered = paused.after, self.thread.question
+            if self._answered is not None:
+                exchange.answer(served, self._answered, text)
+            # Else somebody has answered elsewhere: what is asked now was not shown yet, and is shown first.
+            if self._answered is not None or served.person.is_asked or exchange.is_yes(text):
+                self.thread.paused = None
+                return paused.turn
         if served.person.is_asked:
             raise Refused(409, "The session waits for an answer to what was not asked here.", code="busy")
-        thread.turn, thread.after = served.ask(self._asking()), 0
-        return thread.turn
+        self._after = 0
+        return served.ask(self._asking())
 
     @property
     def _question(self) -> Open | None:
@@ -158,14 +159,14 @@ class Answer:
 
     async def _told(self, turn: Turn, keepalive_s: float) -> AsyncGenerator[Record | None, None]:
         """What happens in the turn, without secrets, until it ends or a question waits for the client."""
-        thread, served = self.thread, self.thread.served
+        served = self.thread.served
         log, redaction = served.session.log, Redaction(served.scrubber)
         while True:
             over = turn.ended.done() or served.closed
             asked = served.person.is_asked and self._question is not None
-            records = [one for one in log.since(thread.after) if one.number <= _end(turn, log.last)]
+            records = [one for one in log.since(self._after) if one.number <= _end(turn, log.last)]
             for record in records:
-                thread.after = record.number
+                self._after = record.number
                 for clean in redaction.passed(record):
                     yield clean
             if records:
@@ -179,12 +180,13 @@ class Answer:
                 yield None
 
     async def _ending(self, turn: Turn) -> AsyncGenerator[Piece, None]:
-        thread, served = self.thread, self.thread.served
+        served = self.thread.served
         if not turn.ended.done():
-            thread.shown = self._question
-            if thread.shown is None:
+            question = self._question
+            if question is None:
                 raise Refused(409, "The session was closed.", code="ended")
-            yield Words(self.markdown.block(exchange.in_words(served, thread.shown)))
+            self.thread.paused, self._pauses = Paused(turn, question, self._after), True
+            yield Words(self.markdown.block(exchange.in_words(served, question)))
             yield Ended("stop")
             return
         if self._finished is None:

@@ -95,16 +95,21 @@ class Reply(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it, unless the client leaves before."""
-        with self.answer.thread.served.follows():
-            sending = asyncio.ensure_future(self._send(scope, receive, send))
-            leaving = asyncio.ensure_future(gone(receive))
-            try:
-                await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in (sending, leaving):
-                    task.cancel()
-                await asyncio.wait({sending, leaving})
-                self._over(self.told)
+        try:
+            with self.answer.thread.served.follows():
+                await self._send_until_gone(scope, receive, send)
+        finally:
+            self._over(self.told)
+
+    async def _send_until_gone(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sending = asyncio.ensure_future(self._send(scope, receive, send))
+        leaving = asyncio.ensure_future(gone(receive))
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (sending, leaving):
+                task.cancel()
+            await asyncio.wait({sending, leaving})
         if not sending.cancelled():
             sending.result()
 

@@ -23,49 +23,46 @@ from terp_cli.server.wishes import Wishes
 _MOST = 2_000
 
 
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """Where an answer ended with a question, which is as it was shown.
+
+    `turn` waits for the answer, and `after` is the number up to which its events were told.
+    """
+
+    turn: Turn
+    question: Open
+    after: int
+
+
 @dataclass(slots=True, eq=False)
 class Thread:
     """A conversation with a client in a session.
 
     `system` is the prompt that the session has of itself, `code` whether it runs any, and `told` what the
-    client has added. `shown` is the question with which the last answer ended, `turn` what waits for its
-    answer, and `after` the number up to which events were told.
+    client has added.
     """
 
     served: Served
     system: str
     code: bool
     told: str = ""
-    turn: Turn | None = None
-    shown: Open | None = None
-    after: int = 0
-
-    @property
-    def going_on(self) -> Turn | None:
-        """The turn of the last answer, if it has not ended."""
-        return None if self.turn is None or self.turn.ended.done() else self.turn
+    paused: Paused | None = None
 
     @property
     def question(self) -> Open | None:
         """The question that the next message answers, if it is still open."""
-        return next((one for one in self.served.questions.all() if one == self.shown), None)
-
-
-@dataclass(slots=True, eq=False)
-class _Kept:
-    """A conversation by what was said in it, and its session. One that is closed holds no memory."""
-
-    said: str
-    session: str
-    thread: Thread | None
+        found = self.paused and self.paused.question
+        return found if found in self.served.questions.all() else None
 
 
 @dataclass
 class Threads:
-    """The conversations of all clients, each under the fingerprint of what was said in it so far."""
+    """The conversations of all clients: by session, and by the fingerprint of what was said so far."""
 
     sessions: Sessions
-    _known: deque[_Kept] = field(default_factory=lambda: deque(maxlen=_MOST))
+    _open: dict[str, Thread] = field(default_factory=dict)
+    _known: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_MOST))
 
     async def of_past(self, said: Said) -> tuple[Thread, bool]:
         """The conversation that a request goes on with; whether it is a new one, that knows nothing yet.
@@ -73,12 +70,13 @@ class Threads:
         It is taken: until it is kept again no other request finds it.
         """
         past = fingerprint(said.past, said.wishes) if said.past else ""
-        kept = next((one for one in reversed(self._known) if one.said == past), None)
-        if kept is not None:
-            # Clients of another session may have closed it, or removed it; another process may have it open.
+        known = next((one for one in reversed(self._known) if one[0] == past), None)
+        if known is not None:
+            self._known.remove(known)
+            # The session may be gone by now, or another process may have it open.
             with suppress(Refused, SessionError):
-                return await self._taken(kept, said.wishes), False
-        return thread_in(await self.sessions.new(said.wishes)), True
+                return await self._in_session(known[1], said.wishes), False
+        return self._thread_in(await self.sessions.new(said.wishes)), True
 
     async def of_session(self, session: str) -> tuple[Thread, bool]:
         """The conversation in the session that a client names.
@@ -86,23 +84,24 @@ class Threads:
         Raises:
             Refused, TerpError: there is no such session, or it cannot be opened.
         """
-        known = next((one for one in reversed(self._known) if one.session == session), None)
-        return await self._taken(known or _Kept("", session, None), Wishes()), False
+        found = await self._in_session(session, Wishes())
+        for one in [one for one in self._known if one[1] == session]:
+            self._known.remove(one)
+        return found, False
 
     def keep(self, thread: Thread, said: str) -> None:
         """Let a request with this past find the conversation."""
-        for one in self._known:
-            if one.thread is not None and one.thread.served.closed:
-                one.thread = None
-        self._known.append(_Kept(said, thread.served.id, thread))
+        self._open = {session: one for session, one in self._open.items() if not one.served.closed}
+        self._known.append((said, thread.served.id))
 
-    async def _taken(self, kept: _Kept, wishes: Wishes) -> Thread:
-        if kept in self._known:
-            self._known.remove(kept)
-        if kept.thread is not None and not kept.thread.served.closed:
-            self.sessions.get(kept.session)
-            return kept.thread
-        return thread_in(await self.sessions.resume(kept.session, wishes))
+    async def _in_session(self, session: str, wishes: Wishes) -> Thread:
+        return self._thread_in(await self.sessions.resume(session, wishes))
+
+    def _thread_in(self, served: Served) -> Thread:
+        found = self._open.get(served.id)
+        if found is None or found.served is not served:
+            found = self._open[served.id] = thread_in(served)
+        return found
 
 
 def thread_in(served: Served) -> Thread:
