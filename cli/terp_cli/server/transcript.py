@@ -3,7 +3,7 @@
 import asyncio
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,9 +38,12 @@ class Batch:
 
 
 class Transcript:
-    """The log of a session without secrets. Whoever reads holds a number, and nothing waits for them."""
+    """The log of a session without the secrets that `scrubber` knows.
 
-    def __init__(self, log: EventLog, scrubber: "Scrubber") -> None:
+    Whoever reads holds a number, and nothing waits for them.
+    """
+
+    def __init__(self, log: EventLog, scrubber: Callable[[], "Scrubber"]) -> None:
         self._log = log
         self._scrubber = scrubber
         self._redaction = Redaction(scrubber)
@@ -70,13 +73,13 @@ class Transcript:
 
     def _catch_up(self) -> None:
         for record in self._log.since(self._log.resumed_at + len(self._told)):
-            shown = [_told(one, self._scrubber) for one in self._redaction.passed(record)]
+            shown = [_told(one, self._scrubber()) for one in self._redaction.passed(record)]
             before = [replace(told, is_last=False) for told in shown[:-1]]
             self._told.append((*before, *shown[-1:]))
 
     def _earlier(self, number: int, most: int) -> Sequence[Told]:
         records = self._log.since(number)[:most]
-        return [_told(one, self._scrubber) for one in records if one.number <= self._log.resumed_at]
+        return [_told(one, self._scrubber()) for one in records if one.number <= self._log.resumed_at]
 
 
 def _told(record: Record, scrubber: "Scrubber") -> Told:

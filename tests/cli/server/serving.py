@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from fastapi import FastAPI
 
 from terp.kernels.protocol import Kernels
 from terp.known_secrets import Secrets
 from terp.models.protocol import Model
-from terp.models.scrubbing import Scrubber
 from terp.person import Person
 from terp.places import Places
 from terp.session import Session
@@ -31,7 +31,7 @@ from terp_cli.server.opening import Opened
 from terp_cli.server.own_names import OwnNames
 from terp_cli.server.serving import Server
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import Token
+from terp_cli.server.token import TOKEN_VARIABLE, Token
 from terp_cli.server.wishes import Wishes, settings_for
 
 TOKEN = "a-token-of-tests-0123456789"
@@ -48,7 +48,9 @@ class FakeOpener:
     model: Callable[[], Model]
     kernels: Callable[[], Kernels] = EchoKernel
     made: list[Session] = field(default_factory=list)
-    secrets: Secrets = field(default_factory=lambda: Secrets({"A_TOKEN": SECRET}, Settings()))
+    secrets: Secrets = field(
+        default_factory=lambda: Secrets({"A_TOKEN": SECRET, TOKEN_VARIABLE: TOKEN}, Settings())
+    )
 
     async def new(self, wishes: Wishes, person: Person) -> Opened:
         settings_for(wishes, Settings(), lambda _: Settings())
@@ -68,8 +70,9 @@ class FakeOpener:
         session = Session(
             self.model(), self.kernels(), person, folder=place.folder, keeper=place.keeper, system="Be brief."
         )
+        session.equipment.secrets = self.secrets
         self.made.append(session)
-        return Opened(session, cwd, Scrubber(secrets=(SECRET, TOKEN)))
+        return Opened(session, cwd)
 
 
 @dataclass
@@ -77,6 +80,7 @@ class Running:
     """A server that runs, and a client of it that shows the token."""
 
     port: int
+    app: FastAPI
     client: httpx.AsyncClient
     sessions: Sessions
     opener: FakeOpener
@@ -114,6 +118,7 @@ async def serving(
     model: Callable[[], Model] | None = None,
     limits: ServerLimits | None = None,
     public: Sequence[str] = (),
+    build: Callable[..., FastAPI] = application,
     host: str = "127.0.0.1",
 ) -> AsyncGenerator[Running, None]:
     """A server whose sessions answer with `replies`, each session from the first one on."""
@@ -125,7 +130,8 @@ async def serving(
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]
-        app = application(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append, public=public)
+        layers = {"log": log.append, **({"public": public} if public else {})}
+        app = build(sessions, Token(TOKEN), OwnNames(host, port), limits, **layers)
         server = Server(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         headers = {"Authorization": f"Bearer {TOKEN}"}
@@ -133,7 +139,7 @@ async def serving(
             base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=20, trust_env=False
         ) as client:
             try:
-                yield Running(port, client, sessions, opener, log)
+                yield Running(port, app, client, sessions, opener, log)
             finally:
                 await sessions.aclose()
                 server.should_exit = True
