@@ -15,6 +15,9 @@ from terp_cli.server.redaction import Redaction, piece_of
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
 
+# `json.dumps` would make one for each event.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -92,7 +95,7 @@ def _told(record: Record, scrubber: "Scrubber") -> Told:
 def encoded(fields: Any) -> bytes:
     """JSON for any program, whatever a kernel has put in."""
     try:
-        return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return _ENCODER.encode(fields).encode()
     except (ValueError, TypeError):
         # Half of a surrogate pair, a number that is none, or what JSON does not know.
         plain = _plain(fields)
