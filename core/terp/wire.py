@@ -76,7 +76,8 @@ def output_types() -> dict[str, type]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    return {name: _encode(getattr(value, name)) for name in _names(type(value))}
+    kind: type = type(value)
+    return {name: _encode(getattr(value, name)) for name in _names(kind)}
 
 
 @cache
@@ -85,10 +86,11 @@ def _names(kind: type) -> tuple[str, ...]:
 
 
 def _encode(value: Any) -> Any:
-    if type(value) in _PLAIN:
+    kind: type = type(value)
+    if kind in _PLAIN:
         return value
-    if type(value) in output_types().values():
-        return {"kind": _tag(type(value)), **_fields(value)}
+    if kind in output_types().values():
+        return {"kind": _tag(kind), **_fields(value)}
     if dataclasses.is_dataclass(value):
         return _fields(value)
     if isinstance(value, tuple):
