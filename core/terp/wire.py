@@ -23,7 +23,8 @@ _PLAIN = frozenset((str, int, float, bool, types.NoneType))
 
 def to_json(event: Event) -> dict[str, Any]:
     """The event as an object of JSON types."""
-    return {"event": _tag(type(event)), **_fields(event)}
+    kind: type = type(event)
+    return {"event": _tag(kind), **_fields(event)}
 
 
 def from_json(data: Mapping[str, Any]) -> Event:
