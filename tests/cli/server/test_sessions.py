@@ -11,7 +11,7 @@ from terp.errors import SettingsError
 from terp.settings import Settings
 from terp.testing import EchoKernel, ScriptedModel, call
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.wishes import OF_CLIENTS, Wishes, settings_for
+from terp_cli.server.wishes import OF_CLIENTS, Wishes, checked_settings, settings_for
 from tests.cli.server.serving import BYTES, SECRET, TOKEN, serving
 
 
@@ -213,6 +213,11 @@ async def test_a_wrong_setting_is_named_and_never_quoted(tmp_path: Path) -> None
     assert [answer.status_code for answer in answers] == [422, 422, 422]
     assert "max_output_chars must be a whole number, from 500 to 10000000." in answers[0].text
     assert "many" not in answers[1].text
+
+
+def test_a_whole_number_may_be_written_as_json_has_it() -> None:
+    sent = {"max_tokens": 8388609.0, "temperature": 1.0}
+    assert [type(value) for value in checked_settings(sent).values()] == [int, float]
 
 
 def test_safety_is_not_loosened_by_a_client() -> None:
