@@ -44,11 +44,15 @@ def holds(tier: Tier, *, network: bool) -> str:
     It is tried once in a process: what one session is told of a tier holds for the others, which are not held
     up by another try.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="terp-canary-") as folder,
-        closing(socket.create_server(("127.0.0.1", 0))) as listener,
-    ):
-        return _tried(tier, Path(os.path.realpath(folder)), listener, network=network)
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="terp-canary-") as folder,
+            closing(socket.create_server(("127.0.0.1", 0))) as listener,
+        ):
+            return _tried(tier, Path(os.path.realpath(folder)), listener, network=network)
+    except OSError as error:
+        # There is no room for a try, or no port.
+        return str(error)
 
 
 def _tried(tier: Tier, folder: Path, listener: socket.socket, *, network: bool) -> str:
