@@ -62,6 +62,8 @@ class Access:
         """Why it is not for this server, or not from a page of it."""
         if not scope["path"].startswith("/"):
             return Refused(400, "The request line must name a path alone.")
+        if len(scope["raw_path"]) + len(scope["query_string"]) > self._limits.headers:
+            return Refused(414, f"The address is longer than {self._limits.headers:,} bytes.")
         if sum(len(key) + len(value) for key, value in scope["headers"]) > self._limits.headers:
             return Refused(431, f"The headers are longer than {self._limits.headers:,} bytes.")
         address = str((scope.get("server") or ("",))[0])

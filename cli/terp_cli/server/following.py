@@ -25,29 +25,26 @@ async def batches(
 
     An empty one says, now and then, that nothing has happened.
     """
-    changed: asyncio.Future[None] | None = None
+    while True:
+        batch = await served.transcript.since(after)
+        # From here to the wait nothing else runs, so nothing can be missed.
+        end = _end_of(turn)
+        if batch.told or batch.after > after:
+            after = batch.after
+            yield _until(batch, end)
+        elif served.closed or (end is not None and after >= end):
+            return
+        elif not await _changed_within(served, keepalive_s):
+            yield Batch((), after)
+
+
+async def _changed_within(served: Served, seconds: float) -> bool:
     try:
-        while True:
-            closed, end = served.closed, _end_of(turn)
-            batch = await served.transcript.since(after)
-            if batch.told or batch.after > after:
-                after = batch.after
-                yield _until(batch, end)
-            elif closed or (end is not None and after >= end):
-                return
-            elif changed is None:
-                # Once this waits, nothing can be missed: then there is another look.
-                changed = asyncio.ensure_future(served.transcript.changed())
-                await asyncio.sleep(0)
-            else:
-                await asyncio.wait({changed}, timeout=keepalive_s)
-                if not changed.done():
-                    yield Batch((), after)
-            if changed is not None and changed.done():
-                changed = None
-    finally:
-        if changed is not None:
-            changed.cancel()
+        async with asyncio.timeout(seconds):
+            await served.transcript.changed()
+    except TimeoutError:
+        return False
+    return True
 
 
 class EventStream(Response):

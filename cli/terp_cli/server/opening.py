@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from terp.known_secrets import Secrets
 from terp.opening import build_session
@@ -20,17 +20,13 @@ from terp_cli.server.ground import Ground
 from terp_cli.server.token import TOKEN_VARIABLE, Token
 from terp_cli.server.wishes import Wishes, settings_for
 
-if TYPE_CHECKING:
-    from terp.models.scrubbing import Scrubber
-
 
 @dataclass(frozen=True)
 class Opened:
-    """A session, where it works, and what takes secrets out of its words."""
+    """A session, and where it works."""
 
     session: Session
     cwd: Path
-    scrubber: "Scrubber"
 
 
 class Opener(Protocol):
@@ -79,9 +75,8 @@ class SettingsOpener:
         settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
         folder = new_folder(self._ground.places.sessions)
         cwd = await asyncio.to_thread(self._ground.chosen, wishes.cwd, folder.name)
-        secrets = self._secrets(settings)
-        place = await asyncio.to_thread(new_place, folder, str(cwd), secrets)
-        return await self._opened(settings, place, cwd, secrets, person)
+        place = await asyncio.to_thread(new_place, folder, str(cwd), self._secrets(settings))
+        return await self._opened(settings, place, cwd, person)
 
     async def stored(self, session: str, wishes: Wishes, person: Person) -> Opened:
         """A stored session, with the model that it had unless another one is wished for."""
@@ -93,13 +88,10 @@ class SettingsOpener:
         if not (wishes.model or wishes.profile):
             wishes = replace(wishes, model=header.model)
         settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
-        secrets = self._secrets(settings)
-        place = await asyncio.to_thread(stored_place, folder, secrets)
-        return await self._opened(settings, place, cwd, secrets, person)
+        place = await asyncio.to_thread(stored_place, folder, self._secrets(settings))
+        return await self._opened(settings, place, cwd, person)
 
-    async def _opened(
-        self, settings: Settings, place: Place, cwd: Path, secrets: Secrets, person: Person
-    ) -> Opened:
+    async def _opened(self, settings: Settings, place: Place, cwd: Path, person: Person) -> Opened:
         try:
             session = await build_session(
                 settings,
@@ -116,9 +108,10 @@ class SettingsOpener:
             raise
         for problem in session.equipment.toolbox.problems:
             session.voice.tell(problem)
-        return Opened(session, cwd, secrets.scrubber())
+        return Opened(session, cwd)
 
     def _secrets(self, settings: Settings) -> Secrets:
+        # The session takes them from its place.
         # A new token stands in no variable, and is to be found in no text either.
         environ = {**self._environ, TOKEN_VARIABLE: self._token.reveal()}
         return Secrets(environ, settings, self._api_key)

@@ -155,7 +155,6 @@ class Sessions:
             presence,
             cwd=opened.cwd,
             files=Tree(opened.cwd, self.ground.own),
-            scrubber=opened.scrubber,
             limits=self.limits,
         )
         self._open[served.id] = served

@@ -81,9 +81,16 @@ def checked_settings(sent: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: one is not for clients, or has a wrong value.
     """
-    if problems := _wrong(sent):
+    read = {name: _read(name, value) for name, value in sent.items()}
+    if problems := _wrong(read):
         raise ValueError(" ".join(problems))
-    return sent
+    return read
+
+
+def _read(name: str, value: Any) -> Any:
+    """The value; to JSON Schema 5.0 is a whole number."""
+    is_whole = name in OF_CLIENTS and table(Settings)[name].kind == "whole"
+    return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
 
 
 def _problems(wishes: Wishes) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from terp.models.begun_secrets import begun, begun_block
+from terp.models.begun_secrets import Beginnings, begun, begun_block
 from terp.models.secret_values import written_forms
 
 REDACTED = "[redacted]"
@@ -41,6 +41,8 @@ _JWT = re.compile(rf"{_START}{_JWT_MARK}[\w-]{{8}}", re.ASCII)
 _URL_MARK = "://"
 _URL_PASSWORD = re.compile(r"://[^\s/@:'\"\\{}$<>]*:([^\s/@'\"\\{}$<>]+)@")
 _SHORTEST_SECRET = 8
+# What of a text that goes on later can be cut in two.
+_PARTED_MARKS = (*_MARKS, _JWT_MARK, _URL_MARK)
 # Most text has no word as long as most secrets are, and is then not searched for them.
 _LONG_WORD = 15
 _IN_SHORT_WORDS = ("bearer", "Bearer", "BEARER", "-----BEGIN ")
@@ -78,6 +80,7 @@ class Scrubber:
     temporary: str = ""
     _written: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _short: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _beginnings: Beginnings = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         forms = (form for secret in self.secrets for form in written_forms(secret))
@@ -85,6 +88,7 @@ class Scrubber:
         object.__setattr__(self, "_written", written)
         short = (form for form in written if max(map(len, form.split()), default=0) < _LONG_WORD)
         object.__setattr__(self, "_short", tuple(short))
+        object.__setattr__(self, "_beginnings", Beginnings((*written, *_PARTED_MARKS)))
 
     def redacted(self, text: str) -> str:
         """The text with every secret replaced."""
@@ -109,7 +113,7 @@ class Scrubber:
         """
         first, longest = (max(0, len(text) - most) for most in (_LONGEST_BEGUN, _LONGEST_BLOCK))
         settled = min(
-            first + begun(text[first:], self._written, (*_MARKS, _JWT_MARK, _URL_MARK)),
+            first + begun(text[first:], self._beginnings, _PARTED_MARKS),
             longest + begun_block(text[longest:]),
         )
         if settled == len(text):

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from fastapi import APIRouter
+from fastapi import APIRouter, FastAPI
 
 from terp.kernels.protocol import Kernels
 from terp.known_secrets import Secrets
 from terp.models.protocol import Model
-from terp.models.scrubbing import Scrubber
 from terp.person import Person
 from terp.places import Places
 from terp.session import Session
@@ -33,7 +32,7 @@ from terp_cli.server.opening import Opened
 from terp_cli.server.own_names import OwnNames
 from terp_cli.server.serving import Server
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import Token
+from terp_cli.server.token import TOKEN_VARIABLE, Token
 from terp_cli.server.wishes import Wishes, settings_for
 
 TOKEN = "a-token-of-tests-0123456789"
@@ -50,7 +49,9 @@ class FakeOpener:
     model: Callable[[], Model]
     kernels: Callable[[], Kernels] = EchoKernel
     made: list[Session] = field(default_factory=list)
-    secrets: Secrets = field(default_factory=lambda: Secrets({"A_TOKEN": SECRET}, Settings()))
+    secrets: Secrets = field(
+        default_factory=lambda: Secrets({"A_TOKEN": SECRET, TOKEN_VARIABLE: TOKEN}, Settings())
+    )
 
     async def new(self, wishes: Wishes, person: Person) -> Opened:
         settings_for(wishes, Settings(), lambda _: Settings())
@@ -70,8 +71,9 @@ class FakeOpener:
         session = Session(
             self.model(), self.kernels(), person, folder=place.folder, keeper=place.keeper, system="Be brief."
         )
+        session.equipment.secrets = self.secrets
         self.made.append(session)
-        return Opened(session, cwd, Scrubber(secrets=(SECRET, TOKEN)))
+        return Opened(session, cwd)
 
 
 @dataclass
@@ -79,6 +81,7 @@ class Running:
     """A server that runs, and a client of it that shows the token."""
 
     port: int
+    app: FastAPI
     client: httpx.AsyncClient
     sessions: Sessions
     opener: FakeOpener
@@ -119,7 +122,7 @@ async def serving(
     kernels: Callable[[], Kernels] = EchoKernel,
     model: Callable[[], Model] | None = None,
     limits: ServerLimits | None = None,
-    public: Sequence[str] = (),
+    build: Callable[..., FastAPI] = application,
     host: str = "127.0.0.1",
     also: Callable[[Sessions], APIRouter] = openai_router,
 ) -> AsyncGenerator[Running, None]:
@@ -132,7 +135,7 @@ async def serving(
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]
-        app = application(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append, public=public)
+        app = build(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append)
         app.include_router(also(sessions))
         server = Server(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
@@ -141,7 +144,7 @@ async def serving(
             base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=20, trust_env=False
         ) as client:
             try:
-                yield Running(port, client, sessions, opener, log)
+                yield Running(port, app, client, sessions, opener, log)
             finally:
                 await sessions.aclose()
                 server.should_exit = True

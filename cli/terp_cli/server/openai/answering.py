@@ -163,7 +163,7 @@ class Answer:
     async def _told(self, turn: Turn, keepalive_s: float) -> AsyncGenerator[Record | None, None]:
         """What happens in the turn, without secrets, until it ends or a question waits for the client."""
         served = self.thread.served
-        log, redaction = served.session.log, Redaction(served.scrubber)
+        log, redaction = served.session.log, Redaction(served.session.equipment.scrubber)
         while True:
             over = turn.ended.done() or served.closed
             asked = served.person.is_asked and self._question is not None
