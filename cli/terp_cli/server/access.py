@@ -7,7 +7,7 @@ a page cannot set headers: `{"token": "…"}`. What a route sees has passed all 
 
 import asyncio
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,8 +21,16 @@ POLICY, BUSY = 1008, 1013
 _LONGEST_GREETING = 4_096
 
 
+def nowhere(_: Scope) -> bool:
+    """Not for any request."""
+    return False
+
+
 class Access:
-    """ASGI middleware. `public` are the paths of pages that hold nothing of a session, and need no token."""
+    """ASGI middleware. `public` are the paths of pages that hold nothing of a session, and need no token.
+
+    Requests that are `elsewhere` have another entrance behind this one, which asks for its own key.
+    """
 
     def __init__(
         self,
@@ -32,8 +40,10 @@ class Access:
         token: Token,
         limits: ServerLimits,
         public: Collection[str] = (),
+        elsewhere: Callable[[Scope], bool] = nowhere,
     ) -> None:
         self._app = app
+        self._elsewhere = elsewhere
         self._names = names
         self._token = token
         self._limits = limits
@@ -73,7 +83,9 @@ class Access:
         return None
 
     def _may_be_strange(self, scope: Scope) -> bool:
-        """Whether the token is not needed, or is to come in the first frame."""
+        """Whether the token is not needed, or is to come in the first frame, or asked for behind this."""
+        if self._elsewhere(scope):
+            return True
         if scope["type"] == "websocket":
             return not values(scope, b"authorization")
         return scope["path"] in self._public and scope["method"] in ("GET", "HEAD")
@@ -93,7 +105,7 @@ class Access:
         if refused is not None:
             await receive()
             await _deny(scope, send, refused)
-        elif values(scope, b"authorization"):
+        elif self._elsewhere(scope) or values(scope, b"authorization"):
             await self._app(scope, receive, send)
         elif self._strangers >= self._limits.strangers:
             await receive()

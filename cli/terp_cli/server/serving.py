@@ -18,6 +18,7 @@ from terp.settings import Settings
 from terp.workbench import kernel_options
 from terp_cli.call import Call
 from terp_cli.server.application import application
+from terp_cli.server.compat.serving import address_of, compat_of, opened_by
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.opening import SettingsOpener
@@ -36,11 +37,12 @@ def serve(call: Call) -> int:
     """Serve until a signal ends it; the exit code."""
     settings = call.settings()
     token, is_new = token_of(call.environ)
-    with _listening(call) as listening, ExitStack() as stack:
+    host, port = address_of(call)
+    with _listening(host, port, remote=call.options.allow_remote) as listening, ExitStack() as stack:
         port = int(listening.getsockname()[1])
         folder = call.places.state / "servers"
         file = stack.enter_context(written(token, folder, port)) if is_new else None
-        names = OwnNames(call.options.host, port)
+        names = OwnNames(host, port)
         _announce(call, settings, names, token, file)
         _keep_imports()
         return asyncio.run(_served(call, settings, token, names, listening))
@@ -62,7 +64,8 @@ async def _served(
     )
     sessions = Sessions(opener, ground, limits)
     line = lines_to(_writer(call), quiet=call.options.quiet)
-    app = application(sessions, token, names, limits, log=line)
+    compat = compat_of(call, settings, sessions, token, names.host)
+    app = application(sessions, token, names, limits, log=line, compat=compat)
     # It takes a fifth of a second, in which nothing else would be answered.
     app.openapi()
     server = Server(app, limits)
@@ -108,14 +111,13 @@ class Server(uvicorn.Server):
 
 
 @contextmanager
-def _listening(call: Call) -> Iterator[socket.socket]:
+def _listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
     """The socket of the server.
 
     Raises:
         SettingsError: it is not to be had, or other machines could reach it and nobody asked for that.
     """
-    host, port = call.options.host, call.options.port
-    if not (is_loopback(host) or call.options.allow_remote):
+    if not (is_loopback(host) or remote):
         raise SettingsError(
             [f"--host {host} can be reached from other machines. Add --allow-remote if that is meant."]
         )
@@ -147,7 +149,8 @@ def _announce(call: Call, settings: Settings, names: OwnNames, token: Token, fil
     if file and call.notes.isatty():
         call.tell(f"token: {token.reveal()}")
     call.tell(f"sandbox: {tier}; {confined}{unasked}")
-    call.tell("open: /v1, the native interface; no compatibility mode")
+    for line in opened_by(call, names.host, names.port, unasked=settings.auto_run):
+        call.tell(line)
 
 
 @contextmanager
