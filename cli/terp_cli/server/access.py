@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp_cli.server.failures import Refused, body_of
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.own_names import OwnNames
+from terp_cli.server.own_names import Names
 from terp_cli.server.token import Token
 
 # RFC 6455: a message that goes against the rules of this server; and 1013, "try again later".
@@ -36,7 +36,7 @@ class Access:
         self,
         app: ASGIApp,
         *,
-        names: OwnNames,
+        names: Names,
         token: Token,
         limits: ServerLimits,
         public: Collection[str] = (),

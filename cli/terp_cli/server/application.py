@@ -11,7 +11,7 @@ from terp_cli.server.access import Access, nowhere
 from terp_cli.server.bodies import BYTES, JSON, Bodies
 from terp_cli.server.compat.entrance import KeyNeeded
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.own_names import OwnNames
+from terp_cli.server.own_names import Names
 from terp_cli.server.request_log import Line, RequestLog
 from terp_cli.server.routes import facts, files, questions, results, socket, turns
 from terp_cli.server.routes import sessions as session_routes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def application(
     sessions: Sessions,
     token: Token,
-    names: OwnNames,
+    names: Names,
     limits: ServerLimits,
     *,
     log: Line | None = None,
@@ -55,7 +55,7 @@ def application(
         app.include_router(part.router(sessions))
     elsewhere = compat.entrance.owns if compat else nowhere
     # The last that is added comes first.
-    app.add_middleware(Bodies, limits=limits, types=compat.types if compat else (JSON, BYTES))
+    app.add_middleware(Bodies, limits=limits, types=compat.TYPES if compat else (JSON, BYTES))
     if compat is not None:
         app.add_middleware(KeyNeeded, entrance=compat.entrance, public=public)
     app.add_middleware(Access, names=names, token=token, limits=limits, public=public, elsewhere=elsewhere)

@@ -38,19 +38,17 @@ def serve(call: Call) -> int:
     settings = call.settings()
     token, is_new = token_of(call.environ)
     host, port = address_of(call)
-    with _listening(host, port, remote=call.options.allow_remote) as listening, ExitStack() as stack:
-        port = int(listening.getsockname()[1])
+    with listening(host, port, remote=call.options.allow_remote) as taken, ExitStack() as stack:
+        port = int(taken.getsockname()[1])
         folder = call.places.state / "servers"
         file = stack.enter_context(written(token, folder, port)) if is_new else None
         names = OwnNames(host, port)
         _announce(call, settings, names, token, file)
         _keep_imports()
-        return asyncio.run(_served(call, settings, token, names, listening))
+        return asyncio.run(_served(call, settings, token, names, taken))
 
 
-async def _served(
-    call: Call, settings: Settings, token: Token, names: OwnNames, listening: socket.socket
-) -> int:
+async def _served(call: Call, settings: Settings, token: Token, names: OwnNames, taken: socket.socket) -> int:
     limits = ServerLimits(sessions=call.options.max_sessions, idle_s=call.options.idle_timeout)
     ground = Ground(call.cwd, call.places)
     opener = SettingsOpener(
@@ -75,7 +73,7 @@ async def _served(
         server.should_exit = True
 
     with _logging(line, call, settings, token), call.stopping.watching(end, _nothing):
-        await server.serve(sockets=[listening])
+        await server.serve(sockets=[taken])
     return call.stopping.code or 0
 
 
@@ -111,8 +109,8 @@ class Server(uvicorn.Server):
 
 
 @contextmanager
-def _listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
-    """The socket of the server.
+def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
+    """The socket of a server.
 
     Raises:
         SettingsError: it is not to be had, or other machines could reach it and nobody asked for that.
@@ -123,18 +121,18 @@ def _listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]
         )
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
+        taken = socket.socket(family)
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(address)
         # Before anybody is told where: who comes early waits.
-        listening.listen(_BACKLOG)
+        taken.listen(_BACKLOG)
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or error
         raise SettingsError(
             [f"cannot listen on {host} port {port}: {why}. --port 0 takes a free one."]
         ) from error
-    with listening:
-        yield listening
+    with taken:
+        yield taken
 
 
 def _announce(call: Call, settings: Settings, names: OwnNames, token: Token, file: Path | None) -> None:

@@ -1,5 +1,7 @@
 """The parts of the protocol put together."""
 
+from collections.abc import Callable
+
 from fastapi import FastAPI, WebSocket
 
 from terp.settings import Settings
@@ -9,14 +11,12 @@ from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Feed
 from terp_cli.server.compat.files import Reachable
 from terp_cli.server.compat.opening import Changing, SharedSession
-from terp_cli.server.compat.routes import files_router, router, run_router
+from terp_cli.server.compat.routes import files_router, run_router, settings_router, talk_router
 from terp_cli.server.compat.socket import Connection, Strangers
 from terp_cli.server.compat.variables import Variables
 from terp_cli.server.compat.wanted import Wanted
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
-
-FORM = "multipart/form-data"
 
 
 class Compat:
@@ -26,6 +26,9 @@ class Compat:
     files outside the session's directory.
     """
 
+    TYPES = (JSON, BYTES, "multipart/form-data")
+    """The content types that bodies may have; each route takes one of them."""
+
     def __init__(
         self,
         sessions: Sessions,
@@ -34,10 +37,10 @@ class Compat:
         variables: Variables,
         token: Token,
         *,
-        alone: bool,
+        alone: Callable[[], bool],
         unsafe: bool,
     ) -> None:
-        self.entrance = Entrance(variables, token, alone=alone)
+        self.entrance = Entrance(variables, token, alone)
         self.wanted = Wanted(started, unsafe=unsafe)
         self.feed = Feed(acknowledged=variables.acknowledges)
         self.conversation = Conversation(SharedSession(sessions, self.wanted, changing), self.feed)
@@ -45,11 +48,6 @@ class Compat:
         self.has_run = unsafe and self.has_files
         self._sessions = sessions
         self._reachable = Reachable(sessions.ground, anywhere=unsafe)
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """The content types that bodies may have."""
-        return (JSON, BYTES, *([FORM] if self.has_files else []))
 
     def add_routes(self, app: FastAPI) -> None:
         """Serve the protocol."""
@@ -61,7 +59,8 @@ class Compat:
             limits = self._sessions.limits
             await Connection(socket, self.conversation, self.entrance, strangers, limits).serve()
 
-        app.include_router(router(self.conversation, self.wanted))
+        app.include_router(talk_router(self.conversation))
+        app.include_router(settings_router(self.conversation, self.wanted))
         if self.has_run:
             app.include_router(run_router(self.conversation))
         if self.has_files:

@@ -75,16 +75,37 @@ class Conversation:
         """Go on with other messages; what was said, and code that waits, is forgotten."""
         async with self._taking:
             await self._end_turn()
-            self.messages[:] = [{"role": "user", "content": "", **message} for message in messages]
-            self._said = 0
-            served = self.shared.served
-            if served is not None:
-                served.session.history = ()
+            self.replace(messages)
 
-    async def stop(self) -> None:
-        """End what goes on, and say that it is over."""
+    def replace(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """The same, while nothing goes on."""
+        served = self.shared.served
+        if served is not None:
+            served.session.history = ()
+        self.messages[:] = [{"role": "user", "content": "", **message} for message in messages]
+        self._said = 0
+
+    async def respond(self, *, run_code: bool | None) -> None:
+        """Answer the messages, or with `run_code` run the code that waits; return at the end of that.
+
+        Without it, where that is said, no code of the answer runs.
+
+        Raises:
+            Misplaced, Refused, TerpError: it cannot be done.
+        """
+        self.shared.asks = run_code is False
+        try:
+            async with self._taking:
+                await (self._go() if run_code else self._respond())
+            while self.answering:
+                await self.feed.changed()
+        finally:
+            self.shared.asks = False
+
+    async def end(self) -> None:
+        """End what goes on, or waits, without a word."""
         async with self._taking:
-            await self._stop()
+            await self._end_turn()
 
     async def _act(self) -> None:
         if not self.messages:

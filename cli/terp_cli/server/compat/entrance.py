@@ -1,7 +1,7 @@
 """Who may call what the protocol has: its own key, or the token of the server."""
 
 import hmac
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -16,11 +16,13 @@ _REFUSED = b'{"detail":"Authentication failed"}'
 class Entrance:
     """Decides about the routes that are not of the native interface.
 
-    Without a key any value passes, and none as well; but only where this machine alone can call. Elsewhere
-    the server's token is then the key. The token passes in any case.
+    Without a key any value passes, and none as well; but only where this machine is `alone`, so that nobody
+    else can call. Elsewhere the server's token is then the key. The token passes in any case.
+    `authenticate` can be replaced by what decides about keys otherwise.
     """
 
-    def __init__(self, variables: Variables, token: Token, *, alone: bool) -> None:
+    def __init__(self, variables: Variables, token: Token, alone: Callable[[], bool]) -> None:
+        self.authenticate: Callable[[str], bool] = self._is_key
         self._variables = variables
         self._token = token
         self._alone = alone
@@ -31,27 +33,33 @@ class Entrance:
         return not any(path == native or path.startswith(f"{native}/") for native in _NATIVE)
 
     @property
+    def has_key(self) -> bool:
+        """Whether there is a key besides the token."""
+        return bool(self._variables.key)
+
+    @property
     def asks(self) -> bool:
         """Whether a WebSocket must begin with a key, whatever that is."""
         said = self._variables.says_auth
-        if not self._alone:
+        if not self._alone():
             return True
-        return bool(self._variables.key) if said is None else said
+        return self.has_key if said is None else said
 
     def admits(self, shown: str) -> bool:
         """Whether this is the key."""
-        given, key = shown.encode("utf-8", "surrogatepass"), self._variables.key
-        if self._token.matches(given):
-            return True
-        if not key:
-            return self._alone
-        return hmac.compare_digest(given, key.encode("utf-8", "surrogatepass"))
+        return self._token.matches(shown.encode("utf-8", "surrogatepass")) or self.authenticate(shown)
 
     def admits_request(self, scope: Scope) -> bool:
         """Whether a request shows the key in one of its headers; none is needed to ask whether it lives."""
         if scope["path"] == "/heartbeat":
             return True
         return any(self.admits(key) for key in _shown(scope) or [""])
+
+    def _is_key(self, shown: str) -> bool:
+        key = self._variables.key
+        if not key:
+            return self._alone()
+        return hmac.compare_digest(*(one.encode("utf-8", "surrogatepass") for one in (shown, key)))
 
 
 class KeyNeeded:

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from terp_cli.server.compat.accumulating import Frame
@@ -75,11 +75,25 @@ class Feed:
         at = number - self._first
         return self._frames[at] if at < len(self._frames) else None
 
+    @property
+    def unsent(self) -> Sequence[Frame]:
+        """What waits for those who come next."""
+        return self.since(min(self._left, default=self.last))
+
+    def since(self, number: int) -> Sequence[Frame]:
+        """The frames from a number on."""
+        return self._frames[max(0, number - self._first) :]
+
+    def join(self) -> Reader:
+        """A reader that stays."""
+        reader = Reader(self, self._next_start())
+        self._readers.append(reader)
+        return reader
+
     @contextmanager
     def joined(self) -> Iterator[Reader]:
         """A client reads while the block lasts."""
-        reader = Reader(self, self._next_start())
-        self._readers.append(reader)
+        reader = self.join()
         try:
             yield reader
         finally:

@@ -113,7 +113,7 @@ class Frames:
             case on.CodeProposed(call_id=call_id, language=language, code=code):
                 yield from self._propose(call_id, language, code)
             case on.CodeDeclined(reason=reason):
-                yield from self._note(f"Not run: {reason}") if reason else ()
+                yield from self._note(f"Not run: {reason}") if reason and not self.hushed else ()
             case on.CodeTyped(call_id=call_id):
                 # It is somebody else's, who reads for themselves what comes of it.
                 self._typed = call_id

@@ -14,7 +14,7 @@ from terp_cli.server.failures import Refused
 from terp_cli.server.presence import Presence
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.wishes import Wishes
+from terp_cli.server.wishes import OF_CLIENTS, Wishes
 
 Changing = Callable[[Session, Settings, Settings], Awaitable[None]]
 """Lets a session that goes on take other settings."""
@@ -29,6 +29,8 @@ class SharedSession:
     def __init__(self, sessions: Sessions, wanted: Wanted, changing: Changing) -> None:
         self.listening: Listening | None = None
         self.person: WirePerson | None = None
+        self.asks = False
+        """Whether code waits for a `go` whatever the settings say."""
         self._show: Callable[[list[Frame]], None] | None = None
         self._began: Callable[[str], None] | None = None
         self._sessions = sessions
@@ -53,7 +55,7 @@ class SharedSession:
     @property
     def unasked(self) -> bool:
         """Whether code runs without a `go`."""
-        return self._wanted.settings.auto_run
+        return self._wanted.settings.auto_run and not self.asks
 
     async def opened(self) -> Listening:
         """The session, opened now unless it is.
@@ -92,7 +94,11 @@ class SharedSession:
                 self._following.close()
 
     async def _open(self) -> Served:
-        wishes = Wishes(asked=True)
+        now, started = self._wanted.settings, self._started
+        pairs = ((name, getattr(now, name), getattr(started, name)) for name in OF_CLIENTS)
+        differing = {name: value for name, value, before in pairs if value != before}
+        wishes = Wishes(model=now.model if now.model != started.model else "", settings=differing, asked=True)
+        self._applied = now
         if self._id:
             try:
                 return await self._sessions.resume(self._id, wishes, self._person)
@@ -108,7 +114,7 @@ class SharedSession:
     def _listen(self, served: Served) -> None:
         if self.listening is not None:
             self.listening.stop()
-        self._id, self._applied = served.id, self._started
+        self._id = served.id
         confinement = served.session.equipment.confinement
         if confinement is not None:
             confinement.unasked = lambda: self.unasked

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -58,7 +59,7 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 def _add_call(told: list[Message], message: Mapping[str, Any]) -> None:
     arguments = json.dumps({"language": message.get("format") or "python", "code": text_of(message)})
-    call = ToolCall(f"call_{len(told)}", NAME, arguments)
+    call = ToolCall(f"call_{secrets.token_hex(8)}", NAME, arguments)
     said = told.pop().text if told and _only_said(told[-1]) else ""
     told += [Assistant(said, (call,)), Result(call.id, _NOT_RUN)]
 

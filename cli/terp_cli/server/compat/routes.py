@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.datastructures import UploadFile
 
+from terp_cli.server.bodies import JSON
 from terp_cli.server.compat.accumulating import Misplaced
 from terp_cli.server.compat.conversation import Conversation
 from terp_cli.server.compat.files import Reachable
@@ -21,8 +22,8 @@ _PIECE = 256 * 1024
 SUCCESS = {"status": "success"}
 
 
-def router(conversation: Conversation, wanted: Wanted) -> APIRouter:
-    """The routes that are always there."""
+def talk_router(conversation: Conversation) -> APIRouter:
+    """Frames, and whether the server lives."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.get("/heartbeat")
@@ -37,7 +38,16 @@ def router(conversation: Conversation, wanted: Wanted) -> APIRouter:
             await conversation.take(await body_of(request))
         except Misplaced as error:
             return failure(400, str(error))
+        except Rejected as rejected:
+            return failure(rejected.status, str(rejected))
         return JSONResponse(SUCCESS)
+
+    return routes
+
+
+def settings_router(conversation: Conversation, wanted: Wanted) -> APIRouter:
+    """Settings, of which the messages are one."""
+    routes = APIRouter(include_in_schema=False)
 
     @routes.post("/settings")
     async def change(request: Request) -> Response:
@@ -120,8 +130,10 @@ async def body_of(request: Request) -> dict[str, Any]:
     """The object that a request sends.
 
     Raises:
-        Rejected: it sends something else.
+        Rejected: it sends something else, or does not call it JSON.
     """
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise Rejected(415, f"The body must be {JSON}.")
     try:
         sent = json.loads(await request.body())
     except (ValueError, RecursionError):

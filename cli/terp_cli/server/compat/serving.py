@@ -38,8 +38,15 @@ def compat_of(call: Call, settings: Settings, sessions: Sessions, token: Token, 
     """The protocol, if it is to be served."""
     if not call.options.compat:
         return None
-    variables, alone, unsafe = Variables(call.environ), is_loopback(host), call.options.compat_unsafe
-    return Compat(sessions, settings, changing_of(call), variables, token, alone=alone, unsafe=unsafe)
+    return Compat(
+        sessions,
+        settings,
+        changing_of(call),
+        Variables(call.environ),
+        token,
+        alone=lambda: is_loopback(host),
+        unsafe=call.options.compat_unsafe,
+    )
 
 
 def changing_of(call: Call) -> Changing:

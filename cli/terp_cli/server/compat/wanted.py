@@ -68,8 +68,8 @@ class Wanted:
     def __init__(self, started: Settings, *, unsafe: bool) -> None:
         self.settings = started
         self._may_run_unasked = unsafe or started.auto_run
-        self._kept = dict(_WITHOUT_EFFECT)
-        self._computer = dict(_COMPUTER)
+        self.kept = dict(_WITHOUT_EFFECT)
+        self.computer = dict(_COMPUTER)
 
     def read(self, name: str) -> Any:
         """The value of a setting.
@@ -83,9 +83,9 @@ class Wanted:
             return self.settings.auto_run
         if name in _TOP:
             return getattr(self.settings, _TOP[name])
-        if name not in self._kept:
+        if name not in self.kept:
             raise Rejected(404, "Setting not found")
-        return self._kept[name]
+        return self.kept[name]
 
     def change(self, sent: Mapping[str, Any]) -> None:
         """Take all that is sent, or nothing of it.
@@ -93,7 +93,7 @@ class Wanted:
         Raises:
             Rejected: a setting is unknown, not for clients, or has a wrong value.
         """
-        changed, kept, computer = self.settings, dict(self._kept), dict(self._computer)
+        changed, kept, computer = self.settings, dict(self.kept), dict(self.computer)
         for name, value in sent.items():
             if name == "llm":
                 changed = self._with_llm(changed, _group(name, value))
@@ -107,7 +107,9 @@ class Wanted:
                 kept[name] = value
             else:
                 raise Rejected(404, f"Setting {name[:80]} not found")
-        self.settings, self._kept, self._computer = changed, kept, computer
+        self.settings = changed
+        self.kept.update(kept)
+        self.computer.update(computer)
 
     def _with_auto_run(self, settings: Settings, value: Any) -> Settings:
         if value is True and not (self._may_run_unasked or settings.auto_run):

@@ -13,7 +13,6 @@ import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
 from terp.kernels.protocol import Kernels
-from terp.models.protocol import Model
 from terp.session import Session
 from terp.settings import Settings
 from terp.testing import EchoKernel, Scripted, ScriptedModel
@@ -120,24 +119,23 @@ async def speaking(
     *replies: Scripted,
     auto_run: bool = True,
     kernels: Callable[[], Kernels] = EchoKernel,
-    model: Callable[[], Model] | None = None,
     unsafe: bool = False,
     alone: bool = True,
     limits: ServerLimits | None = None,
-    **environ: str,
+    environ: Mapping[str, str] | None = None,
 ) -> AsyncGenerator[Speaking, None]:
     """A server whose one conversation is answered with `replies`."""
     limits = limits or ServerLimits(patience_s=30.0)
-    opener = FakeOpener(ground(folder), model or (lambda: ScriptedModel(*replies)), kernels)
+    opener = FakeOpener(ground(folder), lambda: ScriptedModel(*replies), kernels)
     sessions = Sessions(opener, opener.ground, limits)
     changes: list[tuple[Settings, Settings]] = []
 
     async def changing(_: Session, before: Settings, after: Settings) -> None:
         changes.append((before, after))
 
-    variables, token = Variables(environ), Token(TOKEN)
+    variables, token = Variables(environ or {}), Token(TOKEN)
     settings = Settings(auto_run=auto_run)
-    compat = Compat(sessions, settings, changing, variables, token, alone=alone, unsafe=unsafe)
+    compat = Compat(sessions, settings, changing, variables, token, alone=lambda: alone, unsafe=unsafe)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()

@@ -40,8 +40,9 @@ async def test_messages_come_with_and_without_a_type_in_their_frames(tmp_path: P
 async def test_an_answer_with_code_is_the_recorded_sequence_of_frames(tmp_path: Path) -> None:
     """C3"""
     kernel = EchoKernel({"print(6*7)": [Text("stdout", "42\n")]})
-    replies = [["Let me run it. ", call("print(6*7)")], "It is 42."]
-    async with talking(tmp_path, *replies, kernels=lambda: kernel) as client:
+    async with talking(
+        tmp_path, ["Let me run it. ", call("print(6*7)")], "It is 42.", kernels=lambda: kernel
+    ) as client:
         frames = await client.answer("6*7?")
     assert frames == [
         *message("Let me run it. "),
