@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -34,6 +35,8 @@ class Server:
         self._token = token
         self._limits = limits
         self._running: Serving | None = None
+        self.listens = threading.Event()
+        """Set while `run` takes connections, for programs that call it in a thread."""
 
     @property
     def host(self) -> str:
@@ -84,9 +87,14 @@ class Server:
         if self._running is not None:
             self._running.should_exit = True
 
+    async def aclose(self) -> None:
+        """Save and close the session, where it was used without `run`."""
+        await self._sessions.aclose()
+
     async def _serve(self, taken: socket) -> None:
         self.port = int(taken.getsockname()[1])
         self._say_where()
+        self.listens.set()
         self._running = Serving(self.app, self._limits)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -96,7 +104,8 @@ class Server:
         try:
             await self._running.serve(sockets=[taken])
         finally:
-            await self._sessions.aclose()
+            self.listens.clear()
+            await self.aclose()
 
     def _say_where(self) -> None:
         host = f"[{self.host}]" if ":" in self.host else self.host

@@ -119,19 +119,19 @@ def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
         raise SettingsError(
             [f"--host {host} can be reached from other machines. Add --allow-remote if that is meant."]
         )
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        taken = socket.socket(family)
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(address)
-        # Before anybody is told where: who comes early waits.
-        taken.listen(_BACKLOG)
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise SettingsError(
-            [f"cannot listen on {host} port {port}: {why}. --port 0 takes a free one."]
-        ) from error
-    with taken:
+    with ExitStack() as closing:
+        try:
+            family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            taken = closing.enter_context(socket.socket(family))
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            taken.bind(address)
+            # Before anybody is told where: who comes early waits.
+            taken.listen(_BACKLOG)
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise SettingsError(
+                [f"cannot listen on {host} port {port}: {why}. --port 0 takes a free one."]
+            ) from error
         yield taken
 
 
