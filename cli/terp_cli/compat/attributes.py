@@ -28,10 +28,10 @@ class _Kept:
         self._name = name
 
     def __get__(self, group: Any, _: type | None = None) -> Any:
-        return self if group is None else group.wanted.kept[self._name]
+        return self if group is None else group.kept[self._name]
 
     def __set__(self, group: Any, value: Any) -> None:
-        group.wanted.kept[self._name] = value
+        group.kept[self._name] = value
 
 
 class Top:
@@ -59,6 +59,7 @@ class Top:
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
+        self.kept = wanted.kept
 
 
 class Llm:
@@ -82,5 +83,11 @@ class Llm:
 class Computer:
     """What is said of the machine; without effect here."""
 
+    emit_images = _Kept()
+    import_computer_api = _Kept()
+    import_skills = _Kept()
+    offline = _Kept()
+    verbose = _Kept()
+
     def __init__(self, wanted: Wanted) -> None:
-        self.__dict__ = wanted.computer
+        self.kept = wanted.computer

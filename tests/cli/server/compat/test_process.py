@@ -152,14 +152,10 @@ display(Image(data=bytes.fromhex(
 
 def test_the_sample_of_the_documentation_works(terp: Terp) -> None:
     """C28"""
-    script = [
-        ["Let me run it. ", Call("python", "print(6*7)")],
-        "It is 42.",
-        Call("python", PICTURE),
-        "Seen.",
-    ]
     with (
-        Loopback(script) as model,
+        Loopback(
+            [["Let me run it. ", Call("python", "print(6*7)")], "It is 42.", Call("python", PICTURE), "Seen."]
+        ) as model,
         started(terp, *to(model), "-y") as (_, lines),
         connected(lines) as client,
     ):
