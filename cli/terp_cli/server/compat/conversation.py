@@ -144,7 +144,7 @@ class Conversation:
     async def _run_own(self, message: Message) -> None:
         """Run code that a client has sent, before the model is asked."""
         language, code = str(message.get("format") or "python"), text_of(message)
-        listening = await self.shared.opened()
+        listening = await self._opened()
         prompt, attachments = await self._before(listening, self.messages[self._said : -1])
         self._expect(listening, code)
         asked = partial(turn_with, prompt=prompt or _RUN_THIS, attachments=attachments)
@@ -153,6 +153,7 @@ class Conversation:
     async def _respond(self) -> None:
         """Have what was sent since the last answer answered."""
         await self._end_turn()
+        listening = await self._opened()
         new = self.messages[self._said :]
         if not new:
             raise Misplaced("Nothing was asked.")
@@ -160,10 +161,16 @@ class Conversation:
             # It waits for a `go`, unless nobody wants to be asked.
             await (self._go() if self.shared.unasked else self._stop())
             return
-        listening = await self.shared.opened()
         prompt, attachments = await self._before(listening, new)
         self._expect(listening, "")
         await self._ask(listening, partial(Session.turn, prompt=prompt, attachments=attachments))
+
+    async def _opened(self) -> Listening:
+        """The session; one that knows nothing is told all."""
+        listening = await self.shared.opened()
+        if not listening.served.session.history:
+            self._said = 0
+        return listening
 
     async def _before(
         self, listening: Listening, new: Sequence[Message]

@@ -51,6 +51,11 @@ class Feed:
         """How many frames there ever were."""
         return self._first + len(self._frames)
 
+    @property
+    def readers(self) -> int:
+        """How many read now."""
+        return len(self._readers)
+
     def add(self, frames: Iterable[Frame], *, keep: bool = True) -> None:
         """More frames; without `keep` only for those that are there."""
         if not (keep or self._readers):

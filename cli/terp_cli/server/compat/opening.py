@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from terp.session import Session
 from terp.settings import Settings
@@ -39,7 +39,7 @@ class SharedSession:
         self._started = self._applied = wanted.settings
         self._id = ""
         self._connected = 0
-        self._following = ExitStack()
+        self._following: AbstractContextManager[None] | None = None
         self._opening = asyncio.Lock()
 
     def tell(self, show: Callable[[list[Frame]], None], began: Callable[[str], None]) -> None:
@@ -91,7 +91,7 @@ class SharedSession:
         finally:
             self._connected -= 1
             if not self._connected:
-                self._following.close()
+                self._leave()
 
     async def _open(self) -> Served:
         now, started = self._wanted.settings, self._started
@@ -101,10 +101,14 @@ class SharedSession:
         self._applied = now
         if self._id:
             try:
-                return await self._sessions.resume(self._id, wishes, self._person)
+                served = await self._sessions.resume(self._id, wishes, self._person)
             except Refused as refused:
                 if refused.status != 404:
                     raise
+            else:
+                # Somebody else may have opened it before, and then answers for its code.
+                if served.person is self.person:
+                    return served
         return await self._sessions.new(wishes, self._person)
 
     def _person(self, presence: Presence) -> WirePerson:
@@ -121,13 +125,19 @@ class SharedSession:
         assert self._show
         assert self._began
         self.listening = Listening(served, self._show, self._began)
-        self._following.close()
+        self._leave()
         self._follow()
 
     def _follow(self) -> None:
         served = self.served
-        if self._connected and served is not None and not served.presence.following:
-            self._following.enter_context(served.presence.follows())
+        if self._connected and served is not None and self._following is None:
+            self._following = served.presence.follows()
+            self._following.__enter__()
+
+    def _leave(self) -> None:
+        following, self._following = self._following, None
+        if following is not None:
+            following.__exit__(None, None, None)
 
     def _pause(self) -> None:
         assert self.listening is not None

@@ -54,7 +54,8 @@ def text_of(message: Mapping[str, Any]) -> str:
         return f"[{type_}: {content}]"
     if type_ in ("image", "audio"):
         return f"[{type_}: {message.get('format', '')}, {len(str(content)):,} characters]"
-    return content if isinstance(content, str) else json.dumps(content)
+    # JSON can hold half of a surrogate pair, which no provider takes.
+    return content.encode(errors="replace").decode() if isinstance(content, str) else json.dumps(content)
 
 
 def _add_call(told: list[Message], message: Mapping[str, Any]) -> None:

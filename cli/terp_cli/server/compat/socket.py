@@ -8,7 +8,7 @@ from starlette.types import Message
 from starlette.websockets import WebSocket
 
 from terp.errors import TerpError
-from terp_cli.server.access import POLICY, values
+from terp_cli.server.access import BUSY, POLICY, values
 from terp_cli.server.compat.accumulating import Frame, Misplaced
 from terp_cli.server.compat.conversation import Conversation
 from terp_cli.server.compat.entrance import Entrance
@@ -54,6 +54,9 @@ class Connection:
         await self._socket.accept()
         if not await self._introduced():
             await self._socket.close(POLICY, "no key")
+            return
+        if self._conversation.feed.readers >= self._limits.watchers:
+            await self._socket.close(BUSY, "too many clients")
             return
         with self._conversation.shared.attended(), self._conversation.feed.joined() as reader:
             taking = asyncio.ensure_future(self._take())

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from terp.messages import Assistant, Result, User
+from terp.messages import Assistant, Image, Message, Result, User
+from terp.models.protocol import Model
 from terp.outputs import Display, RunItem, Text
-from terp.testing import EchoKernel, call
+from terp.testing import EchoKernel, ScriptedModel, call
 from tests.cli.server.compat.speaking import (
     COMPLETE,
     INSECURE,
@@ -19,6 +20,7 @@ from tests.cli.server.compat.speaking import (
     message,
     speaking,
 )
+from tests.cli.server.compat.test_past import PNG
 from tests.cli.server.serving import TOKEN
 
 FORM = {"file": ("a.txt", b"content")}
@@ -289,4 +291,76 @@ async def test_the_heartbeat_answers_while_code_runs(tmp_path: Path) -> None:
         await client.command("stop")
         await client.until()
         await running
+    assert alive.json() == {"status": "alive"}
+
+
+async def test_a_session_that_was_closed_is_opened_again_with_what_was_said(tmp_path: Path) -> None:
+    """C15"""
+    async with speaking(tmp_path, "one", "two") as server, server.client() as client:
+        await client.answer("first")
+        [served] = server.sessions.open
+        await server.sessions.close(served.id)
+        again = await client.answer("second")
+        model = server.opener.made[1].model
+    assert again == [*message("one"), COMPLETE]
+    assert [type(one) for one in asked_of(model)] == [User, Assistant, User]
+
+
+async def test_a_session_that_was_removed_is_made_anew_and_told_what_was_said(tmp_path: Path) -> None:
+    """C15"""
+    async with speaking(tmp_path, "one", "two") as server, server.client() as client:
+        await client.answer("first")
+        [served] = server.sessions.open
+        await server.sessions.delete(served.id)
+        await client.answer("second")
+        model = server.opener.made[1].model
+    assert asked_of(model) == [User("first"), Assistant("one"), User("second")]
+
+
+def asked_of(model: Model) -> list[Message]:
+    """What the first request told a model, without the system prompt."""
+    assert isinstance(model, ScriptedModel)
+    return model.requests[0][1:]
+
+
+async def test_sound_is_kept_as_a_file_that_code_can_read(tmp_path: Path) -> None:
+    """C25"""
+    head = {"role": "user", "type": "audio", "format": "bytes.raw"}
+    async with speaking(tmp_path, "ok") as server, server.client() as client:
+        await client.send({**head, "start": True}, b"RIFF", b"data", {**head, "end": True})
+        frames = joined(await client.until())
+        [asked] = server.model.requests
+        [served] = server.sessions.open
+        kept = (served.cwd / "sound-1.wav").read_bytes()
+        messages = await server.setting("messages")
+    assert (frames, kept) == ([*message("ok"), COMPLETE], b"RIFFdata")
+    assert asked[1:] == [User("[audio: sound-1.wav]")]
+    assert messages[0]["content"] == "[8 bytes]"
+
+
+async def test_a_message_of_several_parts_is_one_question(tmp_path: Path) -> None:
+    """C25"""
+    async with speaking(tmp_path, "ok") as server, server.client() as client:
+        await client.send(
+            {"role": "user", "start": True},
+            {"role": "user", "type": "message", "content": "what is in it?"},
+            {"role": "user", "type": "file", "format": "path", "content": "/data/a.csv"},
+            {"role": "user", "type": "image", "format": "base64.png", "content": PNG},
+            {"role": "user", "end": True},
+        )
+        await client.until()
+        [asked] = server.model.requests
+    note = "[Attachment: picture 1] image/png, 70 bytes."
+    picture = Image("image/png", PNG)
+    assert asked[1:] == [User(f"what is in it?\n\n[file: /data/a.csv]\n\n{note}", (picture,))]
+
+
+async def test_the_heartbeat_answers_while_an_answer_is_stopped(tmp_path: Path) -> None:
+    """C23"""
+    async with speaking(tmp_path, call(EchoKernel.ENDLESS)) as server, server.client() as client:
+        await client.ask("loop")
+        await client.until({"format": "active_line"})
+        async with asyncio.timeout(5):
+            _, alive = await asyncio.gather(client.command("stop"), server.http.get("/heartbeat"))
+            await client.until()
     assert alive.json() == {"status": "alive"}
