@@ -212,6 +212,7 @@ class Conversation:
         await listening.served.session.idle()
         listening.catch_up()
         listening.frames.hushed = listening.frames.answering = False
+        self.feed.wake()
 
     def _decline(self, listening: Listening) -> bool:
         """Whether code waited, which is not going to run now."""

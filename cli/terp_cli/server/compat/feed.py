@@ -64,6 +64,10 @@ class Feed:
             self._left.append(self.last)
         for frame in frames:
             self._frames.append({**frame, "id": _new_id()} if self.acknowledged else frame)
+        self.wake()
+
+    def wake(self) -> None:
+        """Let everyone who waits look again."""
         waiting, self._waiting = self._waiting, []
         for future in waiting:
             if not future.done():
@@ -107,7 +111,7 @@ class Feed:
                 self._left.append(reader.at)
 
     async def changed(self) -> None:
-        """Return after the next `add`."""
+        """Return after the next `add` or `wake`."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
         await future
