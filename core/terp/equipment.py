@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from terp.rules.deciding import Rules
 from terp.tools.toolbox import Toolbox
@@ -27,6 +27,10 @@ class Equipment:
     somebody else. `briefing` makes the system prompt of settings. `secrets` are written down by nothing. The
     functions of `toolbox` and `servers` are in the Python kernel, and run when the model calls them as tools,
     by one of the names in `functions`. `rules` decide about code before the person is asked.
+
+    `outside` are tools, by name and in OpenAI's form, that whoever asks runs themselves: the model is offered
+    them too, and a reply that calls one ends its turn. In the session's `history` the call has a result then
+    that says it did not run; with the true one in its place the session can `go_on`.
     """
 
     pythons: "PythonChoice | None" = None
@@ -39,6 +43,7 @@ class Equipment:
     secrets: "Secrets | None" = None
     functions: Mapping[str, str] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
+    outside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def scrubber(self) -> "Scrubber":
         """What takes them out of text; without any known ones, what looks like one."""

@@ -13,7 +13,9 @@ from terp.errors import SettingsError
 from terp_cli.compat.late import LateNames
 from terp_cli.server.application import application
 from terp_cli.server.compat.compat import Compat
+from terp_cli.server.compat.stateful import stateful_of
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.openai import routes as openai
 from terp_cli.server.serving import Server as Serving
 from terp_cli.server.serving import listening
 from terp_cli.server.sessions import Sessions
@@ -29,6 +31,7 @@ class Server:
         self, compat: Compat, sessions: Sessions, names: LateNames, token: Token, limits: ServerLimits
     ) -> None:
         self.app = application(sessions, token, names, limits, compat=compat)
+        self.app.include_router(openai.router(sessions, stateful=stateful_of(compat)))
         self._compat = compat
         self._sessions = sessions
         self._names = names

@@ -19,8 +19,11 @@ from terp.workbench import kernel_options
 from terp_cli.call import Call
 from terp_cli.server.application import application
 from terp_cli.server.compat.serving import address_of, compat_of, opened_by
+from terp_cli.server.compat.stateful import stateful_of
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.openai import routes as openai
+from terp_cli.server.openai.embedding import Embedder
 from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.own_names import OwnNames, is_loopback
 from terp_cli.server.request_log import JsonLines, Line, lines_to
@@ -64,6 +67,9 @@ async def _served(call: Call, settings: Settings, token: Token, names: OwnNames,
     line = lines_to(_writer(call), quiet=call.options.quiet)
     compat = compat_of(call, settings, sessions, token, names.host)
     app = application(sessions, token, names, limits, log=line, compat=compat)
+    embedder = Embedder(settings, call.environ, call.options.api_key)
+    stateful = stateful_of(compat) if compat else None
+    app.include_router(openai.router(sessions, model=settings.model, embed=embedder, stateful=stateful))
     # It takes a fifth of a second, in which nothing else would be answered.
     app.openapi()
     server = Server(app, limits)

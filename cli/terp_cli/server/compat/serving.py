@@ -62,15 +62,15 @@ def changing_of(call: Call) -> Changing:
 def opened_by(call: Call, host: str, port: int, *, unasked: bool) -> Iterator[str]:
     """What is open to whom, a line each."""
     if not call.options.compat:
-        yield "open: /v1, the native interface; no compatibility mode"
+        yield "open: /v1, the native interface and OpenAI's; no compatibility mode"
         return
     variables = Variables(call.environ)
-    yield "open: /v1, the native interface"
+    yield "open: /v1, the native interface and OpenAI's"
     who = "any program of this machine, with any key or none" if is_loopback(host) else "who has the token"
     if variables.key:
         who = "who has the key of INTERPRETER_API_KEY"
     asked = "runs unasked (auto_run)" if unasked else "waits for their go"
-    yield f"open: Open Interpreter's protocol (--compat), to {who}; code {asked}"
+    yield f"open: Open Interpreter's protocol and /openai (--compat), to {who}; code {asked}"
     if call.options.compat_unsafe:
         yield "open: auto_run over the wire (--compat-unsafe): clients may let code run unasked"
     if variables.has_insecure_routes:

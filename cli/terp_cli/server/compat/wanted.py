@@ -67,7 +67,7 @@ class Wanted:
 
     def __init__(self, started: Settings, *, unsafe: bool) -> None:
         self.settings = started
-        self._may_run_unasked = unsafe or started.auto_run
+        self.may_run_unasked = unsafe or started.auto_run
         self.kept = dict(_WITHOUT_EFFECT)
         self.computer = dict(_COMPUTER)
 
@@ -112,7 +112,7 @@ class Wanted:
         self.computer.update(computer)
 
     def _with_auto_run(self, settings: Settings, value: Any) -> Settings:
-        if value is True and not (self._may_run_unasked or settings.auto_run):
+        if value is True and not (self.may_run_unasked or settings.auto_run):
             raise Rejected(
                 403, "auto_run over the wire needs a server that was started with --compat-unsafe."
             )

@@ -18,8 +18,10 @@ from terp.settings import Settings
 from terp.testing import EchoKernel, Scripted, ScriptedModel
 from terp_cli.server.application import application
 from terp_cli.server.compat.compat import Compat
+from terp_cli.server.compat.stateful import stateful_of
 from terp_cli.server.compat.variables import Variables
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.openai import routes as openai
 from terp_cli.server.own_names import OwnNames
 from terp_cli.server.serving import Server
 from terp_cli.server.sessions import Sessions
@@ -141,6 +143,7 @@ async def speaking(
         listening.listen()
         port = listening.getsockname()[1]
         app = application(sessions, token, OwnNames("127.0.0.1", port), limits, compat=compat)
+        app.include_router(openai.router(sessions, stateful=stateful_of(compat)))
         server = Server(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         base = f"http://127.0.0.1:{port}"

@@ -74,9 +74,9 @@ def test_it_says_what_it_opens(terp: Terp) -> None:
     with started(terp) as (_, lines):
         pass
     assert [re.sub(r"\d{4,}", "N", line) for line in lines[3:]] == [
-        "terp: open: /v1, the native interface\n",
-        "terp: open: Open Interpreter's protocol (--compat), to any program of this machine, with any key or "
-        "none; code waits for their go\n",
+        "terp: open: /v1, the native interface and OpenAI's\n",
+        "terp: open: Open Interpreter's protocol and /openai (--compat), to any program of this machine, "
+        "with any key or none; code waits for their go\n",
         "terp: Server will run at http://127.0.0.1:N\n",
     ]
 
@@ -87,8 +87,8 @@ def test_it_says_what_unsafe_opens(terp: Terp) -> None:
     with started(terp, "--compat-unsafe", "-y", **environ) as (_, lines):
         pass
     assert lines[4:7] == [
-        "terp: open: Open Interpreter's protocol (--compat), to who has the key of INTERPRETER_API_KEY; code "
-        "runs unasked (auto_run)\n",
+        "terp: open: Open Interpreter's protocol and /openai (--compat), to who has the key of "
+        "INTERPRETER_API_KEY; code runs unasked (auto_run)\n",
         "terp: open: auto_run over the wire (--compat-unsafe): clients may let code run unasked\n",
         "terp: open: /run, code that is never asked about; /upload to any file, /download of this directory "
         "(INTERPRETER_INSECURE_ROUTES)\n",
