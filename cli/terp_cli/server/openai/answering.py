@@ -7,14 +7,17 @@ next request, which answers it.
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from terp import tool
 from terp.errors import SessionError, StopReason
 from terp.events import CodeStarted, Event, ReasoningDelta, TurnFinished, UsageReported
+from terp.fencing import quoted
 from terp.log import Record
 from terp.messages import Assistant, Attachment, Image, Message, Result, ToolCall
 from terp.session import Session
+from terp.until import loop as until
 from terp_cli.server.failures import Refused
 from terp_cli.server.openai import exchange
 from terp_cli.server.openai.markdown import Markdown
@@ -194,7 +197,7 @@ class Answer:
         self._check(self._finished)
         if self._finished.error:
             told = f"{self._finished.error} {self._finished.remedy}".rstrip()
-            yield Words(self.markdown.block(f"> {served.scrubber.redacted(told)}"))
+            yield Words(self.markdown.block(quoted(served.scrubber.redacted(told))))
         calls = calls_left(served.session.history, self.said.tools)
         if calls:
             yield Ended("tool_calls", calls)
@@ -231,13 +234,15 @@ class _Asked:
             session.history = with_results([*session.history, *self.past], new.results)
         if not new.has_words:
             return session.go_on()
-        return session.turn(new.text, [_attached(at, image) for at, image in enumerate(new.images, 1)])
+        pictures = [_attached(at, image) for at, image in enumerate(new.images, 1)]
+        return until.ask(session, new.text, pictures)
 
 
 def calls_left(messages: Sequence[Message], tools: Mapping[str, object]) -> Sequence[ToolCall]:
     """The calls of the client's tools in the last reply."""
     last = next((one for one in reversed(messages) if isinstance(one, Assistant)), None)
-    return [call for call in last.calls if call.name in tools] if last else []
+    named = [replace(call, name=tool.plain_name(call.name)) for call in (last.calls if last else ())]
+    return [call for call in named if call.name in tools]
 
 
 def _end(turn: Turn, last: int) -> int:

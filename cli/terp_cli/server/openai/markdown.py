@@ -8,6 +8,8 @@ from typing import assert_never
 from terp.events import (
     Answered,
     Asked,
+    CheckFinished,
+    CheckStarted,
     CodeCompared,
     CodeDeclined,
     CodeDelta,
@@ -38,6 +40,7 @@ from terp.fencing import fenced, quoted
 from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp.plain import Lines
 from terp.tracebacks import readable
+from terp_cli import check_words
 
 _CLOSING = re.compile(r"^ {0,3}(`{3,})[ \t]*$", re.MULTILINE)
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"})
@@ -84,12 +87,8 @@ class Markdown:
                 yield from self._closed()
                 if note or status not in ("ok", "error"):
                     yield from self._block(quoted(note or f"The run ended: {status}."))
-            case CodeDeclined(reason=reason):
-                yield from self._closed()
-                yield from self._block(quoted(f"Not run: {reason}" if reason else "Not run."))
-            case Noticed(text=text, remedy=remedy):
-                yield from self._closed()
-                yield from self._block(quoted(f"{text} {remedy}".rstrip()))
+            case CodeDeclined() | Noticed() | CheckStarted() | CheckFinished():
+                yield from self._remark(event)
             case ModelRetrying():
                 # What came of the reply cannot be taken back: the next one begins apart from it.
                 self._apart = self.begun
@@ -103,6 +102,12 @@ class Markdown:
                 return
             case _:
                 assert_never(event)
+
+    def _remark(self, event: CodeDeclined | Noticed | CheckStarted | CheckFinished) -> Iterator[str]:
+        if isinstance(event, CheckFinished) and event.output.strip():
+            yield from self._console(f"{event.output.rstrip()}\n")
+        yield from self._closed()
+        yield from self._block(quoted(_remarked(event)))
 
     def _output(self, output: Output) -> Iterator[str]:
         match output:
@@ -170,3 +175,16 @@ class Markdown:
     def _wrote(self, text: str) -> str:
         self._end = (self._end + text)[-2:]
         return text
+
+
+def _remarked(event: CodeDeclined | Noticed | CheckStarted | CheckFinished) -> str:
+    """What a person must know beside the answer."""
+    match event:
+        case CodeDeclined(reason=reason):
+            return f"Not run: {reason}" if reason else "Not run."
+        case Noticed(text=text, remedy=remedy):
+            return f"{text} {remedy}".rstrip()
+        case CheckStarted():
+            return check_words.started(event)
+        case CheckFinished():
+            return check_words.finished(event)

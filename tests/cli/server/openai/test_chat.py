@@ -9,7 +9,7 @@ import openai
 import pytest
 
 from terp.errors import AuthFailed, RateLimited, RequestRejected, Unavailable
-from terp.messages import Assistant
+from terp.messages import Assistant, ToolCall
 from terp.models.protocol import Chunk, Reasoning, Replied, Usage
 from terp.outputs import Display, Error, RunEnded, Text
 from terp.testing import EchoKernel, Part, ScriptedModel, call
@@ -291,6 +291,13 @@ async def test_what_failed_can_be_said_again_in_the_same_session(tmp_path: Path)
             await said(client, user("a"), assistant(first), user("b"))
         assert await said(client, user("a"), assistant(first), user("b")) == "two"
         assert [past.prompt for past in server.opener.made[0].turns] == ["a", "b"]
+
+
+async def test_why_a_turn_stopped_early_is_told(tmp_path: Path) -> None:
+    reply = ToolCall("", "nothing_like_it", "{}")
+    async with serving(tmp_path, *[reply] * 9) as server, openai_client(server) as client:
+        answer = await said(client, user("go"))
+    assert answer.startswith("> The model's calls could not be understood")
 
 
 async def test_a_client_that_leaves_stops_the_turn(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from terp.events import (
+    CheckFinished,
+    CheckStarted,
     CodeDeclined,
     CodeFinished,
     CodeProposed,
@@ -63,6 +65,16 @@ def test_what_a_person_must_know_is_quoted() -> None:
     ]
     assert markdown(events) == (
         "> Not run: no\n> never\n\n> The disk is full. Make room.\n\n> The run ended: timeout."
+    )
+
+
+def test_a_check_is_told_with_what_it_put_out() -> None:
+    events: list[Event] = [
+        CheckStarted("make test", 1),
+        CheckFinished(1, False, 1, "It ended with 1.", "1 failed"),
+    ]
+    assert markdown(events) == (
+        "> Checking: make test\n\n```output\n1 failed\n```\n\n> The check has not passed. It ended with 1."
     )
 
 

@@ -62,6 +62,14 @@ async def test_a_call_comes_in_a_chunk(tmp_path: Path) -> None:
     assert chunks[-1].choices[0].finish_reason == "tool_calls"
 
 
+async def test_a_call_that_the_model_misspells_has_the_name_of_the_tool(tmp_path: Path) -> None:
+    asked = ToolCall("call_w", "functions.weather", '{"city": "Paris"}')
+    async with serving(tmp_path, [asked]) as server, openai_client(server) as client:
+        [choice] = (await answered(client, user("Paris?"), tools=[WEATHER])).choices
+    [found] = choice.message.tool_calls or []
+    assert found.to_dict()["function"] == {"name": "weather", "arguments": '{"city": "Paris"}'}
+
+
 async def test_code_and_a_call_in_one_reply_are_both_done(tmp_path: Path) -> None:
     model = ScriptedModel([call("x = 1"), ASKED], "done")
     async with serving(tmp_path, model=lambda: model) as server, openai_client(server) as client:
