@@ -29,6 +29,7 @@ from terp_cli.server.turns import Asking, Turn
 
 _RUN_THIS = "Run this code."
 _NOTHING_TO_RUN = "There is no code to run."
+_NOT_SHOWN = "The code that waits was not shown here yet."
 
 
 class Conversation:
@@ -42,7 +43,7 @@ class Conversation:
         self.feed = feed
         self.shared = shared
         shared.tell(self._show, self._began)
-        self._said = 0
+        self._said = self._seen = self._shown_at = 0
         self._is_own = False
         self._turn: Turn | None = None
         self._taking = asyncio.Lock()
@@ -53,13 +54,16 @@ class Conversation:
         listening = self.shared.listening
         return listening is not None and listening.frames.answering
 
-    async def take(self, chunk: Frame | str | bytes) -> None:
+    async def take(self, chunk: Frame | str | bytes, *, seen: int | None = None) -> None:
         """Do what a frame asks for, once it is there as a whole.
+
+        Of `feed` its sender was sent so many frames: a `go` is to what is among them.
 
         Raises:
             Misplaced, Refused, TerpError: it cannot be done.
         """
         async with self._taking:
+            self._seen = self.feed.last if seen is None else seen
             frame = chunk if isinstance(chunk, bytes) else read_frame(chunk)
             if isinstance(frame, bytes):
                 accumulate(self.messages, frame)
@@ -96,6 +100,7 @@ class Conversation:
         self.shared.asks = run_code is False
         try:
             async with self._taking:
+                self._seen = self.feed.last
                 await (self._go() if run_code else self._respond())
             while self.answering:
                 await self.feed.changed()
@@ -132,6 +137,8 @@ class Conversation:
         """Let the code run that was shown last, as it was shown."""
         person, listening = self.shared.person, self.shared.listening
         if person is not None and listening is not None and person.proposed is not None:
+            if self._seen < self._shown_at:
+                raise Misplaced(_NOT_SHOWN)
             proposed = person.proposed
             listening.served.questions.decide(proposed.call_id, proposed.digest, Run(proposed.code, "client"))
             listening.frames.answering = self._is_own = True
@@ -232,6 +239,8 @@ class Conversation:
                 accumulate(self.messages, frame)
         self._said = len(self.messages)
         self.feed.add(frames, keep=self._is_own)
+        if COMPLETE in frames:
+            self._shown_at = self.feed.last - 1
 
     def _began(self, asked: str) -> None:
         """A turn has begun; one that no client of the protocol asked for is told of in the messages."""

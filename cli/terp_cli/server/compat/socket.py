@@ -46,6 +46,7 @@ class Connection:
         self._entrance = entrance
         self._strangers = strangers
         self._limits = limits
+        self._seen = 0
         self._acknowledged = ""
         self._heard = asyncio.Event()
 
@@ -114,7 +115,7 @@ class Connection:
     async def _do(self, message: Message) -> None:
         try:
             text = message.get("text")
-            await self._conversation.take(message["bytes"] if text is None else text)
+            await self._conversation.take(message["bytes"] if text is None else text, seen=self._seen)
         except Misplaced as error:
             await self._tell(str(error))
         except Refused as refused:
@@ -129,8 +130,10 @@ class Connection:
             await self._send(COMPLETE)
 
     async def _send_all(self, reader: Reader) -> None:
+        self._seen = reader.at
         while True:
             frame = await reader.next()
+            self._seen = reader.at + 1
             await self._send(frame)
             if "id" in frame:
                 await self._until_acknowledged(frame)

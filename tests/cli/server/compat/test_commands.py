@@ -7,6 +7,7 @@ import pytest
 
 from terp.messages import Assistant, Result, User
 from terp.testing import EchoKernel, call
+from terp_cli.server.compat.accumulating import Misplaced
 from terp_cli.server.limits import ServerLimits
 from tests.cli.server.compat.speaking import (
     COMPLETE,
@@ -209,3 +210,16 @@ async def test_code_waits_no_more_when_everybody_has_left(tmp_path: Path) -> Non
             frames = await client.answer("talk")
     assert frames == [*message("words"), COMPLETE]
     assert server.kernel.ran == []
+
+
+async def test_go_is_to_what_its_sender_was_sent(tmp_path: Path) -> None:
+    """C7"""
+    go = {"role": "user", "type": "command", "content": "go"}
+    async with speaking(tmp_path, call("x"), auto_run=False) as server, server.client() as client:
+        shown = await client.answer("run")
+        with pytest.raises(Misplaced, match="was not shown here yet"):
+            await server.compat.conversation.take(go, seen=2)
+        ran = list(server.kernel.ran)
+        await client.send(go)
+        await client.until()
+    assert (shown, ran, server.kernel.ran) == ([*code("x"), COMPLETE], [], ["x"])
