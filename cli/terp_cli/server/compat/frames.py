@@ -24,6 +24,8 @@ Other = (
     | on.SessionForked
     | on.SessionResumed
     | on.CodeCompared
+    | on.CheckStarted
+    | on.CheckFinished
 )
 COMPLETE: Frame = {"role": "server", "type": "status", "content": "complete"}
 EMPTY = "No chunks sent or unknown error."
@@ -162,7 +164,8 @@ class Frames:
                 pass
             case on.HistoryCompacted() | on.HistoryRewound() | on.SessionForked():
                 pass
-            case on.SessionResumed() | on.CodeCompared():
+            case on.SessionResumed() | on.CodeCompared() | on.CheckStarted() | on.CheckFinished():
+                # None of them is part of an answer.
                 pass
             case _:
                 assert_never(event)
