@@ -27,6 +27,7 @@ from terp.questions import Answer, Questions
 from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.sandbox.denials import denials_of
+from terp.sandbox.temporary import Leftovers
 from terp.services import Services
 from terp.store.protocol import Keeping
 from terp.tool import Call
@@ -92,7 +93,6 @@ class Session:
         self.voice = Voice(self.log, self._questions, person, drawn)
         services = self._services = Services(self._questions, person, drawn, guarded)
         artifacts = Artifacts(folder / OUTPUTS, folder, lambda: self.equipment.scrubber())  # noqa: PLW0108  (it comes later)
-        runs = stored.last_run if stored else 0
         services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
         self.offer = services.offer
         self._runner = Runner(
@@ -100,8 +100,9 @@ class Session:
             artifacts,
             services.type_in,
             services.serve,
-            runs,
+            stored.last_run if stored else 0,
             lambda kernel: denials_of(self.equipment.confinement, kernel),
+            Leftovers(lambda: self.equipment.confinement).told,
         )
         self._closed = False
         self._between = BetweenRuns(self.log)
