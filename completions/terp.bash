@@ -134,6 +134,8 @@ _terp() {
                     --host
                     --port
                     --allow-remote
+                    --compat
+                    --compat-unsafe
                     --max-sessions
                     --idle-timeout
                     --language -l

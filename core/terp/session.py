@@ -191,8 +191,7 @@ class Session:
     async def run(self, language: str, code: str) -> AsyncGenerator[Event, None]:
         """Everything that happens until code the person typed has run; the model hears of it next turn.
 
-        Nobody is asked: only code that comes from the person themselves belongs here. Iterate it as
-        `turn`, under `contextlib.aclosing`.
+        Nobody is asked: only code that the person has typed belongs here. Iterate it as `turn`.
 
         Raises:
             RuntimeError: a turn of this session is going on.

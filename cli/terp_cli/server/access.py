@@ -8,13 +8,13 @@ passed all three.
 
 import asyncio
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp_cli.server.failures import Refused, body_of
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.own_names import OwnNames
+from terp_cli.server.own_names import Names
 from terp_cli.server.token import Token
 
 # RFC 6455: a message that goes against the rules of this server; and 1013, "try again later".
@@ -22,19 +22,29 @@ POLICY, BUSY = 1008, 1013
 _LONGEST_GREETING = 4_096
 
 
+def nowhere(_: Scope) -> bool:
+    """Not for any request."""
+    return False
+
+
 class Access:
-    """ASGI middleware. `public` are the paths of pages that hold nothing of a session, and need no token."""
+    """ASGI middleware. `public` are the paths of pages that hold nothing of a session, and need no token.
+
+    Requests that are `elsewhere` have another entrance behind this one, which asks for its own key.
+    """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        names: OwnNames,
+        names: Names,
         token: Token,
         limits: ServerLimits,
         public: Collection[str] = (),
+        elsewhere: Callable[[Scope], bool] = nowhere,
     ) -> None:
         self._app = app
+        self._elsewhere = elsewhere
         self._names = names
         self._token = token
         self._limits = limits
@@ -76,7 +86,9 @@ class Access:
         return None
 
     def _may_be_strange(self, scope: Scope) -> bool:
-        """Whether the token is not needed, or is to come in the first frame."""
+        """Whether the token is not needed, or is to come in the first frame, or asked for behind this."""
+        if self._elsewhere(scope):
+            return True
         if scope["type"] == "websocket":
             return not values(scope, b"authorization")
         return scope["path"] in self._public and scope["method"] in ("GET", "HEAD")
@@ -104,7 +116,7 @@ class Access:
         if refused is not None:
             await receive()
             await _deny(scope, send, refused)
-        elif values(scope, b"authorization"):
+        elif self._elsewhere(scope) or values(scope, b"authorization"):
             await self._app(scope, receive, send)
         elif self._strangers >= self._limits.strangers:
             await receive()

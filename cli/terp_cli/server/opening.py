@@ -76,7 +76,7 @@ class SettingsOpener:
         folder = new_folder(self._ground.places.sessions)
         cwd = await asyncio.to_thread(self._ground.chosen, wishes.cwd, folder.name)
         place = await asyncio.to_thread(new_place, folder, str(cwd), self._secrets(settings))
-        return await self._opened(settings, place, cwd, person)
+        return await self._opened(settings, place, cwd, _deciding(person, settings, wishes))
 
     async def stored(self, session: str, wishes: Wishes, person: Person) -> Opened:
         """A stored session, with the model that it had unless another one is wished for."""
@@ -89,13 +89,13 @@ class SettingsOpener:
             wishes = replace(wishes, model=header.model)
         settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
         place = await asyncio.to_thread(stored_place, folder, self._secrets(settings))
-        return await self._opened(settings, place, cwd, person)
+        return await self._opened(settings, place, cwd, _deciding(person, settings, wishes))
 
     async def _opened(self, settings: Settings, place: Place, cwd: Path, person: Person) -> Opened:
         try:
             session = await build_session(
                 settings,
-                AutoRun(person) if settings.auto_run else person,
+                person,
                 place=place,
                 # Nobody was asked about the files of a project in it.
                 project=bare_project(cwd),
@@ -115,3 +115,7 @@ class SettingsOpener:
         # A new token stands in no variable, and is to be found in no text either.
         environ = {**self._environ, TOKEN_VARIABLE: self._token.reveal()}
         return Secrets(environ, settings, self._api_key)
+
+
+def _deciding(person: Person, settings: Settings, wishes: Wishes) -> Person:
+    return AutoRun(person) if settings.auto_run and not wishes.asked else person

@@ -17,6 +17,8 @@ from terp.known_secrets import Secrets
 from terp.settings import Settings
 from terp_cli.call import Call
 from terp_cli.server.application import application
+from terp_cli.server.compat.serving import address_of, compat_of, opened_by
+from terp_cli.server.compat.stateful import stateful_of
 from terp_cli.server.confined import confinement_told
 from terp_cli.server.connections import Frames, Http, allow_descriptors
 from terp_cli.server.ground import Ground
@@ -44,19 +46,18 @@ def serve(call: Call) -> int:
     settings = call.settings()
     token, is_new = token_of(call.environ)
     confined = confinement_told(settings, call.cwd, call.environ)
-    with _listening(call) as listening, ExitStack() as stack:
-        port = int(listening.getsockname()[1])
+    host, port = address_of(call)
+    with listening(host, port, remote=call.options.allow_remote) as taken, ExitStack() as stack:
+        port = int(taken.getsockname()[1])
         folder = call.places.state / "servers"
         file = stack.enter_context(written(token, folder, port)) if is_new else None
-        names = OwnNames(call.options.host, port)
+        names = OwnNames(host, port)
         _announce(call, names, token, file, confined)
         _keep_imports()
-        return asyncio.run(_served(call, settings, token, names, listening))
+        return asyncio.run(_served(call, settings, token, names, taken))
 
 
-async def _served(
-    call: Call, settings: Settings, token: Token, names: OwnNames, listening: socket.socket
-) -> int:
+async def _served(call: Call, settings: Settings, token: Token, names: OwnNames, taken: socket.socket) -> int:
     limits = ServerLimits(sessions=call.options.max_sessions, idle_s=call.options.idle_timeout)
     allow_descriptors(limits.connections + _OF_A_SESSION * limits.sessions)
     ground = Ground(call.cwd, call.places)
@@ -72,9 +73,11 @@ async def _served(
     sessions = Sessions(opener, ground, limits)
     scrubber = _scrubber(call, settings, token)
     line = lines_to(_writer(call), scrubber, quiet=call.options.quiet)
-    app = application(sessions, token, names, limits, log=line)
+    compat = compat_of(call, settings, sessions, token, names.host)
+    app = application(sessions, token, names, limits, log=line, compat=compat)
     embedder = Embedder(settings, call.environ, call.options.api_key)
-    app.include_router(openai.router(sessions, model=settings.model, embed=embedder))
+    stateful = stateful_of(compat) if compat else None
+    app.include_router(openai.router(sessions, model=settings.model, embed=embedder, stateful=stateful))
     # It takes a fifth of a second, in which nothing else would be answered.
     app.openapi()
     server = Server(app, limits)
@@ -84,7 +87,7 @@ async def _served(
         server.should_exit = True
 
     with _logging(JsonLines(line)), call.stopping.watching(end, _nothing):
-        await server.serve(sockets=[listening])
+        await server.serve(sockets=[taken])
     return call.stopping.code or 0
 
 
@@ -120,31 +123,30 @@ class Server(uvicorn.Server):
 
 
 @contextmanager
-def _listening(call: Call) -> Iterator[socket.socket]:
-    """The socket of the server.
+def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
+    """The socket of a server.
 
     Raises:
         SettingsError: it is not to be had, or other machines could reach it and nobody asked for that.
     """
-    host, port = call.options.host, call.options.port
-    if not (is_loopback(host) or call.options.allow_remote):
+    if not (is_loopback(host) or remote):
         raise SettingsError(
             [f"--host {host} can be reached from other machines. Add --allow-remote if that is meant."]
         )
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        # Before anybody is told where: who comes early waits.
-        listening.listen(_BACKLOG)
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise SettingsError(
-            [f"cannot listen on {host} port {port}: {why}. --port 0 takes a free one."]
-        ) from error
-    with listening:
-        yield listening
+    with ExitStack() as closing:
+        try:
+            family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            taken = closing.enter_context(socket.socket(family))
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            taken.bind(address)
+            # Before anybody is told where: who comes early waits.
+            taken.listen(_BACKLOG)
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise SettingsError(
+                [f"cannot listen on {host} port {port}: {why}. --port 0 takes a free one."]
+            ) from error
+        yield taken
 
 
 def _announce(call: Call, names: OwnNames, token: Token, file: Path | None, confined: str) -> None:
@@ -155,7 +157,8 @@ def _announce(call: Call, names: OwnNames, token: Token, file: Path | None, conf
     if file and call.notes.isatty():
         call.tell(f"token: {token.reveal()}")
     call.tell(f"sandbox: {confined}")
-    call.tell("open: /v1, the native interface and OpenAI's; no compatibility mode")
+    for line in opened_by(call, names.host, names.port, unasked=call.settings().auto_run):
+        call.tell(line)
 
 
 @contextmanager

@@ -17,6 +17,8 @@ from terp_cli.server.served import Served
 from terp_cli.server.tree import Tree
 from terp_cli.server.wishes import Wishes
 
+PersonOf = Callable[[Presence], RemotePerson]
+"""Makes the person behind a session, who learns of who is there."""
 _ID = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}")
 _PAGE = 4_096
 
@@ -59,15 +61,15 @@ class Sessions:
             )
         raise _unknown(session)
 
-    async def new(self, wishes: Wishes) -> Served:
+    async def new(self, wishes: Wishes, person_of: PersonOf = RemotePerson) -> Served:
         """A new session.
 
         Raises:
             Refused, TerpError: there is no room, or a wish cannot be granted.
         """
-        return await self._make(lambda person: self._opener.new(wishes, person))
+        return await self._make(lambda person: self._opener.new(wishes, person), person_of)
 
-    async def resume(self, session: str, wishes: Wishes) -> Served:
+    async def resume(self, session: str, wishes: Wishes, person_of: PersonOf = RemotePerson) -> Served:
         """The session with this id, opened unless it is.
 
         Raises:
@@ -79,7 +81,7 @@ class Sessions:
             raise _unknown(session)
         if session not in self._coming:
             task = asyncio.create_task(
-                self._make(lambda person: self._opener.stored(session, wishes, person))
+                self._make(lambda person: self._opener.stored(session, wishes, person), person_of)
             )
             self._coming[session] = task
             task.add_done_callback(lambda _: self._coming.pop(session, None))
@@ -137,12 +139,14 @@ class Sessions:
         if closing:
             await asyncio.wait(closing, timeout=self.limits.closing_s)
 
-    async def _make(self, opening: Callable[[RemotePerson], Awaitable[Opened]]) -> Served:
+    async def _make(
+        self, opening: Callable[[RemotePerson], Awaitable[Opened]], person_of: PersonOf
+    ) -> Served:
         await self._make_room()
         self._making += 1
         try:
             presence = Presence(self.limits.patience_s)
-            person = RemotePerson(presence)
+            person = person_of(presence)
             opened = await opening(person)
         finally:
             self._making -= 1

@@ -20,12 +20,16 @@ _KEPT = ("max_budget_usd", "session_quota_mb")
 
 @dataclass(frozen=True)
 class Wishes:
-    """How a client wants a session: with a profile by name, a model, in a directory, with settings."""
+    """How a client wants a session: with a profile by name, a model, in a directory, with settings.
+
+    With `asked` its person decides about all code, also where the server was started to run it unasked.
+    """
 
     profile: str = ""
     model: str = ""
     cwd: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    asked: bool = False
 
 
 def settings_for(wishes: Wishes, started: Settings, of_profile: Callable[[str], Settings]) -> Settings:
