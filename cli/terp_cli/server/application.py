@@ -11,7 +11,7 @@ from terp_cli.server.bodies import BYTES, JSON, Bodies
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.own_names import OwnNames
 from terp_cli.server.request_log import Line, RequestLog
-from terp_cli.server.routes import facts, files, questions, results, socket, turns
+from terp_cli.server.routes import facts, files, page, questions, results, socket, turns
 from terp_cli.server.routes import sessions as session_routes
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
@@ -30,7 +30,7 @@ def application(
     """The native interface over `sessions`.
 
     Routers can be added with `include_router`: the layers around the routes hold for theirs as well. `public`
-    are the paths of pages that need no token, `types` the content types that bodies may have.
+    are the paths of further pages that need no token, `types` the content types that bodies may have.
     """
     app = FastAPI(
         title="terp",
@@ -44,9 +44,10 @@ def application(
     failures.install(app)
     for part in (session_routes, turns, questions, files, results, socket, facts):
         app.include_router(part.router(sessions))
+    app.include_router(page.router())
     # The last that is added comes first.
     app.add_middleware(Bodies, limits=limits, types=types)
-    app.add_middleware(Access, names=names, token=token, limits=limits, public=public)
+    app.add_middleware(Access, names=names, token=token, limits=limits, public=(*page.PUBLIC, *public))
     if log is not None:
         app.add_middleware(RequestLog, line=log)
     return app

@@ -137,6 +137,21 @@ class SessionList(BaseModel):
     sessions: list[SessionRow]
 
 
+class ProfileRow(BaseModel):
+    """A profile for a session, and the model that answers with it."""
+
+    name: str
+    description: str
+    model: str
+
+
+class ProfileList(BaseModel):
+    """The profiles by name. `model` is the one that answers where no profile is named."""
+
+    model: str
+    profiles: list[ProfileRow]
+
+
 class Forked(BaseModel):
     """The id of the session that has the same past now."""
 

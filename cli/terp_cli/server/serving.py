@@ -145,7 +145,7 @@ def _announce(call: Call, settings: Settings, names: OwnNames, token: Token, fil
     call.tell(f"serving http://{host}:{names.port}")
     call.tell(f"token: {f'in {file}' if file else f'that of {TOKEN_VARIABLE}'}")
     if file and call.notes.isatty():
-        call.tell(f"token: {token.reveal()}")
+        call.tell(f"page: http://{host}:{names.port}/#token={token.reveal()}")
     call.tell(f"sandbox: {tier}; {confined}{unasked}")
     call.tell("open: /v1, the native interface; no compatibility mode")
 

@@ -27,7 +27,7 @@ from terp_cli.server.application import application
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.opening import Opened
+from terp_cli.server.opening import Offer, Opened, ProfileOffered
 from terp_cli.server.own_names import OwnNames
 from terp_cli.server.serving import Server
 from terp_cli.server.sessions import Sessions
@@ -49,6 +49,9 @@ class FakeOpener:
     kernels: Callable[[], Kernels] = EchoKernel
     made: list[Session] = field(default_factory=list)
     secrets: Secrets = field(default_factory=lambda: Secrets({"A_TOKEN": SECRET}, Settings()))
+
+    def offer(self) -> Offer:
+        return Offer("scripted/model", (ProfileOffered("careful", "Asks twice.", "scripted/careful"),))
 
     async def new(self, wishes: Wishes, person: Person) -> Opened:
         settings_for(wishes, Settings(), lambda _: Settings())

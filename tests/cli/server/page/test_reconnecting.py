@@ -1,0 +1,84 @@
+"""The page comes back to where it was."""
+
+import pytest
+
+from tests.cli.server.page.conftest import Site, Tab
+from tests.loopback import Call
+
+pytestmark = pytest.mark.xdist_group("page")
+
+# Two seconds of text, in pieces of 50 ms.
+LONG = "\n\n".join(f"Paragraph {number} of the answer." for number in range(60)) + "\n\nThat was all."
+
+
+CATCH_THE_LINE = """
+const Plain = WebSocket;
+WebSocket = class extends Plain {
+  constructor(...about) { super(...about); window.line = this; }
+};
+"""
+
+
+def text_of(tab: Tab) -> str:
+    return str(tab.page.locator("#messages").inner_text())
+
+
+def test_a_reload_in_the_middle_of_a_stream_loses_nothing(site: Site, tab: Tab) -> None:
+    site.says(LONG, pause_s=0.05)
+    tab.ask("tell")
+    tab.see("Paragraph 3 ")
+    assert "That was all." not in text_of(tab)
+    tab.page.reload()
+    tab.see("That was all.")
+    assert [text_of(tab).count(f"Paragraph {number} of") for number in range(60)] == [1] * 60
+
+
+def test_a_line_that_breaks_mends_itself_without_a_gap_or_an_echo(site: Site, tab: Tab) -> None:
+    tab.page.add_init_script(CATCH_THE_LINE)
+    tab.page.reload()
+    site.says(LONG, pause_s=0.05)
+    tab.ask("tell")
+    for number in (3, 12, 25):
+        tab.see(f"Paragraph {number} ")
+        tab.page.evaluate("line.close()")
+    tab.see("That was all.")
+    assert [text_of(tab).count(f"Paragraph {number} of") for number in range(60)] == [1] * 60
+
+
+def test_code_that_waits_still_waits_after_a_reload(site: Site, tab: Tab) -> None:
+    site.says([Call(code="print(1 + 1)")], "Two.")
+    tab.ask("add")
+    tab.page.wait_for_selector("#approval:visible", timeout=20_000)
+    tab.page.reload()
+    tab.decide("y")
+    tab.see("Two.")
+
+
+def test_a_session_is_found_and_gone_on_with(site: Site, tab: Tab) -> None:
+    site.says("First answer.", "Second answer.")
+    tab.ask("a question that can be found")
+    tab.see("First answer.")
+    tab.idle()
+    tab.page.keyboard.press("Alt+n")
+    assert text_of(tab) == ""
+    tab.page.keyboard.press("Control+k")
+    tab.page.keyboard.type("can be found")
+    tab.page.keyboard.press("ArrowDown")
+    tab.page.keyboard.press("Enter")
+    tab.see("First answer.")
+    tab.ask("and?")
+    tab.see("Second answer.")
+
+
+def test_without_the_token_nothing_is_shown_and_a_wrong_one_is_asked_again(site: Site, tab: Tab) -> None:
+    tab.page.evaluate("sessionStorage.clear()")
+    tab.page.goto(f"{site.url}/?")
+    tab.page.fill("#token", "wrong")
+    tab.page.click("#authButton")
+    tab.page.wait_for_selector("text=The token is missing or wrong.")
+    tab.page.fill("#token", site.token)
+    tab.page.click("#authButton")
+    tab.page.wait_for_selector("#access", state="hidden")
+    assert site.token not in tab.page.url
+    # The browser reports every answer that is a refusal.
+    tab.problems[:] = [one for one in tab.problems if "401" not in one]
