@@ -146,10 +146,11 @@ class ProfileRow(BaseModel):
 
 
 class ProfileList(BaseModel):
-    """The profiles by name. `model` is the one that answers where no profile is named."""
+    """The profiles by name. `model` answers where no profile is named; `asks` is whether code is approved."""
 
     model: str
     profiles: list[ProfileRow]
+    asks: bool
 
 
 class Forked(BaseModel):

@@ -47,10 +47,14 @@ class ProfileOffered:
 
 @dataclass(frozen=True)
 class Offer:
-    """What clients can choose from: `model` is that of a session for which nothing is wished."""
+    """What clients can choose from: `model` is that of a session for which nothing is wished.
+
+    `asks` is whether code waits for an approval, which no client can change.
+    """
 
     model: str
     profiles: Sequence[ProfileOffered] = ()
+    asks: bool = True
 
 
 class Opener(Protocol):
@@ -99,7 +103,7 @@ class SettingsOpener:
 
     def offer(self) -> Offer:
         """The model of the server, and the profiles that can be read."""
-        return Offer(self._started.model, tuple(self._profiles()))
+        return Offer(self._started.model, tuple(self._profiles()), asks=not self._started.auto_run)
 
     def _profiles(self) -> Iterator[ProfileOffered]:
         for entry in Profiles(self._ground.places.profiles).listed():

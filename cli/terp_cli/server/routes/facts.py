@@ -35,7 +35,7 @@ def router(sessions: Sessions) -> APIRouter:
             forms.ProfileRow(name=one.name, description=one.description, model=one.model)
             for one in offer.profiles
         ]
-        return forms.ProfileList(model=offer.model, profiles=rows)
+        return forms.ProfileList(model=offer.model, profiles=rows, asks=offer.asks)
 
     @routes.get("/v1/schema/events", response_model=forms.Schema, responses=documented())
     async def events() -> Response:

@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -64,28 +65,31 @@ class Tab:
 
     def decide(self, key: str) -> None:
         """Press a key at the code that waits, once a person could have read it."""
-        self.page.wait_for_selector("#approval:visible", timeout=20_000)
-        self.page.wait_for_timeout(650)  # keys that come at once count for nothing
+        self.page.wait_for_selector("#approveCodeButton:visible:enabled", timeout=20_000)
         self.page.locator("#approval").press(key)
+
+
+@contextmanager
+def serve(terp: Terp, model: Loopback, port: str = "0") -> Iterator[str]:
+    """A server that sends requests to `model`, by its address."""
+    process = terp.start(
+        *("serve", "--port", port, *to(model)),
+        stdin=subprocess.DEVNULL,
+        environ={"OPENAI_API_KEY": "unused", "TERP_SERVER_TOKEN": TOKEN},
+    )
+    assert process.stderr is not None
+    try:
+        yield process.stderr.readline().split()[-1]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
 
 
 @pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    folder = tmp_path_factory.mktemp("page")
-    terp = Terp(folder)
-    with Loopback([], chunk=40) as model:
-        process = terp.start(
-            *("serve", "--port", "0", *to(model)),
-            stdin=subprocess.DEVNULL,
-            environ={"OPENAI_API_KEY": "unused", "TERP_SERVER_TOKEN": TOKEN, "MPLBACKEND": ""},
-        )
-        assert process.stderr is not None
-        url = process.stderr.readline().split()[-1]
-        try:
-            yield Site(url, model)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=20)
+    terp = Terp(tmp_path_factory.mktemp("page"))
+    with Loopback([], chunk=40) as model, serve(terp, model) as url:
+        yield Site(url, model)
 
 
 @pytest.fixture(scope="package")
@@ -104,13 +108,13 @@ def tabs(site: Site, browser: "Browser") -> Iterator[Callable[..., Tab]]:
     made: list[Tab] = []
     contexts: list[BrowserContext] = []
 
-    def opened(size: tuple[int, int] = DESKTOP, **about: Any) -> Tab:
+    def opened(size: tuple[int, int] = DESKTOP, entrance: str = "", **about: Any) -> Tab:
         context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **about)
         contexts.append(context)
         tab = Tab(context.new_page())
         tab.page.on("console", lambda said: tab.problems.extend([said.text] * (said.type == "error")))
         tab.page.on("pageerror", lambda error: tab.problems.append(str(error)))
-        tab.page.goto(site.entrance)
+        tab.page.goto(entrance or site.entrance)
         made.append(tab)
         return tab
 

@@ -1,8 +1,12 @@
 """The page comes back to where it was."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
-from tests.cli.server.page.conftest import Site, Tab
+from tests.cli.running import Terp
+from tests.cli.server.page.conftest import Site, Tab, serve
 from tests.loopback import Call
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -63,11 +67,45 @@ def test_a_session_is_found_and_gone_on_with(site: Site, tab: Tab) -> None:
     assert text_of(tab) == ""
     tab.page.keyboard.press("Control+k")
     tab.page.keyboard.type("can be found")
+    tab.page.wait_for_selector("#sessions li:only-child :text('can be found')")
     tab.page.keyboard.press("ArrowDown")
     tab.page.keyboard.press("Enter")
     tab.see("First answer.")
     tab.ask("and?")
     tab.see("Second answer.")
+
+
+def test_a_session_that_was_closed_is_opened_again(site: Site, tab: Tab) -> None:
+    site.says("Said before.")
+    tab.ask("say")
+    tab.see("Said before.")
+    tab.idle()
+    session = tab.page.evaluate("location.hash").partition("=")[2]
+    headers = {"Authorization": f"Bearer {site.token}"}
+    assert tab.page.request.post(f"{site.url}/v1/sessions/{session}/close", headers=headers).status == 204
+    tab.page.click("#state button")
+    tab.page.wait_for_selector("#state[data-state=connected]")
+    tab.see("The session goes on.")
+    assert text_of(tab).count("Said before.") == 1
+
+
+def test_another_server_goes_on_with_the_session(
+    site: Site, tabs: Callable[..., Tab], tmp_path: Path
+) -> None:
+    terp = Terp(tmp_path)
+    site.says("From the first server.", "From the second.")
+    with serve(terp, site.model) as url:
+        tab = tabs(entrance=f"{url}/#token={site.token}")
+        tab.ask("first")
+        tab.see("From the first server.")
+        tab.idle()
+    with serve(terp, site.model, port=url.rpartition(":")[2]):
+        tab.see("The session goes on.")
+        tab.ask("second")
+        tab.see("From the second.")
+    assert text_of(tab).count("From the first server.") == 1
+    # A browser reports every attempt that fails.
+    tab.problems[:] = [one for one in tab.problems if "WebSocket connection" not in one]
 
 
 def test_without_the_token_nothing_is_shown_and_a_wrong_one_is_asked_again(site: Site, tab: Tab) -> None:

@@ -2,8 +2,9 @@
 
 import { find, trying } from "./dom.js";
 
-// A key that was meant for something else must decide nothing.
+// A key or a click that was meant for something else must decide nothing.
 const GRACE_MS = 600;
+const KEYS = { y: "approveCodeButton", e: "editCode", n: "declineCode" };
 
 export class Approval {
   /** `decide` sends a decision about a call. */
@@ -31,12 +32,18 @@ export class Approval {
   ask(card, proposed, mayTakeFocus) {
     this.card = card;
     this.proposed = proposed;
-    this.since = performance.now();
+    this.allow(false);
+    clearTimeout(this.grace);
+    this.grace = setTimeout(() => this.allow(true), GRACE_MS);
     find("reason").value = "";
     card.hold(this.node);
     this.node.hidden = false;
     this.show("deciding");
     if (mayTakeFocus) this.node.focus({ preventScroll: true });
+  }
+
+  allow(yes) {
+    for (const one of find("deciding").querySelectorAll("button")) one.disabled = !yes;
   }
 
   over() {
@@ -71,7 +78,7 @@ export class Approval {
   }
 
   send(fields) {
-    if (!this.open || performance.now() - this.since < GRACE_MS) return;
+    if (!this.open) return;
     const { call_id, digest } = this.proposed;
     trying(() => this.decide({ call_id, digest, ...fields }));
   }
@@ -81,9 +88,7 @@ export class Approval {
     if (event.key === "Escape" && (typing || find("deciding").hidden)) this.show("deciding");
     else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !find("editing").hidden) this.propose();
     else if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    else if (event.key === "y") find("approveCodeButton").click();
-    else if (event.key === "e") this.edit();
-    else if (event.key === "n") this.show("declining", "reason");
+    else if (event.key in KEYS) find(KEYS[event.key]).click();
     else return;
     event.preventDefault();
     event.stopPropagation();

@@ -5,7 +5,8 @@ import { find, make } from "./dom.js";
 
 export class Beginning {
   async refresh() {
-    const { model, profiles } = await call("GET", "/v1/profiles");
+    const { model, profiles, asks } = await call("GET", "/v1/profiles");
+    find("asks").textContent = asks ? "Nothing runs before you have approved it." : "This server runs it without asking.";
     this.profiles = new Map(profiles.map((profile) => [profile.name, profile]));
     this.model = model;
     const option = ({ name }) => make("option", { value: name }, name);

@@ -102,15 +102,15 @@ export class Card {
     if (!wait) this.output.replaceChildren();
   }
 
-  /** `save` has a file of the session downloaded. */
-  finish({ status, seconds: time, files, note }, save) {
+  /** `save` has a file downloaded that the session `has`. */
+  finish({ status, seconds: time, files, note }, { has, save }) {
     this.become(status, `${ENDED[status]}, ${seconds(time)}`);
     if (note) this.after.append(make("p", { class: "muted" }, readable(note)));
     for (const file of files) {
       const name = file.path.split("/").pop();
-      const gone = file.action === "deleted";
-      const told = `${readable(name)} · ${gone ? "deleted" : `${file.action}, ${size(file.size)}`}`;
-      this.after.append(gone ? make("span", { class: "file muted" }, told) : button(`⤓ ${told}`, () => save(file.path), { class: "file" }));
+      const told = `${readable(name)} · ${file.action}${file.action === "deleted" ? "" : `, ${size(file.size)}`}`;
+      const there = file.action !== "deleted" && has(file.path);
+      this.after.append(there ? button(`⤓ ${told}`, () => save(file.path), { class: "file" }) : make("span", { class: "file muted" }, told));
     }
   }
 

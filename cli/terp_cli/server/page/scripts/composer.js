@@ -9,7 +9,7 @@ export class Composer {
     this.send = send;
     this.files = new Set();
     this.input = find("messageInput");
-    this.typedAt = 0;
+    this.typedAt = -Infinity;
     this.input.oninput = () => {
       this.typedAt = performance.now();
       this.fit();
@@ -37,7 +37,7 @@ export class Composer {
     try {
       if (!(await this.send(prompt, [...this.files]))) return;
       this.input.value = "";
-      this.typedAt = 0;
+      this.typedAt = -Infinity;
       this.files.clear();
       this.drawFiles();
       this.fit();

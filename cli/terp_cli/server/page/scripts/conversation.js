@@ -11,12 +11,25 @@ const STOPPED = { interrupted: "Stopped.", declined: "Ended, as you declined.", 
 export class Conversation {
   /**
    * `approval` takes decisions. `does` has what a conversation needs of the session: `answer` and `more` of
-   * questions, `goOn`, `save` of a file by its path, and `changed`, which hears of what the rest of the page shows.
+   * questions, `goOn`, `save` of a file by its path, `has` for whether it can be had, and `changed`, which hears of what the rest of the page shows.
    */
   constructor(approval, does) {
     Object.assign(this, { approval, does });
     this.scroll = find("scroll");
+    this.follow();
     this.clear();
+  }
+
+  /** Who looks at the end goes on looking at it: pictures and frames take their height late. */
+  follow() {
+    this.atEnd = true;
+    this.scroll.addEventListener("scroll", () => {
+      this.atEnd = this.scroll.scrollHeight - this.scroll.scrollTop - this.scroll.clientHeight < 80;
+      find("toEnd").hidden = this.atEnd;
+    });
+    const sizes = new ResizeObserver(() => this.atEnd && this.toEnd());
+    sizes.observe(find("messages"));
+    sizes.observe(this.scroll);
   }
 
   clear() {
@@ -53,13 +66,11 @@ export class Conversation {
   }
 
   draw() {
-    const atEnd = this.scroll.scrollHeight - this.scroll.scrollTop - this.scroll.clientHeight < 80;
     const until = performance.now() + 24;
     let done = 0;
     while (done < this.queue.length && performance.now() < until) this.tell(this.queue[done++]);
     this.queue.splice(0, done);
     for (const one of this.drawing) if (!one.draw()) this.drawing.delete(one);
-    if (atEnd) this.toEnd();
     if (this.queue.length || this.drawing.size) this.schedule();
   }
 
@@ -176,7 +187,7 @@ export class Conversation {
   finishCode(event) {
     const card = this.card(event.call_id);
     card.draw();
-    card.finish(event, this.does.save);
+    card.finish(event, this.does);
     this.does.changed("ran");
   }
 

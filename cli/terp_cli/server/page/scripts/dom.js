@@ -21,6 +21,7 @@ export function notice(text, kind = "") {
   const shown = make("p", { class: kind }, text);
   find("notices").append(shown);
   setTimeout(() => shown.remove(), 8000);
+  return shown;
 }
 
 /** Do it, and say why if that cannot be. */

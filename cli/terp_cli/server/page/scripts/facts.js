@@ -18,10 +18,20 @@ export async function showVariables(session) {
   find("variablesPane").replaceChildren(shown);
 }
 
+function inWords(spent, known) {
+  if (known) return dollars(spent);
+  return spent ? `${dollars(spent)}, and what has no known price` : "not known for this model";
+}
+
+/** What a turn that is over leaves to be said: what all of them have cost. */
+export function costLine({ dollars: spent, input, output }) {
+  return [spent && dollars(spent), input + output && `${(input + output).toLocaleString()} tokens`].filter(Boolean).join(" · ");
+}
+
 export function showFacts({ id, model, cwd, tier }, { dollars: spent, known, input, output }) {
   const facts = {
     Model: model,
-    Cost: known ? dollars(spent) : `${dollars(spent)} and what has no known price`,
+    Cost: inWords(spent, known),
     Tokens: `${input.toLocaleString()} in, ${output.toLocaleString()} out`,
     Sandbox: tier === "none" ? "none; nothing confines code" : tier,
     Directory: cwd,

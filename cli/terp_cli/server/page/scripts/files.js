@@ -36,8 +36,8 @@ export class Files {
     for (const file of files) {
       await trying(async () => {
         const session = await this.session();
-        notice(`Uploads ${readable(file.name)} …`);
-        await upload(session, file.name, file);
+        const told = notice(`Uploads ${readable(file.name)} …`);
+        await upload(session, file.name, file).finally(() => told.remove());
         this.attached(file.name);
         await this.show(session);
       });

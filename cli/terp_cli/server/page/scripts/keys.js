@@ -1,7 +1,7 @@
 // Keys that hold everywhere on the page.
 
 import { find } from "./dom.js";
-import { isNarrow, showSide } from "./look.js";
+import { showSide, uncover } from "./look.js";
 
 /** `does` has `stop` and `begin`. */
 export function listenToKeys(does) {
@@ -23,8 +23,7 @@ export function listenToKeys(does) {
 
 /** What lies on top goes first; then what runs is stopped. */
 function escape(does) {
-  const overlaid = isNarrow() && ["sidebar", "panel"].filter((side) => document.body.classList.contains(`with-${side}`));
-  if (overlaid.length) overlaid.forEach((side) => showSide(side, false));
-  else if (find("sidebar").contains(document.activeElement)) find("messageInput").focus();
+  if (uncover()) return;
+  if (find("sidebar").contains(document.activeElement)) find("messageInput").focus();
   else does.stop();
 }

@@ -29,7 +29,14 @@ export function showSide(name, open) {
   find("showPanel").setAttribute("aria-expanded", document.body.classList.contains("with-panel"));
 }
 
-export const isNarrow = () => matchMedia("(max-width: 799px)").matches;
+const isNarrow = () => matchMedia("(max-width: 799px)").matches;
+
+/** On a phone, show the conversation again. Whether anything lay over it. */
+export function uncover() {
+  const over = isNarrow() ? ["sidebar", "panel"].filter((side) => document.body.classList.contains(`with-${side}`)) : [];
+  for (const side of over) showSide(side, false);
+  return over.length > 0;
+}
 
 /** `chosen` hears which tab of the panel is looked at. */
 export function openSides(chosen) {

@@ -7,11 +7,11 @@ import { Beginning } from "./beginning.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { button, find, trying } from "./dom.js";
-import { offerExports, showFacts, showVariables } from "./facts.js";
+import { costLine, offerExports, showFacts, showVariables } from "./facts.js";
 import { Files } from "./files.js";
 import { listenToKeys } from "./keys.js";
 import { Link } from "./link.js";
-import { dress, isNarrow, openSides, showSide } from "./look.js";
+import { dress, openSides, uncover } from "./look.js";
 import { SessionsList } from "./sessions.js";
 
 const STATES = { connecting: "connecting …", connected: "connected", waiting: "no connection; trying again" };
@@ -22,12 +22,16 @@ class Page {
     this.beginning = new Beginning();
     this.composer = new Composer((prompt, attachments) => trying(() => this.ask(prompt, attachments)));
     this.files = new Files(() => this.session(), (name) => this.composer.attach(name));
-    this.sessions = new SessionsList((id) => this.open(id));
+    this.sessions = new SessionsList((id) => {
+      uncover();
+      this.open(id);
+    });
     this.conversation = new Conversation(new Approval((decision) => this.link.send("approve", decision)), {
       answer: (question_id, answer) => this.link.send("answer", { question_id, answer }),
       more: async (id) => (await call("GET", pathOf(this.id))).questions.find((one) => one.question_id === id) ?? { options: [] },
       goOn: () => trying(() => this.link.send("go_on")),
       save: (path) => trying(() => this.save(path)),
+      has: (path) => path.startsWith(`${this.told.cwd}/`),
       types: () => this.composer.isInUse,
       changed: (what, value) => this.changed(what, value),
     });
@@ -41,7 +45,6 @@ class Page {
     find("remove").onclick = () => trying(() => this.remove());
     find("changeModel").onclick = () => trying(() => this.changeModel());
     find("toEnd").onclick = () => this.conversation.toEnd();
-    find("scroll").onscroll = ({ target }) => (find("toEnd").hidden = target.scrollHeight - target.scrollTop - target.clientHeight < 200);
     find("messages").onclick = (event) => {
       const file = event.target.closest("a[data-file]")?.dataset.file;
       if (file === undefined) return;
@@ -75,11 +78,12 @@ class Page {
       return askForToken(problem.message, () => this.start());
     }
     if (namedSession()) await this.open(namedSession());
-    else this.begin();
+    else find("messageInput").focus();
   }
 
   /** Nothing is made before there is something to do in it. */
   begin() {
+    uncover();
     this.leave();
     nameSession("");
     this.show("");
@@ -101,7 +105,6 @@ class Page {
     document.title = title ? `${title} · terp` : "terp";
     find("start").hidden = Boolean(this.id);
     this.sessions.mark(this.id);
-    if (isNarrow()) ["sidebar", "panel"].forEach((side) => showSide(side, false));
   }
 
   /** The session that is shown, made now if there is none. */
@@ -158,6 +161,7 @@ class Page {
     await this.link.ready();
     const { waiting } = await this.link.send("ask", { prompt, attachments });
     if (waiting) this.changed("doing", "asked when this turn is over");
+    if (!this.sessions.titleOf(this.id)) find("title").textContent = prompt || "Session";
     this.conversation.toEnd();
     return true;
   }
@@ -168,7 +172,7 @@ class Page {
 
   changed(what, value) {
     if (what === "busy") find("stop").hidden = !value;
-    else if (what === "doing") find("doing").textContent = value;
+    else if (what === "doing") find("doing").textContent = value || (this.id ? costLine(this.conversation.cost) : "");
     else if (what === "ran" || what === "finished") this.refreshSoon(what);
     else if (this.tab === "Facts") this.refreshSoon("ran");
   }

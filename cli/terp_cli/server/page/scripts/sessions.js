@@ -12,7 +12,7 @@ export class SessionsList {
     this.current = "";
     const filter = find("sessionFilter");
     filter.oninput = () => this.draw();
-    filter.onkeydown = (event) => event.key === "Enter" && find("sessions").querySelector("button")?.click();
+    filter.addEventListener("keydown", ({ key }) => key === "Enter" && find("sessions").querySelector("button")?.click());
     find("sidebar").addEventListener("keydown", (event) => this.move(event));
   }
 
@@ -33,12 +33,15 @@ export class SessionsList {
   draw() {
     const words = find("sessionFilter").value.toLowerCase();
     const shown = this.rows.filter((row) => `${row.title} ${row.model}`.toLowerCase().includes(words));
+    const focused = document.activeElement.dataset.session;
     find("sessions").replaceChildren(...shown.map((row) => this.row(row)));
+    if (focused) find("sessions").querySelector(`[data-session="${focused}"]`)?.focus();
   }
 
   row({ id, title, used, open }) {
     const told = make("small", { class: "muted" }, `${open ? "● open · " : ""}${since(used)}`);
-    const chosen = button(title || "Nothing said yet", () => this.choose(id), id === this.current ? { "aria-current": "true" } : {});
+    const about = { "data-session": id, "aria-current": id === this.current && "true" };
+    const chosen = button(title || "Nothing said yet", () => this.choose(id), about);
     chosen.append(told);
     return make("li", {}, chosen);
   }
