@@ -126,7 +126,7 @@ async def test_a_giant_value_comes_soon_and_is_cut_with_a_count(driven: DrivenKe
         ("perl", "my $pid = fork(); print $pid ? 'parent' : 'child', \"\\n\"; waitpid($pid, 0) if $pid;"),
         (
             "php",
-            "$pid = pcntl_fork(); echo $pid ? 'parent' : 'child', \"\\n\"; if ($pid) pcntl_wait($status);",
+            '$pid = pcntl_fork(); echo ($pid ? "parent\\n" : "child\\n"); if ($pid) pcntl_wait($status);',
         ),
     ],
 )
