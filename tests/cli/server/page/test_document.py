@@ -39,7 +39,7 @@ def test_old_clients_find_their_elements() -> None:
 
 
 def test_every_event_has_its_place() -> None:
-    source = (FOLDER / "scripts" / "conversation.js").read_text(encoding="utf-8")
+    source = (FOLDER / "scripts" / "events.js").read_text(encoding="utf-8")
     table = source.partition("const TOLD = {")[2]
     assert set(re.findall(r"^  (\w+): \(it", table, re.MULTILINE)) == set(wire.event_names())
 

@@ -3,7 +3,7 @@
 import { token } from "./access.js";
 import { call, pathOf, Refused } from "./api.js";
 
-const LONGEST_WAIT = 8000;
+const LONGEST_WAIT = 4000;
 
 export class Link {
   /** `told` hears events, `changed` the state of the line, `again` that all events will come anew. */

@@ -7,18 +7,18 @@ import { Beginning } from "./beginning.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { button, find, trying } from "./dom.js";
-import { costLine, offerExports, showFacts, showVariables } from "./facts.js";
+import { costLine, offerExports } from "./facts.js";
 import { Files } from "./files.js";
 import { listenToKeys } from "./keys.js";
 import { Link } from "./link.js";
 import { dress, openSides, uncover } from "./look.js";
+import { Panel } from "./panel.js";
 import { SessionsList } from "./sessions.js";
 
 const STATES = { connecting: "connecting …", connected: "connected", waiting: "no connection; trying again" };
 
 class Page {
   constructor() {
-    this.tab = "Files";
     this.beginning = new Beginning();
     this.composer = new Composer((prompt, attachments) => trying(() => this.ask(prompt, attachments)));
     this.files = new Files(() => this.session(), (name) => this.composer.attach(name));
@@ -35,6 +35,7 @@ class Page {
       types: () => this.composer.isInUse,
       changed: (what, value) => this.changed(what, value),
     });
+    this.panel = new Panel(this.files, this.sessions, () => this.id && { ...this.told, cost: this.conversation.cost });
     this.listen();
   }
 
@@ -58,10 +59,7 @@ class Page {
     });
     addEventListener("online", () => this.link?.timer && this.link.connect());
     offerExports(() => this.id);
-    openSides((tab) => {
-      this.tab = tab;
-      this.refreshPanel();
-    });
+    openSides((tab) => this.panel.look(tab));
     listenToKeys({ stop: () => this.stop(), begin: () => this.begin() });
   }
 
@@ -144,7 +142,7 @@ class Page {
       changed: (state, why) => this.showState(state, why),
       again: () => this.conversation.clear(),
     });
-    this.refreshPanel();
+    this.panel.refresh();
   }
 
   showState(state, why) {
@@ -173,30 +171,7 @@ class Page {
   changed(what, value) {
     if (what === "busy") find("stop").hidden = !value;
     else if (what === "doing") find("doing").textContent = value || (this.id ? costLine(this.conversation.cost) : "");
-    else if (what === "ran" || what === "finished") this.refreshSoon(what);
-    else if (this.tab === "Facts") this.refreshSoon("ran");
-  }
-
-  /** Many events of one moment, as after a reload, are one reason to look again. */
-  refreshSoon(what) {
-    this.wanted = this.wanted === "finished" ? "finished" : what;
-    this.soon ??= setTimeout(async () => {
-      const sessions = this.wanted === "finished";
-      this.soon = this.wanted = undefined;
-      await this.refreshPanel();
-      if (!sessions) return;
-      await trying(() => this.sessions.refresh());
-      if (this.id) find("title").textContent = this.sessions.titleOf(this.id) ?? "Session";
-    }, 150);
-  }
-
-  async refreshPanel() {
-    if (!this.id) return;
-    await trying(async () => {
-      if (this.tab === "Files") await this.files.show(this.id);
-      else if (this.tab === "Variables") await showVariables(this.id);
-      else showFacts(this.told, this.conversation.cost);
-    });
+    else this.panel.changed(what);
   }
 
   /** A file by its path below the directory of the session, or by its whole path. */

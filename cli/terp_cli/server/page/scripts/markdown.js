@@ -12,6 +12,7 @@ const RULES = {
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|[^:]*$)/i,
   RETURN_DOM_FRAGMENT: true,
 };
+const LONGEST_WAIT_MS = 400;
 const escaped = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
 
 const parser = new marked.Marked({
@@ -53,18 +54,26 @@ function decodedName(address) {
   }
 }
 
-function block(tokens) {
-  const [first] = tokens;
-  if (tokens.length === 1 && first.type === "code") return codeBlock(first.text, first.lang ?? "");
-  return linked(DOMPurify.sanitize(parser.parser(tokens), RULES));
+/** Blocks as nodes. Those between two fences are cleaned together: to begin costs more than to clean. */
+function drawn(tokens) {
+  const nodes = [];
+  let prose = [];
+  const clean = () => prose.length && nodes.push(linked(DOMPurify.sanitize(parser.parser(prose), RULES)));
+  for (const token of tokens) {
+    if (token.type !== "code") {
+      prose.push(token);
+      continue;
+    }
+    clean();
+    prose = [];
+    nodes.push(codeBlock(token.text, token.lang ?? ""));
+  }
+  clean();
+  return nodes;
 }
 
 /** A whole text. */
-export function markdown(text) {
-  const drawn = make("div", { class: "prose" });
-  for (const token of parser.lexer(text)) drawn.append(block([token]));
-  return drawn;
-}
+export const markdown = (text) => make("div", { class: "prose" }, ...drawn(parser.lexer(text)));
 
 /** A text that grows. What is finished is drawn once; only the last block is drawn again. */
 export class Growing {
@@ -89,21 +98,21 @@ export class Growing {
     if (began < this.free) return true;
     this.dirty = false;
     if (!this.drawnAsFence()) this.drawBlocks();
-    this.free = performance.now() + 4 * (performance.now() - began);
+    this.free = performance.now() + Math.min(4 * (performance.now() - began), LONGEST_WAIT_MS);
     return false;
   }
 
   drawBlocks() {
     const tokens = parser.lexer(this.rest);
     const last = tokens.findLastIndex((token) => token.type !== "space");
-    for (const token of tokens.slice(0, Math.max(last, 0))) this.commit(token);
-    this.open.replaceChildren(...(last < 0 ? [] : [block([tokens[last]])]));
+    this.commit(tokens.slice(0, Math.max(last, 0)));
+    this.open.replaceChildren(...drawn(tokens.slice(last, last + 1)));
     if (last >= 0 && /^( {0,3})(```|~~~)/.test(this.rest)) this.beginFence();
   }
 
-  commit(token) {
-    if (token.type !== "space") this.open.before(block([token]));
-    this.rest = this.rest.slice(token.raw.length);
+  commit(tokens) {
+    this.open.before(...drawn(tokens));
+    this.rest = this.rest.slice(tokens.reduce((length, { raw }) => length + raw.length, 0));
   }
 
   /** A fence that is open grows by its text alone, however long it is. */
@@ -130,7 +139,7 @@ export class Growing {
   /** No more comes. */
   finish() {
     this.fence = undefined;
-    for (const token of parser.lexer(this.rest)) this.commit(token);
+    this.commit(parser.lexer(this.rest));
     this.open.remove();
     this.dirty = false;
   }
