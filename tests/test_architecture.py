@@ -10,8 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE, CLI = ROOT / "core", ROOT / "cli"
-# This package runs in the kernel's process, where the streams are the code's own and there is no terp.
-INSIDE = CORE / "terp" / "kernels" / "inside"
+# These packages run in processes of the code, where the streams are its own and there is no terp.
+INSIDE = {CORE / "terp" / "kernels" / "inside", CORE / "terp" / "until" / "inside"}
 FRONT_ENDS = {"rich", "prompt_toolkit", "starlette", "fastapi", "uvicorn", "terp_cli"}
 SLOW = {
     "IPython", "asyncio", "httpx", "ipykernel", "jupyter_client", "litellm", "openai", "websockets", "yaml",
@@ -30,7 +30,7 @@ def sources(*trees: Path) -> Iterator[tuple[Path, ast.Module]]:
 
 def outside(*trees: Path) -> Iterator[tuple[Path, ast.Module]]:
     """The sources that run in terp's own process."""
-    return ((path, tree) for path, tree in sources(*trees) if INSIDE not in (ROOT / path).parents)
+    return ((path, tree) for path, tree in sources(*trees) if INSIDE.isdisjoint((ROOT / path).parents))
 
 
 def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:

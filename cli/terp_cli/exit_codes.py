@@ -10,6 +10,7 @@ EXIT_CODES: Mapping[StopReason, int] = {
     "rejected": 1,
     "context_full": 1,
     "repeated_failure": 1,
+    "until_failed": 1,
     "usage": 2,
     "approval_needed": 3,
     "declined": 3,

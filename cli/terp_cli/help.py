@@ -25,9 +25,9 @@ variable (TERP_MODEL=…). Strongest first: flag, variable, profile, a trusted
 project, config.yaml, built-in value. In long flags - and _ are alike; --no-…
 turns a switch off. Flags of Open Interpreter are understood.
 
-Exit codes: 0 done, 1 error, 2 usage, 3 approval needed or declined, 4 a limit,
-69 model unreachable, 75 rate-limited, 77 no key or no right, 124 --timeout,
-130 interrupted, 143 terminated.
+Exit codes: 0 done, 1 error or a check that did not pass, 2 usage, 3 approval
+needed or declined, 4 a limit, 69 model unreachable, 75 rate-limited, 77 no key
+or no right, 124 --timeout, 130 interrupted, 143 terminated.
 """
 _COLUMN = 32
 _WIDTH = 80

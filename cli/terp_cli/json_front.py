@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
-from terp.events import Event, TurnFinished
+from terp.events import CheckFinished, Event, TurnFinished
 from terp.log import Record
 from terp.models.scrubbing import Scrubber
 from terp.reply import CodeRun, reply_of
@@ -72,6 +72,7 @@ def result_of(events: Sequence[Event]) -> dict[str, Any]:
         "error": reply.error,
         "remedy": finished[-1].remedy if finished else "",
         "code_log": [_run(run) for run in reply.code_log],
+        "checks": [_check(one) for one in reply.checks],
         "files": list(reply.files),
         "images": list(reply.images),
         "usage": {
@@ -96,6 +97,12 @@ def _run(run: CodeRun) -> dict[str, Any]:
         "changes": [asdict(change) for change in run.changes],
         "stopped_at": asdict(run.stopped_at) if run.stopped_at else None,
     }
+
+
+def _check(check: CheckFinished) -> dict[str, Any]:
+    told = asdict(check)
+    del told["left"]
+    return told
 
 
 def write_json(stream: TextIO, data: Mapping[str, Any]) -> None:

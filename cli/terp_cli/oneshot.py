@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from terp.events import Event, TurnFinished
 from terp.messages import Attachment
 from terp.session import Session
+from terp.until.loop import ask, until
 from terp_cli.collect import collect
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.stopping import TIME_IS_OVER, Stopping
@@ -84,22 +85,23 @@ async def _turn(
 ) -> AsyncGenerator[Event, None]:
     asks = not question.first or bool(question.prompt)
     if question.first:
-        async with aclosing(_first(session, question.first)) as events:
+        async with aclosing(_first(session, question.first, last=not asks)) as events:
             async for event in events:
                 seen.append(_told_by(stopping, event) if isinstance(event, TurnFinished) else event)
                 # The end that is shown is that of what was asked.
                 if not (asks and isinstance(event, TurnFinished)):
                     yield seen[-1]
     if asks and stopping.code is None:
-        async with aclosing(session.turn(question.prompt, question.attachments)) as events:
+        async with aclosing(ask(session, question.prompt, question.attachments)) as events:
             async for event in events:
                 seen.append(_told_by(stopping, event) if isinstance(event, TurnFinished) else event)
                 yield seen[-1]
 
 
-def _first(session: Session, first: First) -> AsyncGenerator[Event, None]:
+def _first(session: Session, first: First, *, last: bool) -> AsyncGenerator[Event, None]:
     if first == "go_on":
-        return session.go_on()
+        goal, turn = session.equipment.goal, session.go_on()
+        return turn if goal is None or not last else until(session, goal, turn)
     from terp.rerun import cells  # noqa: PLC0415  (few sessions are ever run again)
 
     return session.rerun(cells(record.event for record in session.log.since(0)))

@@ -10,7 +10,7 @@ from typing import Literal, TextIO, assert_never
 from terp import events as on
 from terp import outputs as out
 from terp.changes import delta_line, file_there, stopped_line
-from terp_cli import past_words
+from terp_cli import check_words, past_words
 from terp_cli.effects_line import effects_line
 from terp_cli.run_text import RunText
 from terp_cli.sanitise import one_line, readable, visible
@@ -32,6 +32,8 @@ Other = (
     | on.SessionForked
     | on.SessionResumed
     | on.CodeCompared
+    | on.CheckStarted
+    | on.CheckFinished
 )
 OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
 _DEATHS = ("died", "restarted")
@@ -192,11 +194,25 @@ class PlainFront:
                 )
             case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 self._of_past(event)
+            case on.CheckStarted() | on.CheckFinished():
+                self._of_check(event)
             case on.TurnStarted() | on.Asked() | on.Answered():
                 # Whoever asks, shows the question; whoever called, knows the prompt.
                 return
             case _:
                 assert_never(event)
+
+    def _of_check(self, event: on.CheckStarted | on.CheckFinished) -> None:
+        if isinstance(event, on.CheckStarted):
+            tier = f"\n[sandbox] {one_line(event.tier)}" if self._detail == "verbose" else ""
+            self._note(f"[check] {readable(check_words.started(event))}{tier}")
+            return
+        if not event.passed:
+            # What was said before is no answer then.
+            self._remark()
+        if event.output.strip() and self._detail != "quiet":
+            self._note(readable(event.output.strip("\n")))
+        self._note(f"[check] {readable(check_words.finished(event))}")
 
     def _of_past(self, event: OfPast) -> None:
         match event:

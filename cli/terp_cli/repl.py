@@ -21,6 +21,8 @@ from typing import Any
 from terp.attachments import attach, attach_elsewhere
 from terp.errors import TerpError
 from terp.events import (
+    CheckFinished,
+    CheckStarted,
     CodeFinished,
     CodeRejected,
     CodeTyped,
@@ -34,6 +36,7 @@ from terp.kernels.protocol import Kernel
 from terp.messages import Assistant, Attachment
 from terp.pythons.interpreter import environment_name
 from terp.typed_run import TYPED
+from terp.until.loop import ask
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import UnknownCommand
 from terp_cli.mentions import described, mentions
@@ -207,7 +210,7 @@ class Repl:
         if self._talk.next:
             prompt, attached = self._talk.next.popleft()
             self._show_prompt(prompt)
-            await self._guarded(self._busily(self._drawn(self._talk.session.turn(prompt, attached))))
+            await self._guarded(self._busily(self._drawn(ask(self._talk.session, prompt, attached))))
             return
         line = await self._talk.desk.message()
         await self._guarded(self._answer(line))
@@ -242,7 +245,7 @@ class Repl:
         elif not await self._commanded(line):
             line = self._commands.as_text(line)
             attached = await self._attached(line)
-            await self._busily(self._drawn(session.turn(line, attached)))
+            await self._busily(self._drawn(ask(session, line, attached)))
 
     async def _commanded(self, line: str) -> bool | object:
         """Whether a line was a command; one that is not known comes back, to be corrected."""
@@ -353,15 +356,18 @@ class Repl:
                 self._titles.saw(event)
                 if self._toolbar.note(event):
                     self._talk.desk.refresh()
-                if isinstance(event, TurnStarted | CodeTyped):
+                if isinstance(event, TurnStarted | CodeTyped | CheckStarted):
                     drawn_elsewhere = True
+                elif isinstance(event, TurnFinished) or _is_last(event):
+                    drawn_elsewhere = False
                 elif not drawn_elsewhere:
                     self._talk.front.aside(event)
                     if isinstance(event, SessionResumed):
                         self._recall()
-                elif isinstance(event, TurnFinished) or _ends_typed(event):
-                    drawn_elsewhere = False
 
 
-def _ends_typed(event: Event) -> bool:
+def _is_last(event: Event) -> bool:
+    """Whether code that was typed is over, or a check after which no turn follows."""
+    if isinstance(event, CheckFinished):
+        return event.passed
     return isinstance(event, CodeFinished | CodeRejected) and event.call_id.startswith(TYPED)

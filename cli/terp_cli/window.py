@@ -18,6 +18,8 @@ from typing import Literal, assert_never
 from terp.events import (
     Answered,
     Asked,
+    CheckFinished,
+    CheckStarted,
     CodeCompared,
     CodeDeclined,
     CodeDelta,
@@ -119,6 +121,8 @@ class Window:
                 | CodeDelta()
                 | Printed()
                 | CodeCompared()
+                | CheckStarted()
+                | CheckFinished()
                 | CodeProposed()
                 | HistoryCompacted()
                 | HistoryRewound()

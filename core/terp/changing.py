@@ -7,7 +7,7 @@ from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.keys import with_keys
 from terp.models.building import build_model, provider_of, settings_for
-from terp.opening import limits_of, written_rules
+from terp.opening import goal_in, limits_of, written_rules
 from terp.sandbox.wishes import wish_of
 from terp.session import Session
 from terp.setting import table
@@ -32,7 +32,10 @@ _SANDBOX = frozenset(
         "sandbox_required",
     }
 )
-_AT_ONCE = _PROMPT | _LIMITS | _PACKAGES | _SEARCH | _KERNELS | _RULES | _SANDBOX | {"session_quota_mb"}
+_GOAL = frozenset({"max_revisions", "until", "until_protect", "until_timeout_s"})
+_AT_ONCE = (
+    _GOAL | _PROMPT | _LIMITS | _PACKAGES | _SEARCH | _KERNELS | _RULES | _SANDBOX | {"session_quota_mb"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,8 @@ def _keep_in_mind(session: Session, change: Change) -> None:
     """Take what counts from the next line that is written, the next code and the next kernel that starts."""
     if change.touches(_LIMITS):
         session.limits = limits_of(change.after)
+    if change.touches(_GOAL):
+        session.equipment.goal = goal_in(change.after)
     if change.touches(_RULES):
         session.equipment.rules.written = tuple(written_rules(change.after))
     if session.equipment.secrets is not None:

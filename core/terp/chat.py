@@ -11,10 +11,13 @@ from terp.events import Event
 from terp.messages import Attachment
 from terp.reply import Reply, TurnFailed, reply_of
 from terp.session import Session
+from terp.until.loop import ask
 
 T = TypeVar("T")
 _FAILURES = frozenset(
-    {"error", "rejected", "context_full", "unavailable", "rate_limited", "auth", "approval_needed"}
+    """
+    error until_failed rejected context_full unavailable rate_limited auth approval_needed
+    """.split()  # noqa: SIM905  (a table of names, to be read)
 )
 
 
@@ -51,7 +54,7 @@ class Chat:
                 returns what it came to.
         """
         try:
-            reply = self._wait(_gathered(self.session.turn(prompt, attachments), on_event))
+            reply = self._wait(_gathered(ask(self.session, prompt, attachments), on_event))
         except KeyboardInterrupt:
             # Wherever it fell, the loop takes this after the turn; until that is over there can be no other.
             self._wait(self._interrupted())

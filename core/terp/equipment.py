@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.sandbox.confinement import Confinement
+    from terp.until.goal import Goal
 
 
 @dataclass(slots=True)
@@ -26,7 +27,8 @@ class Equipment:
     the code back; they are None where kernels run elsewhere. `attaching` exchanges kernels for those of
     somebody else. `briefing` makes the system prompt of settings. `secrets` are written down by nothing. The
     functions of `toolbox` and `servers` are in the Python kernel, and run when the model calls them as tools,
-    by one of the names in `functions`. `rules` decide about code before the person is asked.
+    by one of the names in `functions`. `rules` decide about code before the person is asked. Turns that
+    `terp.until.loop.ask` begins go on until the check of `goal` has passed.
     """
 
     pythons: "PythonChoice | None" = None
@@ -39,6 +41,7 @@ class Equipment:
     secrets: "Secrets | None" = None
     functions: Mapping[str, str] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
+    goal: "Goal | None" = None
 
     def scrubber(self) -> "Scrubber":
         """What takes them out of text; without any known ones, what looks like one."""

@@ -43,6 +43,7 @@ StopReason = Literal[
     "max_steps",
     "max_budget",
     "repeated_failure",
+    "until_failed",
     "unavailable",
     "rate_limited",
     "auth",

@@ -278,6 +278,38 @@ class CodeCompared:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckStarted:
+    """What the last turn has done is checked; comes after its end, and before `CheckFinished`.
+
+    `check` is the command or the expression as it was written, `attempt` counts from 1. `tier` names what
+    confines it.
+    """
+
+    check: str
+    attempt: int
+    tier: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFinished:
+    """A check is over, once per `CheckStarted`; a turn that tells it may follow one that has not passed.
+
+    `status` is the exit status, None without one; `why` says why it has not passed. `output` is the head and
+    the tail of what it put out. `changed` are the files that the check is made of and that are not as they
+    were: it ran with the originals. `left` is how many more times the model is asked, None without a limit.
+    """
+
+    attempt: int
+    passed: bool
+    status: int | None
+    why: str = ""
+    output: str = ""
+    seconds: float = 0.0
+    changed: tuple[str, ...] = ()
+    left: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Noticed:
     """Something a person must see; `remedy` says what can be done about it."""
 
@@ -323,6 +355,8 @@ Event = (
     | SessionForked
     | SessionResumed
     | CodeCompared
+    | CheckStarted
+    | CheckFinished
     | Noticed
     | TurnFinished
 )

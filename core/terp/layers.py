@@ -9,11 +9,15 @@ from terp.settings import Settings
 
 @dataclass(frozen=True)
 class Given:
-    """A value that somebody gave, and where; of rules with `places`, each has a place of its own."""
+    """A value that somebody gave, and where; of rules with `places`, each has a place of its own.
+
+    `by_project` tells that a project has brought it, and not the person.
+    """
 
     value: Any
     origin: str
     places: tuple[str, ...] = ()
+    by_project: bool = False
 
     def beside(self, weaker: "Given") -> "Given":
         """The rules of both."""
@@ -40,5 +44,6 @@ def combine(layers: Sequence[Layer]) -> Settings:
     return Settings(
         **values,
         origins={name: one.origin for name, one in given.items()},
+        by_project=frozenset(name for name, one in given.items() if one.by_project),
         rule_places={name: given[name].all_places for name in _ADD_UP & given.keys()},
     )

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from terp.outputs import Error
+from terp.sameness import signature
 from terp.tool import Call
 
 
@@ -18,7 +20,7 @@ class Limits:
     max_output_chars: int = 20_000
     """Characters of one run's output that the model reads: head and tail. At least 200."""
     max_failures: int = 3
-    """How often the same code may fail, or calls may be malformed, in a row before a turn stops."""
+    """How often the same error may come, or calls may be malformed, in a row before a turn stops."""
 
 
 class Failures:
@@ -28,10 +30,19 @@ class Failures:
         self._limit = limit
         self._last: object = None
         self._count = 0
+        self._error: object = None
 
-    def ran(self, call: Call, *, failed: bool) -> int:
-        """Note how a run ended; how often in a row this very code has now failed."""
-        return self._note((call.language, call.code.strip()) if failed else None)
+    def ran(self, call: Call, error: Error | None, *, failed: bool) -> bool:
+        """Note how a run ended; whether it failed as the last one did that failed in this turn."""
+        if not failed:
+            self._note(None)
+            return False
+        told = signature(error) if error else ()
+        # What names no line of code may be said of many lines.
+        what = told if len(told) > 2 else (*told, call.language, call.code.strip())
+        self._note(what)
+        before, self._error = self._error, what
+        return before == what
 
     def malformed(self) -> int:
         """Note a call that could not be understood; how many in a row that makes."""

@@ -140,6 +140,12 @@ def _endings(ended: RunEnded) -> list[str]:
         said.append(f"[{ended.note}]")
     if ended.stopped_at:
         said.append(f"[it stood at {stopped_line(ended.stopped_at)}]")
+    if ended.held:
+        said.append(
+            f"[values where it failed: {', '.join(f'{one.name} = {one.value}' for one in ended.held)}]"
+        )
+    if ended.hint:
+        said.append(f"[{ended.hint}]")
     if delta := delta_line(ended.changes, ended.more_changes):
         said.append(f"[variables: {delta}]")
     if ended.files:

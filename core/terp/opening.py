@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from terp.kernels.remote.bench import GatewayBench
     from terp.rules.rule import Rule
     from terp.store.protocol import Keeping
+    from terp.until.goal import Goal
 
 
 def open(  # noqa: A001  # reads as `terp.open(…)`
@@ -197,6 +198,7 @@ async def build_session(
         functions=functions,
         secrets=secrets,
         rules=Rules(written_rules(settings)),
+        goal=goal_in(settings),
     )
     _equip(session, bench, settings, functions)
     return session
@@ -250,6 +252,19 @@ def written_rules(settings: Settings) -> Sequence["Rule"]:
     from terp.rules.reading import rules_of  # noqa: PLC0415  (see above)
 
     return rules_of(settings)
+
+
+def goal_in(settings: Settings) -> "Goal | None":
+    """The check of `settings`; most have none.
+
+    Raises:
+        SettingsError: it is none.
+    """
+    if not settings.until:
+        return None
+    from terp.until.goal import goal_of  # noqa: PLC0415  (see above)
+
+    return goal_of(settings)
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Given]:

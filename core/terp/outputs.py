@@ -178,7 +178,8 @@ class RunEnded:
     silenced with `;`. `note` explains an end that is not the code's own doing (death, timeout).
     `changes` are those of the namespace since the run before, `more_changes` counts what is left out.
     `stopped_at` is where a run that was stopped stood, as far as that is known. `recall` is the expression
-    by which code in this kernel can read the full output of the run ("" when there is none).
+    by which code in this kernel can read the full output of the run ("" when there is none). `held` are the
+    values at the line that an error hit, and `hint` says what there is in place of what it did not find.
     """
 
     status: RunStatus
@@ -189,6 +190,8 @@ class RunEnded:
     more_changes: int = 0
     stopped_at: StoppedAt | None = None
     recall: str = ""
+    held: tuple[Held, ...] = ()
+    hint: str = ""
 
 
 RunItem = RunStarted | Output | BackCall | ToolWorking | RunEnded

@@ -7,7 +7,7 @@ see from a line alone what it sets, and no file can grow while it is read.
 import codecs
 import contextlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -79,6 +79,7 @@ def read_profile(
         )
     if source == "project":
         _refuse(profile)
+        profile.given = {name: replace(one, by_project=True) for name, one in profile.given.items()}
     return profile
 
 

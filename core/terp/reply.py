@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from terp.errors import StopReason, TerpError
 from terp.events import (
+    CheckFinished,
     CodeFinished,
     CodeProposed,
     Event,
@@ -38,7 +39,10 @@ class CodeRun:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer of a turn, and all that its code made."""
+    """The answer of a turn, and all that its code made; with a check, of all that were needed for it.
+
+    `checks` are the attempts of that, in order.
+    """
 
     text: str
     stop_reason: StopReason
@@ -49,6 +53,7 @@ class Reply:
     output_tokens: int = 0
     cost_usd: float | None = 0.0
     remedy: str = ""
+    checks: tuple[CheckFinished, ...] = ()
 
     @property
     def outputs(self) -> tuple[Output, ...]:
@@ -89,6 +94,7 @@ class _Gathered:
     runs: list[CodeRun] = field(default_factory=list)
     files: dict[str, FileChange] = field(default_factory=dict)
     usage: list[UsageReported] = field(default_factory=list)
+    checks: list[CheckFinished] = field(default_factory=list)
     finished: TurnFinished = field(default_factory=lambda: TurnFinished("interrupted", ""))
 
 
@@ -108,6 +114,7 @@ def reply_of(events: Iterable[Event]) -> Reply:
         sum(usage.output_tokens for usage in gathered.usage),
         sum(known) if len(known) == len(gathered.usage) else None,
         gathered.finished.remedy,
+        tuple(gathered.checks),
     )
 
 
@@ -125,6 +132,8 @@ def _gather(event: Event, gathered: _Gathered) -> None:
                 CodeRun(call.language, call.code, status, outputs, event.changes, event.stopped_at)
             )
             gathered.files.update({change.path: change for change in files})
+        case CheckFinished():
+            gathered.checks.append(event)
         case UsageReported():
             gathered.usage.append(event)
         case TurnFinished():

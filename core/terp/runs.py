@@ -13,6 +13,7 @@ from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printe
 from terp.flood import Flood
 from terp.kernels.protocol import Kernel
 from terp.log import EventLog
+from terp.lost_names import lost_name
 from terp.messages import Image
 from terp.observation import Observation, described
 from terp.outputs import (
@@ -100,6 +101,7 @@ class Runner:
         self._show(call, watched.flood.ended())
         if watched.spool.failure:
             self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
+        watched.observation.remark(lost_name(self._log, watched.error))
         if denied := watched.denials.told():
             self._log.append(Noticed(denied))
             watched.observation.remark(denied)

@@ -21,13 +21,13 @@ from terp.models.protocol import Model
 from terp.past import Past
 from terp.past_runs import RUN_OUTPUT, recalling
 from terp.person import Person
-from terp.playing import Playing
+from terp.playing import Playing, Work
 from terp.proposals import Proposals
 from terp.questions import Answer, Questions
 from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.sandbox.denials import denials_of
-from terp.services import Service, Services
+from terp.services import Services
 from terp.store.protocol import Keeping
 from terp.tool import Call
 from terp.turn import Turn
@@ -48,7 +48,7 @@ class Session:
     down what happens, and knows what was stored before, with which the session then goes on: in a folder
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. Whoever puts the session together fills its `equipment`; `teach` lets the model read
-    a text with the next message. All parts are closed by `aclose`.
+    a text with the next message, `offer` lets code call a service by its name. `aclose` closes all parts.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class Session:
         drawn, guarded = self._playing.drawn, self._playing.guarded
         self._proposals = Proposals(self.log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(self.log, self._questions, person, drawn)
-        self._services = Services(self._questions, person, drawn, guarded)
+        services = self._services = Services(self._questions, person, drawn, guarded)
         artifacts = Artifacts(folder / OUTPUTS, folder, lambda: self.equipment.scrubber())  # noqa: PLW0108  (it comes later)
         runs = stored.last_run if stored else 0
-        self._services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
-        services = self._services
+        services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
+        self.offer = services.offer
         self._runner = Runner(
             self.log,
             artifacts,
@@ -343,9 +343,10 @@ class Session:
         """Let `what` give more text of the system prompt, asked before each request."""
         self._conversation.besides = what
 
-    def offer(self, name: str, service: Service) -> None:
-        """Let code in the kernels call `service` by `name`; what it raises is raised there."""
-        self._services.offer(name, service)
+    def play(self, work: Work) -> AsyncGenerator[Event, None]:
+        """The events of other work in this session, to its end. As `turn` in everything else."""
+        self._playing.check_free()
+        return self._playing.play(work, self.log.last)
 
     async def aclose(self) -> None:
         """End the turn, the kernels and the model's connections. Harmless when called twice."""

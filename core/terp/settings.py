@@ -17,7 +17,8 @@ BUILT_IN = "built-in"
 class Settings:
     """Every setting, with its built-in value. `origins` says where the other values came from.
 
-    `rule_places` has the place of each rule of `allow`, `ask` and `deny`.
+    `by_project` names those that a project has brought. `rule_places` has the place of each rule of `allow`,
+    `ask` and `deny`.
     """
 
     model: str = setting(
@@ -229,6 +230,31 @@ class Settings:
         unset="never",
         sources=BY_PROJECT,
     )
+    until: str = setting(
+        "",
+        "a turn goes on until this holds: a shell command, or py: and a Python expression",
+        group="code",
+        metavar="CHECK",
+        unset="no check",
+        sources=BY_PROJECT,
+    )
+    max_revisions: int = setting(
+        4,
+        "how often the model is asked again when the check has not passed",
+        group="code",
+        unset="no limit",
+        sources=BY_PROJECT,
+    )
+    until_timeout_s: float = setting(
+        600.0, "seconds that one check may take", group="code", unit="s", unset="no limit", sources=BY_PROJECT
+    )
+    until_protect: tuple[str, ...] = setting(
+        (),
+        "files that a check is made of, besides tests and their configuration",
+        group="code",
+        metavar="PATTERN,…",
+        sources=BY_PROJECT,
+    )
     env_pass: tuple[str, ...] = setting(
         (), "variables that the code may see, besides the harmless ones", group="code", metavar="NAME,…"
     )
@@ -361,6 +387,7 @@ class Settings:
     )
 
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    by_project: frozenset[str] = field(default_factory=frozenset, compare=False)
     rule_places: Mapping[str, Sequence[str]] = field(default_factory=dict, compare=False)
 
     def origin(self, name: str) -> str:

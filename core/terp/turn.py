@@ -174,12 +174,12 @@ class Turn:
             self.running = None
         if not self.interrupts.requested:
             ready += await self.interrupts.guard(self.readiness.after(call, kernel, observed.error))
-        times = failures.ran(call, failed=observed.failed)
-        again = "\n[the same code failed in the same way before; try something else]" if times > 1 else ""
+        same = failures.ran(call, observed.error, failed=observed.failed)
+        again = "\n[same error as before; try something else]" if same else ""
         self._result(asked, self.late() + ready + observed.text + again, observed.images)
         if self.interrupts.requested:
             raise Interrupted
-        self._check_failures(failures, "The same code failed")
+        self._check_failures(failures, "The same error came")
         return observed.failed
 
     def _result(self, asked: ToolCall, text: str, images: Sequence[Image] = ()) -> None:

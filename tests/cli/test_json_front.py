@@ -18,6 +18,17 @@ EVENTS: list[on.Event] = [
     on.Printed("c1", out.Text("stdout", "2\n")),
     on.CodeFinished("c1", "ok", 0.1, (out.FileChange("/w/a.csv", "created", 3),)),
     on.UsageReported(10, 5, 0, 0.25),
+    on.CheckStarted("pytest", 1),
+    on.CheckFinished(
+        1,
+        passed=False,
+        status=1,
+        why="Exit status 1.",
+        output="1 failed",
+        seconds=0.5,
+        changed=("test_a.py",),
+        left=0,
+    ),
     on.TurnFinished("done", "Größe 2"),
 ]
 
@@ -52,6 +63,17 @@ async def test_the_result_is_one_object() -> None:
                 "output": "2\n",
                 "changes": [],
                 "stopped_at": None,
+            }
+        ],
+        "checks": [
+            {
+                "attempt": 1,
+                "passed": False,
+                "status": 1,
+                "why": "Exit status 1.",
+                "output": "1 failed",
+                "seconds": 0.5,
+                "changed": ["test_a.py"],
             }
         ],
         "files": ["/w/a.csv"],

@@ -20,6 +20,8 @@ from terp.places import Places
 from terp.session import Session
 from terp.settings import Settings
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call
+from terp.until.check import check_of
+from terp.until.goal import Goal
 from terp_cli.desk import Desk
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.terminal import TerminalFront
@@ -301,3 +303,13 @@ async def test_the_terminal_is_as_before_when_drawing_fails() -> None:
         with pytest.raises(Unavailable):
             await TerminalFront(Watched().screen, keyboard=line).show(events())
         assert termios.tcgetattr(line) == before
+
+
+async def test_a_check_that_cannot_be_made_is_told_once(seat: Callable[..., Seat]) -> None:
+    here = seat("never said")
+    here.session.equipment.goal = Goal(check_of("true"))
+    await here.types("hello\r", "\x04")
+    await here.left()
+    assert [row for row in here.screen.shown() if "behind a gateway" in row] == [
+        "until: the code runs behind a gateway, and a check only on this machine."
+    ]

@@ -47,7 +47,7 @@ async def test_the_same_failing_code_stops_the_turn_at_the_third_time(tmp_path: 
     events = await collect(session, "go")
     assert kernel.ran == ["1/0"] * 3
     assert events[-1].reason == "repeated_failure"  # type: ignore[union-attr]
-    assert results(session)[1].endswith("[the same code failed in the same way before; try something else]")
+    assert results(session)[1].endswith("[same error as before; try something else]")
 
 
 async def test_steps_are_limited(tmp_path: Path) -> None:

@@ -195,3 +195,36 @@ def test_a_session_in_a_folder_of_ones_own_is_gone_on_with(tmp_path: Path) -> No
                 chat(prompt)
     said = [message["content"] for message in server.requests[1]["messages"][1:]]
     assert said == ["hi", "hello", "and?"]
+
+
+def test_a_chat_goes_on_until_its_check_has_passed(tmp_path: Path) -> None:
+    with (
+        Loopback(["Done.", [Call(code="open('made', 'w').close()")], "Now."]) as server,
+        terp.open(
+            model="openai/scripted",
+            api_base=server.url,
+            auto_run=True,
+            until="test -e made",
+            cwd=tmp_path,
+            environ=surroundings(tmp_path),
+        ) as chat,
+    ):
+        reply = chat("make it")
+    assert (reply.text, [check.passed for check in reply.checks]) == ("Now.", [False, True])
+
+
+def test_a_chat_whose_check_never_passes_has_no_answer(tmp_path: Path) -> None:
+    with (
+        Loopback(["Done.", "Done again."]) as server,
+        terp.open(
+            model="openai/scripted",
+            api_base=server.url,
+            until="false",
+            max_revisions=1,
+            cwd=tmp_path,
+            environ=surroundings(tmp_path),
+        ) as chat,
+        pytest.raises(TurnFailed) as failed,
+    ):
+        chat("make it")
+    assert (failed.value.stop_reason, failed.value.reply.text) == ("until_failed", "Done again.")

@@ -64,6 +64,14 @@ TABLE = (
         completes="switches.words",
     ),
     Command(
+        "until", "[CHECK|off]", "let turns go on until a check passes", "Code", "until.set_check",
+        "CHECK is a shell command (pytest -q), or py: and a Python expression (py: shop.total([1]) == 1). It "
+        "runs after each answer, in a copy of the project with the tests as they are now; what it puts out "
+        "goes back to the model, max_revisions times at most. Without an argument it tells what is set; off "
+        "ends it.",
+        completes="until.words",
+    ),
+    Command(
         "rules", "", "list the rules that allow, ask about or deny code", "Code", "rules.show",
         "Those of your settings, and those that you added with r at a question. docs/rules.md says how they "
         "are written; terp rules test CODE tells what they say about a piece of code.",

@@ -11,6 +11,8 @@ from terp.changes import delta_words
 from terp.events import (
     Answered,
     Asked,
+    CheckFinished,
+    CheckStarted,
     CodeCompared,
     CodeDeclined,
     CodeDelta,
@@ -101,7 +103,7 @@ class SpokenTurn:
                 return self._of_reply(event)
             case CodeStarted() | Printed() | LateOutput() | CodeFinished():
                 return self._of_run(event)
-            case ModelCalled() | ModelRetrying() | Progress() | Asked():
+            case ModelCalled() | ModelRetrying() | Progress() | Asked() | CheckStarted() | CheckFinished():
                 return self._of_waiting(event)
             case (
                 TurnStarted()
@@ -185,7 +187,9 @@ class SpokenTurn:
         self._output = self._output or SpokenOutput(self._cwd, whole=self.verbose)
         return self._output.add(output)
 
-    def _of_waiting(self, event: ModelCalled | ModelRetrying | Progress | Asked) -> list[str]:
+    def _of_waiting(
+        self, event: ModelCalled | ModelRetrying | Progress | Asked | CheckStarted | CheckFinished
+    ) -> list[str]:
         match event:
             case ModelCalled(model=model):
                 lines = self.rest()
@@ -195,6 +199,13 @@ class SpokenTurn:
                 lines = self.rest()
                 self._wait("Waiting to try again")
                 return [*lines, *_plain(words.retrying(event)), f"In {delay_s:.0f} s."]
+            case CheckStarted():
+                lines = [*self.rest(), *_plain(words.of_check(event))]
+                self._wait("Checking")
+                return lines
+            case CheckFinished():
+                self._what = ""
+                return [*self.rest(), *_plain(words.of_check(event))]
             case Progress(seconds=seconds):
                 self._wait(words.progress(event), seconds)
                 return []

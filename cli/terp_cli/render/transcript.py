@@ -9,6 +9,8 @@ from rich.text import Text
 from terp.events import (
     Answered,
     Asked,
+    CheckFinished,
+    CheckStarted,
     CodeCompared,
     CodeDeclined,
     CodeDelta,
@@ -52,6 +54,8 @@ from terp_cli.sanitise import one_line
 
 # The header, a folding row, the effects and the question take so many rows of the screen.
 _ROWS_BELOW, _FEWEST_ROWS = 10, 6
+
+Waiting = ModelCalled | ModelRetrying | Progress | Asked | KernelChanged | CheckStarted | CheckFinished
 
 
 class Stream(Protocol):
@@ -156,7 +160,15 @@ class Transcript:
                 self._end_part()
             case CodeStarted() | Printed() | LateOutput() | CodeFinished():
                 self._run(event)
-            case ModelCalled() | ModelRetrying() | Progress() | Asked() | KernelChanged():
+            case (
+                ModelCalled()
+                | ModelRetrying()
+                | Progress()
+                | Asked()
+                | KernelChanged()
+                | CheckStarted()
+                | CheckFinished()
+            ):
                 self._wait(event)
             case (
                 TurnStarted() | Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted() | Noticed()
@@ -226,7 +238,7 @@ class Transcript:
         if self._running:
             self._status.wait("running", self._clock(), after_s=0.5)
 
-    def _wait(self, event: ModelCalled | ModelRetrying | Progress | Asked | KernelChanged) -> None:
+    def _wait(self, event: Waiting) -> None:
         now = self._clock()
         match event:
             case ModelCalled(model=model):
@@ -245,6 +257,12 @@ class Transcript:
                 self._status.clear()
             case KernelChanged():
                 self._kernel_changed(event)
+            case CheckStarted():
+                self._line(words.of_check(event))
+                self._status.wait("checking", now)
+            case CheckFinished():
+                self._status.clear()
+                self._line(words.of_check(event))
             case _:
                 assert_never(event)
 

@@ -9,6 +9,8 @@ from terp.changes import delta_line, file_there, grouped, size_text, stopped_lin
 from terp.effects.found import Effects
 from terp.events import (
     Answered,
+    CheckFinished,
+    CheckStarted,
     CodeCompared,
     CodeDeclined,
     CodeFinished,
@@ -26,7 +28,7 @@ from terp.events import (
     UsageReported,
 )
 from terp.outputs import FileChange
-from terp_cli import past_words
+from terp_cli import check_words, past_words
 from terp_cli.effects_line import BETWEEN, effects_in_words
 from terp_cli.plain import with_remedy
 from terp_cli.render import look
@@ -37,13 +39,15 @@ Told = TurnStarted | Answered | CodeDeclined | CodeRejected | HistoryCompacted |
 OfPast = HistoryRewound | SessionForked | SessionResumed | CodeCompared
 
 _BAR = 12
+# The end of a check's output says what failed; the model reads more of it.
+_CHECKED = 12
 _ENDED = {
     "approval_needed": "Nobody was there to approve the code.",
     "declined": "Stopped: the code was declined.",
     "interrupted": "Interrupted.",
     "max_steps": "Stopped: the limit of steps is reached.",
     "max_budget": "Stopped: the budget is spent.",
-    "repeated_failure": "Stopped: the same code failed again and again.",
+    "repeated_failure": "Stopped: the same error came again and again.",
     "timeout": "Stopped: the time is up.",
 }
 _RUN = {
@@ -136,6 +140,18 @@ def of_past(event: OfPast) -> list[Text]:
             return said + (_said(difference, look.DIM) if difference else [])
         case _:
             assert_never(event)
+
+
+def of_check(event: CheckStarted | CheckFinished) -> list[Text]:
+    """What is checked, or what came of it: the end of its output, and whether it has passed."""
+    if isinstance(event, CheckStarted):
+        return _said(check_words.started(event), look.DIM)
+    lines = event.output.strip("\n").splitlines()
+    if len(lines) > _CHECKED + 1:
+        lines = [f"[… {len(lines) - _CHECKED} lines above …]", *lines[-_CHECKED:]]
+    shown = "\n".join(lines)
+    said = _said(check_words.finished(event), look.GOOD if event.passed else look.WARNING)
+    return (_said(shown, look.DIM) if shown else []) + said
 
 
 def retrying(event: ModelRetrying) -> list[Text]:

@@ -9,6 +9,7 @@ from terp.attachments import attach, with_attachments
 from terp.events import Event
 from terp.messages import Attachment
 from terp.session import Session
+from terp.until import loop as until
 from terp_cli.server.failures import Refused
 from terp_cli.server.served import Served
 from terp_cli.server.turns import Asking, Turn
@@ -40,7 +41,7 @@ def go_on(served: Served) -> Turn:
 
 def _asking(prompt: str, attachments: Sequence[Attachment]) -> Asking:
     def asking(session: Session) -> AsyncGenerator[Event, None]:
-        return session.turn(prompt, attachments)
+        return until.ask(session, prompt, attachments)
 
     return asking
 

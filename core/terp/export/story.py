@@ -61,7 +61,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Why a turn ended without an answer."""
+    """Why a turn ended without an answer, or that its check has passed."""
 
     text: str
 

@@ -9,6 +9,8 @@ from terp.artifacts import OUTPUTS, Artifacts
 from terp.events import (
     Answered,
     Asked,
+    CheckFinished,
+    CheckStarted,
     CodeDeclined,
     CodeDelta,
     CodeFinished,
@@ -83,6 +85,7 @@ class _Teller:
     _written: dict[str, tuple[str, str]] = field(default_factory=dict)
     _displays: Displays = field(default_factory=Displays)
     _running: _OpenRun | None = None
+    _check: str = ""
     _asked: set[str] = field(default_factory=set)
 
     def parts(self) -> list[Part]:
@@ -99,7 +102,7 @@ class _Teller:
                 self._reasoning.clear()
                 self._text.clear()
                 self._written.clear()
-            case TurnStarted() | ModelCalled() | TurnFinished():
+            case TurnStarted() | ModelCalled() | TurnFinished() | CheckStarted() | CheckFinished():
                 self._end_text()
                 self._turn(event)
             case (
@@ -132,13 +135,18 @@ class _Teller:
                 before = self._written.get(call_id, ("", ""))
                 self._written[call_id] = (language or before[0], before[1] + text)
 
-    def _turn(self, event: TurnStarted | ModelCalled | TurnFinished) -> None:
+    def _turn(self, event: TurnStarted | ModelCalled | TurnFinished | CheckStarted | CheckFinished) -> None:
         match event:
             case TurnStarted(prompt=prompt, attachments=attachments):
                 self._parts.append(Prompt(prompt, attachments))
             case ModelCalled(model=model):
                 self.model = model
                 self._written.clear()
+            case CheckStarted(check=check):
+                self._check = check
+            case CheckFinished(passed=passed):
+                # Of one that has not, the next message tells, or the end.
+                self._parts += [Remark(f"The check has passed: {self._check}")] if passed else []
             case TurnFinished(reason=reason, error=error, remedy=remedy):
                 if reason != "done":
                     told = f"{error} {remedy}".strip() or f"The turn ended: {reason.replace('_', ' ')}."

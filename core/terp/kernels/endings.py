@@ -2,7 +2,7 @@
 
 import signal
 
-from terp.kernels.reports import changes_in, more_in, stopped_in, stopped_in_stack
+from terp.kernels.reports import changes_in, failed_in, more_in, stopped_in, stopped_in_stack
 from terp.kernels.run import Run
 from terp.outputs import FileChange, RunEnded, RunStatus, StoppedAt
 
@@ -37,6 +37,7 @@ def ordinary_end(run: Run, files: tuple[FileChange, ...], note: str, *, recall: 
         more_in(run.report),
         stopped,
         "" if run.report.get("shadowed") else recall,
+        *failed_in(run.report),
     )
 
 

@@ -18,7 +18,7 @@ from terp.outputs import (
 
 _FILE_ACTIONS: Mapping[str, FileAction] = {"created": "created", "modified": "modified", "deleted": "deleted"}
 _ACTIONS: Mapping[str, VariableAction] = {"new": "new", "changed": "changed", "removed": "removed"}
-_MOST, _LONGEST, _LONGEST_PATH = 100, 300, 4_096
+_MOST, _LONGEST, _LONGEST_PATH, _LONGEST_HINT = 100, 300, 4_096, 3_000
 _FRAME = re.compile(r'^ *File "(.*)", line (\d+) in (.+)$', re.MULTILINE)
 _CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]")
 
@@ -76,13 +76,17 @@ def stopped_in(report: Mapping[str, Any]) -> StoppedAt | None:
     function, source, inside, file = (
         _text(told.get(key)) for key in ("function", "source", "inside", "file")
     )
-    pairs = told.get("values")
-    values = [
-        Held(_text(pair[0]), _text(pair[1]))
-        for pair in (pairs[:_MOST] if isinstance(pairs, list) else ())
-        if isinstance(pair, list) and len(pair) == 2
-    ]
-    return StoppedAt(line, function, source, inside, _number(told.get("run")) or 0, file, tuple(values))
+    values = _held(told.get("values"))
+    return StoppedAt(line, function, source, inside, _number(told.get("run")) or 0, file, values)
+
+
+def failed_in(report: Mapping[str, Any]) -> tuple[tuple[Held, ...], str]:
+    """What was at hand where an error hit, and what could help; () and "" when the report does not say it."""
+    told = report.get("failed")
+    if not isinstance(told, Mapping):
+        return (), ""
+    hint = told.get("hint")
+    return _held(told.get("values")), hint[:_LONGEST_HINT] if isinstance(hint, str) else ""
 
 
 def stopped_in_stack(stack: str, code: str) -> StoppedAt | None:
@@ -117,6 +121,14 @@ def _change(row: Any) -> VariableChange | None:
         return None
     action, name, kind, shape, size = row
     return VariableChange(_text(name), _ACTIONS[action], _text(kind), shape_in(shape), _number(size))
+
+
+def _held(pairs: Any) -> tuple[Held, ...]:
+    return tuple(
+        Held(_text(pair[0]), _text(pair[1]))
+        for pair in (pairs[:_MOST] if isinstance(pairs, list) else ())
+        if isinstance(pair, list) and len(pair) == 2
+    )
 
 
 def _text(value: Any) -> str:

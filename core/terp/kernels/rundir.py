@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from terp.errors import KernelStartFailed
+
 PREFIX = "terp-k-"
 """How the names of such directories begin."""
 
@@ -21,11 +23,20 @@ class RunDir:
 
     Its lock file stays locked as long as the owner lives: a directory whose lock is free was left
     behind by a terp that was killed, and `sweep` removes it.
+
+    Raises:
+        KernelStartFailed: there is no room for one.
     """
 
     def __init__(self, base: Path | None = None) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base or short_base()))
-        self._lock: IO[bytes] = (self.path / "lock").open("wb")
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base or short_base()))
+            self._lock: IO[bytes] = (self.path / "lock").open("wb")
+        except OSError as error:
+            raise KernelStartFailed(
+                f"There is no folder for the sockets of a kernel: {error.strerror}.",
+                "Make room, or set TMPDIR to a folder that can be written.",
+            ) from error
         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     @property

@@ -49,7 +49,7 @@ class Programs:
     def guard(self) -> None:
         """Have whatever is started from here on ended if terp is killed."""
         # Not in a thread: servers start together, and a start can be cancelled; there is to be one guard.
-        self._guard = self._guard or Guard(None, self._mark, None)
+        self._guard = self._guard or Guard(self._mark)
 
     async def end_one(self, name: str) -> None:
         """End a server, and whatever it has started."""

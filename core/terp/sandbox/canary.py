@@ -38,11 +38,15 @@ if port:
 
 def holds(tier: Tier, *, network: bool) -> str:
     """Why a tier is of no use here, in a few words; "" when it works."""
-    with (
-        tempfile.TemporaryDirectory(prefix="terp-canary-") as folder,
-        closing(socket.create_server(("127.0.0.1", 0))) as listener,
-    ):
-        return _tried(tier, Path(os.path.realpath(folder)), listener, network=network)
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="terp-canary-") as folder,
+            closing(socket.create_server(("127.0.0.1", 0))) as listener,
+        ):
+            return _tried(tier, Path(os.path.realpath(folder)), listener, network=network)
+    except OSError as error:
+        # There is no room for a try, or no port.
+        return str(error)
 
 
 def _tried(tier: Tier, folder: Path, listener: socket.socket, *, network: bool) -> str:

@@ -158,6 +158,12 @@ class Confinement:
         other.wish = wish
         return other
 
+    def elsewhere(self, cwd: str) -> "Confinement":
+        """The same around another directory, for a process that is no kernel."""
+        other = copy(self)
+        other._cwd, other._started, other.outputs = cwd, {}, ""
+        return other
+
     def differs(self, other: "Confinement") -> bool:
         """Whether a kernel that starts now is held by something else there."""
         return self._confined(()) != other._confined(())

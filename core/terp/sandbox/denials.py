@@ -2,6 +2,7 @@
 
 import os
 import re
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,12 @@ _AFTER = re.compile(_REFUSED + r"[^\n'\"]{0,40}['\"](?P<path>[^'\"\n]+)['\"]")
 _QUOTED_BEFORE = re.compile(r"['\"‘](?P<path>[^'\"‘’\n]+)['\"’][^\n'\"]{0,20}: " + _REFUSED)
 _BARE_BEFORE = re.compile(r"(?P<path>[~./\w][^\s:'\"‘’]*): " + _REFUSED)
 _ABSENT = re.compile(r"No such file or directory: ['\"](?P<path>/[^'\"\n]+)['\"]")
+_HINT = re.compile(_REFUSED + "|No such file or directory: ")
 # More of one output says nothing new.
 _LOOKED_AT = 100_000
+_HINTS = 50
+# The patterns try every place of a line as the beginning of a path: on one of 100 kB that takes a minute.
+_AROUND = 500
 
 
 class Denials:
@@ -57,9 +62,11 @@ class Denials:
         self._left -= len(text)
         if not self._policy.network and _NO_NETWORK.search(text):
             self._tell("The network is closed to code here.", "network")
-        for pattern in (_AFTER, _QUOTED_BEFORE, _BARE_BEFORE, _ABSENT):
-            for found in pattern.finditer(text):
-                self._path(found["path"], there=pattern is not _ABSENT)
+        for hint in islice(_HINT.finditer(text), _HINTS):
+            near = _line_around(text, *hint.span())
+            for pattern in (_AFTER, _QUOTED_BEFORE, _BARE_BEFORE, _ABSENT):
+                for found in pattern.finditer(near):
+                    self._path(found["path"], there=pattern is not _ABSENT)
 
     def _path(self, named: str, *, there: bool) -> None:
         policy = self._policy
@@ -97,6 +104,12 @@ def denials_of(confinement: "Confinement | None", kernel: Kernel) -> Denials:
     return Denials(
         None if confinement is None or kernel.tier == NONE else confinement.policy_of(kernel.language)
     )
+
+
+def _line_around(text: str, start: int, end: int) -> str:
+    """The line of which this is a part, or of a very long one what is near."""
+    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+    return before.rpartition("\n")[2] + text[start:end] + after.partition("\n")[0]
 
 
 def _is_below(path: str, folders: tuple[str, ...]) -> bool:

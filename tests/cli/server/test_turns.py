@@ -3,7 +3,10 @@
 import asyncio
 from pathlib import Path
 
+from terp.kernels.local import LocalKernels
 from terp.testing import EchoKernel, call
+from terp.until.check import check_of
+from terp.until.goal import Goal
 from terp_cli.server.limits import ServerLimits
 from tests.cli.server.serving import SECRET, decision, events_of, names, serving, until
 
@@ -154,3 +157,15 @@ async def test_a_kernel_that_did_nothing_is_closed_and_that_is_said(tmp_path: Pa
         told = made.history[-2]
     assert said["text"] == "The python kernel did nothing for 0.05 s and was closed: its variables are gone."
     assert "[The python kernel was closed: its variables and imports are gone.]" in str(told)
+
+
+async def test_a_turn_of_a_session_with_a_check_is_told_to_the_end_of_that(tmp_path: Path) -> None:
+    kernels = lambda: LocalKernels(str(tmp_path))  # noqa: E731
+    async with serving(tmp_path, "one", "two", kernels=kernels) as server:
+        session = await server.created()
+        server.opener.made[0].equipment.goal = Goal(check_of("false"), max_revisions=1)
+        events = await server.asked(session, "hi")
+    told = [name for name in names(events) if name.startswith(("turn", "check"))]
+    attempt = ["turn_started", "turn_finished", "check_started", "check_finished"]
+    assert told == [*attempt, *attempt, "turn_finished"]
+    assert (events[-1]["reason"], events[-1]["answer"]) == ("until_failed", "two")

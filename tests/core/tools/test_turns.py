@@ -112,7 +112,7 @@ async def test_what_a_tool_raises_is_told_with_its_traceback(tmp_path: Path) -> 
     turns = Turns(tmp_path, [weather("nowhere")], "ok")
     [told] = await turns.play()
     assert "get_weather(city_name='nowhere')" in told
-    assert told.endswith("LookupError: no such city")
+    assert "\nLookupError: no such city\n" in told
     assert turns.events[-1] == TurnFinished("done", "ok")
 
 

@@ -230,6 +230,7 @@ def report_facts(home: Home, touched: Touched, namespace: Namespace, changed: An
         "cwd": touched.moved_to(),
         "files": changed.rows() if changed else [],
         "stopped": home.stopped,
+        "failed": home.failed,
         # A variable of that name is in the way of what this package provides.
         "shadowed": "out" in home.shell.user_ns,
         **namespace.found,
@@ -295,7 +296,7 @@ def prepare_display(home: Home, figures: Figures) -> None:
 
 
 def prepare_errors(home: Home, namespace: Namespace) -> None:
-    """Keep our frames, and ipykernel's below `input()`, out of tracebacks; note where an interrupt hit."""
+    """Keep our frames, and ipykernel's below `input()`, out of tracebacks; note where code stopped."""
     show = home.shell._showtraceback
 
     def note(error: BaseException) -> None:
@@ -303,10 +304,17 @@ def prepare_errors(home: Home, namespace: Namespace) -> None:
 
         home.stopped = place_of(error, home, namespace.kinds)
 
+    def note_failure(error: Exception) -> None:
+        from .failed import facts_of  # noqa: PLC0415 - most cells do not fail
+
+        home.failed = facts_of(error, home, namespace.kinds)
+
     def show_traceback(etype: Any, evalue: Any, stb: Any) -> None:
         home.flush()
         if not isinstance(evalue, Exception) or evalue.__context__ is not None:
             home.guarded(note)(evalue)
+        if isinstance(evalue, Exception):
+            home.guarded(note_failure)(evalue)
         theirs = isinstance(stb, list) and [part for part in stb if not of_ours(part)]
         show(etype, evalue, theirs or stb)
 

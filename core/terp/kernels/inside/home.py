@@ -38,10 +38,12 @@ class Home:
         self.dropped = [0, 0]
         self.reported = 0.0
         self.hidden: str | None = None
-        # Where the cell begins, its number, where an interrupt hit it, where its stack goes before a kill.
+        # Where the cell begins, its number, where an interrupt hit it, what was at hand where it failed, and
+        # where its stack goes before a kill.
         self.cwd = ""
         self.number = 0
         self.stopped: Any = None
+        self.failed: Any = None
         self.stack: Any = None
         self.calling = threading.Lock()
         self.local = threading.local()
@@ -53,7 +55,7 @@ class Home:
             # ipykernel tells only what is `sys.stdout` now, which may be the person's.
             stream.parent_header = self.header
         self.room = ROOM
-        self.hidden = self.stopped = None
+        self.hidden = self.stopped = self.failed = None
         self.in_cell = True
 
     def token_now(self) -> str:

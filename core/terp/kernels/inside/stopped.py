@@ -120,7 +120,8 @@ def values(frame: Any, line: int, source: str, kinds: Kinds) -> Iterator[tuple[s
         names.update(dict.fromkeys(held))
     told = 0
     for name in names:
-        text = small(held[name], kinds) if name in held and name[:1] != "_" else ""
+        where = held if name in held else frame.f_globals
+        text = small(where[name], kinds) if name in where and name[:1] != "_" else ""
         if text and told < MOST_VALUES:
             told += 1
             yield name, text

@@ -53,6 +53,7 @@ class Visit:
         facts = {
             "cwd": now if now != self.home.cwd else "",
             "stopped": self.home.stopped,
+            "failed": self.home.failed,
             "shadowed": "out" in self.home.shell.user_ns,
             **self.namespace.found,
         }
@@ -67,13 +68,16 @@ class Visit:
         self.show(etype, evalue, stb)
 
     def note(self, error: BaseException) -> None:
-        """Note where an interrupt hit."""
+        """Note where an interrupt hit, or what was at hand where the code failed."""
+        from .failed import facts_of  # noqa: PLC0415 - most cells do not fail
         from .stopped import place_of  # noqa: PLC0415 - few cells are interrupted
 
         # The cell that runs is the last that was compiled; the shell may count the next one already.
         cells = getattr(self.home.shell.compile, "_filename_map", {})
         self.home.number = max(cells.values(), default=0)
         self.home.stopped = place_of(error, self.home, self.namespace.kinds)
+        if isinstance(error, Exception):
+            self.home.failed = facts_of(error, self.home, self.namespace.kinds)
 
     def input_request(self, *args: Any, **kwargs: Any) -> Any:
         """Ask as ever, after telling that all output before the question of a cell of ours is sent."""

@@ -1,0 +1,22 @@
+"""What a person is told about a check of a turn."""
+
+from terp.events import CheckFinished, CheckStarted
+from terp.until.telling import changed_files
+
+
+def started(event: CheckStarted) -> str:
+    """What is checked, and for which time."""
+    again = f" again ({event.attempt})" if event.attempt > 1 else ""
+    return f"Checking{again}: {event.check}"
+
+
+def finished(event: CheckFinished) -> str:
+    """Whether it has passed, what was wrong with its files, and what comes now."""
+    passed = f"The check has passed, after {event.seconds:.1f} s."
+    told = [passed if event.passed else f"The check has not passed. {event.why}".rstrip()]
+    if event.changed:
+        told.append(f"{changed_files(event.changed)} The originals were used.")
+    if not event.passed and event.left:
+        times = "once" if event.left == 1 else f"{event.left} times"
+        told.append(f"The model is asked again, {times} at most.")
+    return " ".join(told)

@@ -1,0 +1,109 @@
+"""One check of a turn, and what comes before the first: work that a session plays as it plays a turn."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from terp.errors import TerpError
+from terp.events import CheckFinished, CheckStarted
+from terp.interrupts import Interrupted, Interrupts
+from terp.log import EventLog
+from terp.person import Consent
+from terp.until.goal import Goal
+from terp.until.ground import Ground, Ran
+from terp.until.verdict import why_not
+from terp.voice import Voice
+
+
+@dataclass(slots=True)
+class Preparing:
+    """Asks whether a check may run that nobody has typed, and looks at what it is made of.
+
+    Afterwards it is `ready`, or `error` says why it cannot be made, or neither: the person did not agree, or
+    has `interrupts`.
+    """
+
+    goal: Goal
+    ground: Ground
+    voice: Voice
+    interrupts: Interrupts = field(default_factory=Interrupts)
+    ready: bool = False
+    error: TerpError | None = None
+
+    async def run(self) -> None:
+        """Ask and look, once for each goal."""
+        try:
+            self.goal.agreed = self.goal.agreed or await self.interrupts.guard(self._asked())
+            if self.goal.agreed and self.goal.originals is None:
+                await self.interrupts.guard(self._look())
+            self.ready = self.goal.agreed
+        except Interrupted:
+            return
+        except TerpError as error:
+            self.error = error
+
+    async def stop(self) -> None:
+        """Take the question back."""
+        self.interrupts.stop()
+
+    async def _asked(self) -> bool:
+        goal = self.goal
+        why = f"{goal.origin} wants it to be run after each answer, until it passes."
+        # Who runs all code unasked has configured this as well; what a project brings is asked about.
+        return await self.voice.allow(Consent(f"Check with: {goal.check.text}", why, as_code=goal.by_person))
+
+    async def _look(self) -> None:
+        goal, ground = self.goal, self.ground
+        originals = await asyncio.to_thread(ground.originals, goal.check, goal.protect)
+        if goal.check.is_pytest:
+            async with self.voice.working("Looking at the tests"):
+                goal.before = await ground.tests_of(goal.check, originals, goal.bounds)
+        goal.originals = originals
+
+
+@dataclass(slots=True)
+class Checking:
+    """Runs a check. Afterwards there is what it `ran` as and `why` it has not passed, or an `error`.
+
+    `left` is how many more times the model would be asked; None is without a limit.
+    """
+
+    goal: Goal
+    ground: Ground
+    attempt: int
+    left: int | None
+    log: EventLog
+    interrupts: Interrupts = field(default_factory=Interrupts)
+    ran: Ran | None = None
+    why: str = ""
+    error: TerpError | None = None
+
+    async def run(self) -> None:
+        """Run it to its end; both events of it are logged, whatever happens."""
+        goal, originals = self.goal, self.goal.originals
+        assert originals is not None, "it was prepared"
+        self.log.append(CheckStarted(goal.check.text, self.attempt, self.ground.tier))
+        finished = CheckFinished(self.attempt, passed=False, status=None, why="It was interrupted.")
+        try:
+            ran = self.ran = await self.interrupts.guard(self.ground.run(goal.check, originals, goal.bounds))
+            self.why = why_not(goal.check, ran, originals, self.ground.root, goal.before)
+            finished = CheckFinished(
+                self.attempt,
+                not self.why,
+                ran.ended.status,
+                self.why,
+                ran.ended.output,
+                ran.ended.seconds,
+                ran.changed,
+                self.left,
+            )
+        except Interrupted:
+            return
+        except TerpError as error:
+            self.error = error
+            finished = CheckFinished(self.attempt, passed=False, status=None, why=error.message)
+        finally:
+            self.log.append(finished)
+
+    async def stop(self) -> None:
+        """End its process."""
+        self.interrupts.stop()

@@ -1,0 +1,175 @@
+"""Where the checks of a session run: a copy of its project, a process of its own, held as a kernel is."""
+
+import asyncio
+import os
+import shlex
+import tempfile
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp.errors import SettingsError
+from terp.kernels.environment import kernel_environment, python_environment
+from terp.kernels.local import LocalKernels
+from terp.kernels.protocol import Kernels
+from terp.kernels.rundir import RunDir
+from terp.kernels.runtimes.runtime import Machine
+from terp.kernels.runtimes.shell import find_shell
+from terp.project_folders import Folders, folders_of
+from terp.pythons.interpreter import needed_by
+from terp.sandbox.tier import Command
+from terp.until import tree
+from terp.until.check import Check
+from terp.until.originals import Originals
+from terp.until.report import Channel, Tests, tests_in
+from terp.until.running import Ended, run
+
+_EVALUATE = "import sys; sys.path.pop(0); from {}.expression import main; main(sys.argv[1])"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A check that has run: how its process ended, and what that told.
+
+    `holds` is whether an expression was true, None where that is not known. `changed` are the protected
+    files that were not as before in the project, `lost` those of them that could not be put back.
+    """
+
+    ended: Ended
+    tests: Tests | None = None
+    holds: bool | None = None
+    value: str = ""
+    changed: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long a check may take, in seconds (0: no limit), and how much of its output is kept."""
+
+    timeout_s: float
+    max_chars: int
+
+
+class Ground:
+    """The project around the directory of a session's kernels.
+
+    Raises:
+        SettingsError: the code runs on another machine, where no check can be made.
+    """
+
+    def __init__(self, kernels: Kernels) -> None:
+        if not isinstance(kernels, LocalKernels):
+            raise SettingsError(["until: the code runs behind a gateway, and a check only on this machine."])
+        self._kernels = kernels
+
+    @property
+    def root(self) -> Path:
+        """The folder of the project."""
+        return self._folders().root
+
+    @property
+    def tier(self) -> str:
+        """What confines a check that is made now."""
+        return self._kernels.confinement.what
+
+    def originals(self, check: Check, patterns: Sequence[str]) -> Originals:
+        """The protected files as they are now.
+
+        Raises:
+            TooLarge: the project has too many files.
+        """
+        folders = self._folders()
+        return Originals(folders.root, folders.cwd, patterns, check.text)
+
+    async def tests_of(self, check: Check, originals: Originals, bounds: Bounds) -> int:
+        """How many tests the pytest of a check finds; 0 where that cannot be told.
+
+        Raises:
+            TerpError: it cannot run.
+        """
+        ran = await self.run(check, originals, bounds, ("--collect-only", "-q"))
+        return ran.tests.collected if ran.tests else 0
+
+    async def run(
+        self, check: Check, originals: Originals, bounds: Bounds, options: Sequence[str] = ()
+    ) -> Ran:
+        """Run a check in a copy of the project with the original files; `options` are more for pytest.
+
+        Cancelling this ends it.
+
+        Raises:
+            TerpError: it cannot run: the project is too large, or a sandbox is required and not to be had.
+        """
+        folders = self._folders()
+        async with _private() as folder:
+            copy = folder / "project"
+            await asyncio.to_thread(tree.copy, folders.root, copy)
+            changed = await asyncio.to_thread(originals.changed)
+            lost = await asyncio.to_thread(originals.put_back, copy, changed)
+            channel = Channel(folder / "channel")
+            cwd = copy / folders.cwd.relative_to(folders.root)
+            ended = await self._ran(check, channel, cwd, copy, options, bounds)
+            facts = channel.facts()
+        here = Ended(ended.status, ended.output.replace(str(copy), str(folders.root)), ended.seconds)
+        if check.expression:
+            holds = facts.get("holds") if facts else None
+            value = str(facts.get("value", "")) if facts else ""
+            return Ran(here, None, holds if isinstance(holds, bool) else None, value, changed, lost)
+        return Ran(here, tests_in(facts, copy, folders.root), None, "", changed, lost)
+
+    async def _ran(
+        self, check: Check, channel: Channel, cwd: Path, copy: Path, options: Sequence[str], bounds: Bounds
+    ) -> Ended:
+        environment = self._environment(channel, copy, options)
+        folder = copy.parent
+        command = Command(self._argv(check, channel), environment, str(cwd), folder)
+        # Environments and data of the project are looked at where they are.
+        readable = (str(self.root), *needed_by(self._kernels.python))
+        confined = self._kernels.confinement.elsewhere(str(copy)).now(readable)
+        try:
+            wrapped = confined.tier.wrap(command, confined.policy)
+            return await run(wrapped, timeout_s=bounds.timeout_s, max_chars=bounds.max_chars)
+        except OSError as error:
+            return Ended(127, f"It cannot be started: {error}", 0.0)
+
+    def _argv(self, check: Check, channel: Channel) -> tuple[str, ...]:
+        kernels = self._kernels
+        if check.expression:
+            return (kernels.python.path, "-c", _EVALUATE.format(channel.package), check.expression)
+        shell = find_shell(Machine(kernels.environ, shell=kernels.options.shell))
+        # What a program in the middle of a line says must not be lost behind `| tail`.
+        return (shell, "-o", "pipefail", "-c", check.text) if shell else ("/bin/sh", "-c", check.text)
+
+    def _environment(self, channel: Channel, copy: Path, options: Sequence[str]) -> Mapping[str, str]:
+        kernels = self._kernels
+        environment = python_environment(
+            kernels.python, kernel_environment(kernels.environ, kernels.options.env_pass)
+        )
+        told = channel.variables
+        own = environment.get("PYTHONPATH", "").replace(str(self.root), str(copy))
+        plugin = ("-p", f"{channel.package}.tests_told")
+        given = environment.get("PYTEST_ADDOPTS", "")
+        return {
+            **environment,
+            **told,
+            "PYTHONPATH": os.pathsep.join(filter(None, (told["PYTHONPATH"], own))),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            # What fits the narrowest terminal is read anywhere.
+            "COLUMNS": "80",
+            "PYTEST_ADDOPTS": f"{given} {shlex.join((*plugin, *options))}".strip(),
+        }
+
+    def _folders(self) -> Folders:
+        return folders_of(self._kernels.cwd, self._kernels.environ)
+
+
+@asynccontextmanager
+async def _private() -> AsyncGenerator[Path, None]:
+    """A folder that no kernel sees, and that goes away."""
+    made = await asyncio.to_thread(lambda: RunDir(Path(os.path.realpath(tempfile.gettempdir()))))
+    try:
+        yield made.path
+    finally:
+        await asyncio.to_thread(made.close)

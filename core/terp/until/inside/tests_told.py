@@ -1,0 +1,79 @@
+"""A plug-in of pytest that tells which tests there were, and how each of them ended."""
+
+from __future__ import annotations
+
+import re
+import unittest
+from typing import Any
+
+import pytest
+
+from . import channel
+
+TELL = channel.take()
+SKIPS = (unittest.SkipTest, pytest.skip.Exception, pytest.xfail.Exception)
+LIBRARY = re.compile(r"site-packages|dist-packages|[/\\]lib[/\\]python3|^<")
+
+
+class Told:
+    """Gathers the tests of one session of pytest."""
+
+    def __init__(self) -> None:
+        self.collected: set[str] = set()
+        self.passed: set[str] = set()
+        self.failed: set[str] = set()
+        self.skipped: dict[str, str] = {}
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        """The tests that will run."""
+        self.collected.update(item.nodeid for item in session.items)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """A file, or another part, that could not be read."""
+        if report.failed:
+            self.failed.add(report.nodeid)
+        elif report.skipped:
+            self.skipped[report.nodeid] = place_of(report)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+        """What a step of a test has raised, before pytest makes its own of it."""
+        if call.excinfo is not None and isinstance(call.excinfo.value, SKIPS):
+            self.skipped[item.nodeid] = skipping(call.excinfo.traceback)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """A step of a test: before, in, or after it."""
+        self.collected.add(report.nodeid)
+        if report.failed:
+            self.failed.add(report.nodeid)
+        elif report.when == "call" and report.nodeid not in self.skipped:
+            self.passed.add(report.nodeid)
+
+    def pytest_sessionfinish(self, exitstatus: Any) -> None:
+        """All of it is over."""
+        TELL(
+            status=int(exitstatus),
+            collected=len(self.collected),
+            ended=len(self.collected & {*self.passed, *self.failed, *self.skipped}),
+            passed=len(self.passed - self.failed),
+            failed=len(self.failed),
+            skipped=sorted(set(self.skipped.values())),
+        )
+
+
+def skipping(traceback: Any) -> str:
+    """The file of the innermost line that is of no library; "" where only libraries have decided to skip."""
+    files = [str(entry.path) for entry in traceback]
+    return next((file for file in reversed(files) if not LIBRARY.search(file)), "")
+
+
+def place_of(report: Any) -> str:
+    """The file that skipped a test; "" where that is not told."""
+    told = report.longrepr
+    return str(told[0]) if isinstance(told, tuple) and told else ""
+
+
+def pytest_configure(config: Any) -> None:
+    """Listen, unless this process is one of many that another listens to."""
+    if TELL is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Told(), "terp-told")

@@ -1,0 +1,141 @@
+"""The files that a check is made of, as they were before the model could change them."""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+from terp.trust.bounded import Refused, digest_of, read_bounded
+from terp.until.tree import entries
+
+TESTS = (
+    *("test_*.py", "*_test.py", "*.test.*", "*.spec.*", "*_test.go", "*_spec.rb"),
+    *("tests/*", "test/*", "__tests__/*", "spec/*"),
+)
+"""Files with tests: those that there were are put back, new ones are welcome."""
+STEERING = (
+    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"),
+    *("pyproject.toml", ".coveragerc", "noxfile.py", "sitecustomize.py", "usercustomize.py"),
+    *("Makefile", "makefile", "GNUmakefile", "justfile", "package.json", "jest.config.*", "vitest.config.*"),
+)
+"""Files that say what a check does: those that there were are put back, new ones are left out."""
+
+_KEPT_FILE, _KEPT_ALL = 1 << 20, 64 << 20
+_COMPARED = 500 << 20
+_WORD = re.compile(r"[^\s'\"|&;<>()$`]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file as it was; without `content` it is too large to be put back."""
+
+    digest: str
+    content: bytes | None
+    mode: int
+
+
+class Originals:
+    """The protected files of a project, by relative path, as they were when this was made.
+
+    `patterns` are more of those that steer a check, and so is every file that its `command` names. One
+    with a / in it is about paths, the others are about names.
+
+    Raises:
+        TooLarge: the project has too many files.
+    """
+
+    def __init__(self, root: Path, cwd: Path, patterns: Sequence[str] = (), command: str = "") -> None:
+        self._root = root
+        self._patterns = (*STEERING, *patterns)
+        self._named = _named_in(command, root, cwd)
+        self.files: Mapping[str, Kept] = dict(self._kept())
+
+    def changed(self) -> tuple[str, ...]:
+        """The files that are not as they were, or that have come and steer the check; by relative path."""
+        there = {name for name, kind in entries(self._root) if kind != "folder"}
+        other = [name for name, kept in self.files.items() if _digest(self._root / name) != kept.digest]
+        return tuple(sorted({*other, *(name for name in there - self.files.keys() if self._steers(name))}))
+
+    def put_back(self, copy: Path, changed: Sequence[str]) -> tuple[str, ...]:
+        """Make the files of a copy as they were; those for which that cannot be done."""
+        lost = []
+        for name in changed:
+            kept = self.files.get(name)
+            _clear(copy, name)
+            if kept is None:
+                continue
+            if kept.content is None:
+                lost.append(name)
+                continue
+            (copy / name).write_bytes(kept.content)
+            (copy / name).chmod(kept.mode | 0o600)
+        return tuple(lost)
+
+    def is_protected(self, name: str) -> bool:
+        """Whether a file, by relative path, is one of those that check."""
+        return name in self.files
+
+    def _kept(self) -> Iterator[tuple[str, Kept]]:
+        room = _KEPT_ALL
+        for name, kind in entries(self._root):
+            if kind == "folder" or not (self._steers(name) or _matches(name, TESTS)):
+                continue
+            path = self._root / name
+            try:
+                content, mode = read_bounded(path, min(_KEPT_FILE, room)), path.stat().st_mode & 0o777
+            except (Refused, OSError):
+                # Too large: that it was changed is all that can be told. Or none that anybody could read.
+                if digest := _digest(path):
+                    yield name, Kept(digest, None, 0o600)
+                continue
+            room -= len(content)
+            yield name, Kept(hashlib.sha256(content).hexdigest(), content, mode)
+
+    def _steers(self, name: str) -> bool:
+        return name in self._named or _matches(name, self._patterns)
+
+
+def _named_in(command: str, root: Path, cwd: Path) -> frozenset[str]:
+    """The files of a project that a command names, by relative path."""
+    there = (os.path.normpath(cwd / word) for word in _WORD.findall(command))
+    return frozenset(os.path.relpath(path, root) for path in there if Path(path).is_file())
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    path = PurePosixPath(name)
+    for pattern in patterns:
+        folder = pattern.removesuffix("/*")
+        if "/" not in pattern and fnmatchcase(path.name, pattern):
+            return True
+        if "/" in pattern and (fnmatchcase(name, pattern) or fnmatchcase(name, f"*/{pattern}")):
+            return True
+        if folder != pattern and folder in path.parts[:-1]:
+            return True
+    return False
+
+
+def _digest(path: Path) -> str:
+    """The SHA-256 of a file's content; "" where there is none that can be read."""
+    try:
+        return digest_of(path, _COMPARED)
+    except Refused:
+        return ""
+
+
+def _clear(copy: Path, name: str) -> None:
+    """Make room for a file in a copy: nothing lies there, and the way to it leads through folders alone."""
+    place = copy
+    for part in PurePosixPath(name).parts[:-1]:
+        place /= part
+        # What was a folder may lead elsewhere by now.
+        if place.is_symlink() or place.is_file():
+            place.unlink()
+        place.mkdir(exist_ok=True)
+    target = copy / name
+    if target.is_dir() and not target.is_symlink():
+        shutil.rmtree(target)
+    target.unlink(missing_ok=True)

@@ -1,0 +1,72 @@
+"""What a check's process tells beside its output: by a file, and with a word that was given to it alone."""
+
+import json
+import secrets
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from terp.trust.bounded import Refused, read_bounded
+from terp.until.inside.channel import VARIABLE
+
+_LARGEST = 1 << 20
+_NUMBERS = ("status", "collected", "ended", "passed", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """The tests of one session of pytest; `skipped_by` are the files that skipped some."""
+
+    status: int
+    collected: int
+    ended: int
+    passed: int
+    failed: int
+    skipped_by: tuple[str, ...] = ()
+
+
+class Channel:
+    """A folder in which one process may say what it found, and the programs by which it does.
+
+    Those have a name that no project can have prepared for.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._word = secrets.token_hex(16)
+        self.package = f"terp_{secrets.token_hex(8)}"
+        folder.mkdir()
+        shutil.copytree(
+            Path(__file__).with_name("inside"),
+            folder / self.package,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+        (folder / "word").write_text(self._word)
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What the environment of the process must have, the folder of programs first in its `PYTHONPATH`."""
+        return {VARIABLE: str(self._folder), "PYTHONPATH": str(self._folder)}
+
+    def facts(self) -> Mapping[str, Any] | None:
+        """What the process has told; None when it did not come to that, or another has written there."""
+        try:
+            told = json.loads(read_bounded(self._folder / "report", _LARGEST))
+        except (Refused, ValueError, RecursionError):
+            return None
+        return told if isinstance(told, dict) and told.get("word") == self._word else None
+
+
+def tests_in(facts: Mapping[str, Any] | None, copy: Path, root: Path) -> Tests | None:
+    """The tests that a process has told of, which ran in a `copy` of the project at `root`."""
+    if facts is None:
+        return None
+    numbers = [facts.get(name) for name in _NUMBERS]
+    skipped = facts.get("skipped")
+    if not (all(type(number) is int for number in numbers) and isinstance(skipped, list)):
+        return None
+    status, collected, ended, passed, failed = (int(number or 0) for number in numbers)
+    here = tuple(str(path).replace(str(copy), str(root)) for path in skipped)
+    return Tests(status, collected, ended, passed, failed, here)

@@ -1,0 +1,101 @@
+"""One process of a check, from its start to the end of all that it began."""
+
+import asyncio
+import os
+import secrets
+import signal
+import time
+from codecs import getincrementaldecoder
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from terp.headtail import HeadTail
+from terp.kernels.orphans import MARK, Guard, end_marked
+from terp.plain import Lines
+from terp.sandbox.tier import Command
+
+_PIECE = 1 << 16
+_LAST_OUTPUT_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended: `status` is None when it took too long."""
+
+    status: int | None
+    output: str
+    seconds: float
+
+
+async def run(command: Command, *, timeout_s: float, max_chars: int) -> Ended:
+    """Run a command to its end; the head and the tail of what it put out. Cancelling this ends it.
+
+    Processes that it has left running are ended. 0 s is no limit.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    mark, began = secrets.token_hex(8), time.monotonic()
+    marked = replace(command, environment={**command.environment, MARK: mark})
+    stream, reader, pipe = await _pipe()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *marked.argv,
+            env=dict(marked.environment),
+            cwd=marked.cwd,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=pipe,
+            stderr=pipe,
+            start_new_session=True,
+        )
+    except OSError:
+        reader.close()
+        raise
+    finally:
+        os.close(pipe)
+    guard = Guard(process.pid, mark, None, command.afterwards)
+    output = HeadTail(max_chars)
+    reading = asyncio.create_task(_read(stream, output))
+    try:
+        status = await _waited(process, timeout_s)
+    finally:
+        await _end(process, mark)
+        guard.dismiss()
+        await asyncio.wait({reading}, timeout=_LAST_OUTPUT_S)
+        reading.cancel()
+        reader.close()
+    return Ended(status, output.text(), time.monotonic() - began)
+
+
+async def _waited(process: asyncio.subprocess.Process, timeout_s: float) -> int | None:
+    try:
+        return await asyncio.wait_for(process.wait(), timeout_s or None)
+    except TimeoutError:
+        return None
+
+
+async def _pipe() -> tuple[asyncio.StreamReader, asyncio.ReadTransport, int]:
+    """What is read, and where it is written: of a pipe of asyncio's own every holder would be waited for."""
+    read, write = os.pipe()
+    stream = asyncio.StreamReader()
+    reader, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(read, "rb")
+    )
+    return stream, reader, write
+
+
+async def _read(stream: asyncio.StreamReader, output: HeadTail) -> None:
+    decoder, lines = getincrementaldecoder("utf-8")("replace"), Lines()
+    try:
+        while piece := await stream.read(_PIECE):
+            output.add(lines.feed(decoder.decode(piece)))
+    finally:
+        output.add(lines.rest())
+
+
+async def _end(process: asyncio.subprocess.Process, mark: str) -> None:
+    """End the process group, and what has left it."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await asyncio.to_thread(end_marked, mark)
+    await process.wait()

@@ -1,0 +1,66 @@
+"""Whether a check has passed, of all that is known about how it ran."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from terp.until.check import Check
+from terp.until.ground import Ran
+from terp.until.originals import Originals
+from terp.until.report import Tests
+
+_SHOWN = 5
+
+
+def why_not(check: Check, ran: Ran, originals: Originals, root: Path, before: int) -> str:
+    """Why a check has not passed, as a sentence; "" when it has.
+
+    `before` is how many tests there were before the model did anything, 0 if that is not known.
+    """
+    status = ran.ended.status
+    if status is None:
+        return "It took too long and was ended."
+    if ran.lost:
+        return f"It is made of files that were changed and are too large to be put back: {_listed(ran.lost)}."
+    if check.expression:
+        return _of_expression(ran)
+    if status:
+        return f"It ended with exit status {status}." if status > 0 else f"It was ended by signal {-status}."
+    if ran.tests is None:
+        return _UNTOLD if check.runs_pytest else ""
+    return _of_tests(ran.tests, originals, root, before)
+
+
+_UNTOLD = (
+    "It ended with exit status 0, but pytest has not told how its tests ended: "
+    "something ended it early, or kept it from telling."
+)
+
+
+def _of_expression(ran: Ran) -> str:
+    if ran.holds is None:
+        return f"It has no value: its process ended before that, with exit status {ran.ended.status}."
+    # A process that says one thing and ends with another was tampered with.
+    return "" if ran.holds and not ran.ended.status else f"It is not true: its value is {ran.value}."
+
+
+def _of_tests(tests: Tests, originals: Originals, root: Path, before: int) -> str:
+    if tests.status or tests.failed:
+        return f"The process ended with exit status 0, but {tests.failed} of its tests have failed."
+    if not tests.passed:
+        return "No test has passed: none ran, or all were skipped."
+    if tests.ended < tests.collected:
+        return f"Only {tests.ended} of {tests.collected} tests have come to their end."
+    if tests.collected < before:
+        return f"Only {tests.collected} tests were found; before there were {before}."
+    skipping = [path for path in tests.skipped_by if _is_tested(path, originals, root)]
+    return f"Tests were skipped by the code that they test: {_listed(skipping)}." if skipping else ""
+
+
+def _is_tested(path: str, originals: Originals, root: Path) -> bool:
+    """Whether a file is one of the project's, and none of those that test it."""
+    return Path(path).is_relative_to(root) and not originals.is_protected(str(Path(path).relative_to(root)))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

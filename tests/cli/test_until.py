@@ -1,0 +1,108 @@
+"""`terp --until` in a small repository: the real program, a real kernel, real tests."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from tests.cli.running import Terp, to
+from tests.core.until.projects import RIGHT, project
+from tests.loopback import Call, Loopback, Scripted
+
+T = TypeVar("T")
+
+PYTEST = f"{sys.executable} -m pytest -q"
+FIXES: list[Scripted] = [Call(code=f"open('shop.py', 'w').write({RIGHT!r})"), "Fixed."]
+
+
+@pytest.fixture
+def terp(tmp_path: Path) -> Terp:
+    made = Terp(tmp_path)
+    project(made.cwd)
+    return made
+
+
+def test_the_tests_are_made_to_pass_and_the_answer_is_alone_on_stdout(terp: Terp) -> None:
+    result = terp.asked(["They pass.", *FIXES], "-y", "--until", PYTEST, "make the tests pass")
+    assert (result.code, result.out) == (0, "Fixed.\n")
+    assert f"[check] Checking: {PYTEST}\n" in result.notes
+    assert (
+        "[check] The check has not passed. It ended with exit status 1. The model is asked again"
+        in result.notes
+    )
+    assert "[check] The check has passed, after " in result.notes
+
+
+def test_a_check_that_never_passes_ends_with_1_and_json_has_every_attempt(terp: Terp) -> None:
+    flags = ("-y", "--until", "echo no; exit 2", "--max-revisions", "1", "--output-format", "json")
+    result = terp.asked(["Done.", "Done again."], *flags, "do it")
+    told = json.loads(result.out)
+    assert (result.code, told["stop_reason"], told["answer"]) == (1, "until_failed", "Done again.")
+    assert [(one["attempt"], one["status"], one["output"]) for one in told["checks"]] == [
+        (1, 2, "no\n"),
+        (2, 2, "no\n"),
+    ]
+
+
+def test_an_expression_is_a_check(terp: Terp) -> None:
+    result = terp.asked(FIXES, "-y", "--until", "py: shop.total([1, 2]) == 3", "go")
+    assert (result.code, result.out) == (0, "Fixed.\n")
+
+
+def test_a_check_that_is_none_is_a_mistake_of_the_caller(terp: Terp) -> None:
+    result = terp.asked([], "--until", "py: 1 +", "go")
+    assert (result.code, result.notes) == (
+        2,
+        "terp: until: 'py: 1 +' is no Python expression: invalid syntax.\n",
+    )
+
+
+def test_the_check_of_a_profile_of_one_s_own_runs_with_y(terp: Terp) -> None:
+    (terp.home / "config.yaml").write_text("until: test -f shop.py\n")
+    result = terp.asked(["Yes."], "-y", "go")
+    assert (result.code, result.out) == (0, "Yes.\n")
+
+
+@pytest.mark.parametrize("flags", [(), ("-y",)])
+def test_the_check_of_a_trusted_project_is_asked_about(terp: Terp, flags: tuple[str, ...]) -> None:
+    (terp.cwd / ".terp").mkdir()
+    (terp.cwd / ".terp" / "profile.yaml").write_text("until: touch ran\n")
+    assert terp("trust", "yes").code == 0
+    result = terp.asked(["Yes."], *flags, "go")
+    assert (result.code, result.out, result.requests) == (3, "", [])
+    assert (
+        "terp: The check of .terp/profile.yaml:1 may not run, so nothing was asked: touch ran" in result.notes
+    )
+    assert not (terp.cwd / "ran").exists()
+
+
+def test_nothing_of_a_check_outlives_terp(terp: Terp) -> None:
+    told = terp.cwd.parent / "pid"
+    with Loopback(["Done."]) as server:
+        flags = ("-y", "--sandbox", "off", "--until", f"sleep 300 & echo $! > {told}; wait")
+        process = terp.start(*to(server), *flags, "go", stdin=subprocess.DEVNULL)
+        sleeper = int(soon(lambda: told.exists() and told.read_text().strip()))
+        process.kill()
+        process.communicate()
+    assert soon(lambda: is_gone(sleeper)) is True
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, also where nobody has asked how."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+
+def soon(what: Callable[[], T]) -> T:
+    """What is not "" or False, once it is so; the last it was after some seconds."""
+    until = time.monotonic() + 20.0
+    while not (found := what()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return found

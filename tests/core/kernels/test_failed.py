@@ -1,0 +1,60 @@
+"""What a kernel tells of the place where code failed."""
+
+from pathlib import Path
+
+import pytest
+
+from terp.kernels.protocol import Kernel
+from terp.outputs import Held, RunEnded
+from tests.core.kernels.running import ran
+
+
+async def ended(kernel: Kernel, code: str) -> RunEnded:
+    run = await ran(kernel, code)
+    assert run.ended.status == "error"
+    return run.ended
+
+
+async def test_an_error_tells_the_values_of_its_line(kernel: Kernel) -> None:
+    code = "prices, rate = [1, 2, 3], 0\ndef share(part):\n    return part / rate\nshare(len(prices))"
+    found = await ended(kernel, code)
+    assert found.held == (Held("part", "3"), Held("rate", "0"))
+
+
+async def test_a_table_without_a_column_tells_the_columns(kernel: Kernel) -> None:
+    code = "import pandas as pd\nd = pd.DataFrame({'species': [1], 'petal length': [2]})\nd['Species']"
+    found = await ended(kernel, code)
+    assert found.hint == "The columns are: species, petal length. Did you mean 'species'?"
+    assert found.held == (Held("d", "DataFrame 1×2"),)
+
+
+@pytest.mark.parametrize(
+    "code", ["d.Species", "d.groupby('Species')", "[d][0]['Species']", "d.loc[:, 'Species']"]
+)
+async def test_a_table_is_found_wherever_it_stands(kernel: Kernel, code: str) -> None:
+    found = await ended(kernel, f"import pandas as pd\nd = pd.DataFrame({{'species': [1]}})\n{code}")
+    assert found.hint.startswith("The columns are: species.")
+
+
+async def test_a_dict_without_a_key_tells_the_keys(kernel: Kernel) -> None:
+    found = await ended(kernel, "stock = {'apples': 3, 'pears': 4}\nstock['Apples']")
+    assert found.hint == "The keys are: apples, pears. Did you mean 'apples'?"
+
+
+async def test_a_file_that_is_not_there_tells_what_is(kernel: Kernel) -> None:
+    here = Path(kernel.cwd)
+    (here / "Sales_2025.csv").touch()
+    found = await ended(kernel, "open('sales_2025.csv')")
+    (here / "Sales_2025.csv").unlink()
+    assert found.hint == f"In {here} there is: Sales_2025.csv."
+
+
+async def test_a_folder_that_is_not_there_is_told(kernel: Kernel) -> None:
+    found = await ended(kernel, "open('/nowhere/a.csv')")
+    assert found.hint == "There is no folder /nowhere."
+
+
+async def test_code_that_works_has_nothing_to_tell(kernel: Kernel) -> None:
+    await ran(kernel, "x = 1\nx / 0")
+    run = await ran(kernel, "x + 1")
+    assert (run.ended.held, run.ended.hint) == ((), "")

@@ -1,0 +1,73 @@
+"""Which files a check is made of, and whether they are as they were."""
+
+from pathlib import Path
+
+import pytest
+
+from terp.until.originals import Originals
+from tests.core.until.projects import write
+
+
+@pytest.mark.parametrize(
+    ("name", "protected"),
+    [
+        ("test_a.py", True),
+        ("parts/a_test.py", True),
+        ("tests/data/a.csv", True),
+        ("parts/tests/a.txt", True),
+        ("src/cart.test.ts", True),
+        ("parts/conftest.py", True),
+        ("pyproject.toml", True),
+        ("Makefile", True),
+        ("shop.py", False),
+        ("contest.py", False),
+        ("testing/a.py", False),
+        ("data/expected.csv", False),
+    ],
+)
+def test_tests_and_what_steers_them_are_protected(tmp_path: Path, name: str, protected: bool) -> None:
+    write(tmp_path, {name: "x"})
+    assert Originals(tmp_path, tmp_path).is_protected(name) == protected
+
+
+@pytest.mark.parametrize("pattern", ["*.csv", "data/*", "data/expected.csv"])
+def test_patterns_name_more(tmp_path: Path, pattern: str) -> None:
+    write(tmp_path, {"data/expected.csv": "x"})
+    assert Originals(tmp_path, tmp_path, (pattern,)).is_protected("data/expected.csv")
+
+
+def test_what_is_as_it_was_is_not_changed(tmp_path: Path) -> None:
+    write(tmp_path, {"test_a.py": "x", "shop.py": "x"})
+    originals = Originals(tmp_path, tmp_path)
+    write(tmp_path, {"test_a.py": "y", "shop.py": "y"})
+    write(tmp_path, {"test_a.py": "x"})
+    assert originals.changed() == ()
+
+
+def test_changed_removed_and_new_files_are_told(tmp_path: Path) -> None:
+    write(tmp_path, {"test_a.py": "x", "test_b.py": "x", "test_c.py": "x"})
+    originals = Originals(tmp_path, tmp_path)
+    write(tmp_path, {"test_a.py": "y", "conftest.py": "x", "test_new.py": "x"})
+    (tmp_path / "test_b.py").unlink()
+    assert originals.changed() == ("conftest.py", "test_a.py", "test_b.py")
+
+
+def test_a_copy_gets_the_original_files(tmp_path: Path) -> None:
+    here, copy = tmp_path / "here", tmp_path / "copy"
+    write(here, {"tests/test_a.py": "x"})
+    originals = Originals(here, here)
+    write(here, {"tests/test_a.py": "y"})
+    write(copy, {"tests/test_a.py": "y", "conftest.py": "new"})
+    assert originals.put_back(copy, ("conftest.py", "tests/test_a.py")) == ()
+    assert {str(one.relative_to(copy)) for one in copy.rglob("*.py")} == {"tests/test_a.py"}
+    assert (copy / "tests" / "test_a.py").read_text() == "x"
+
+
+def test_a_file_that_is_too_large_to_keep_is_named(tmp_path: Path) -> None:
+    here, copy = tmp_path / "here", tmp_path / "copy"
+    write(here, {"tests/large.bin": "x" * (2 << 20)})
+    write(copy, {"tests/large.bin": "y"})
+    originals = Originals(here, here)
+    assert originals.changed() == ()
+    write(here, {"tests/large.bin": "y"})
+    assert originals.put_back(copy, originals.changed()) == ("tests/large.bin",)

@@ -1,0 +1,63 @@
+"""A check is held as a kernel is: it reads no secrets, writes in its copy alone, and tests run."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from terp.kernels.local import LocalKernels
+from terp.until.check import check_of
+from terp.until.ground import Bounds, Ground, Ran
+from terp.until.verdict import why_not
+from tests.core.until.projects import RIGHT, TESTS
+from tests.sandbox.held import TIERS
+from tests.sandbox.world import World
+
+pytestmark = pytest.mark.xdist_group("sandbox")
+EACH_TIER = pytest.mark.parametrize("tier", TIERS, indirect=True, scope="package")
+
+
+async def ran(kernels: LocalKernels, text: str) -> tuple[str, Ran]:
+    """Why a check has not passed, and how it ran."""
+    ground, check = Ground(kernels), check_of(text)
+    originals = ground.originals(check, ())
+    result = await ground.run(check, originals, Bounds(60.0, 4_000))
+    return why_not(check, result, originals, ground.root, 0), result
+
+
+@EACH_TIER
+@pytest.mark.parametrize(
+    "code",
+    [
+        "cat HOME_/.ssh/id_rsa",
+        "cat HOME_/.config/terp/config.yaml",
+        "echo x > OUT_/kept",
+        "echo x > HOME_/.bashrc",
+        "rm -rf PROJ_/.git/hooks PROJ_/.terp",
+        "echo x > .terp/profile.yaml; echo x > .git/config",
+        "env",
+    ],
+)
+async def test_a_check_is_held(world: World, with_network: LocalKernels, code: str) -> None:
+    for name, path in world.names().items():
+        code = code.replace(name, path)
+    _, result = await ran(with_network, f"{code}; false")
+    assert world.damage(result.ended.output) == ""
+
+
+@EACH_TIER
+async def test_tests_run_and_report(world: World, with_network: LocalKernels) -> None:
+    files = {"shop.py": RIGHT, "test_shop.py": TESTS}
+    for name, text in files.items():
+        Path(world.proj, name).write_text(text)
+    try:
+        why, result = await ran(with_network, f"{sys.executable} -m pytest -q")
+    finally:
+        for name in files:
+            Path(world.proj, name).unlink()
+    assert (why, result.tests and result.tests.passed) == ("", 2), result.ended.output
+
+
+@EACH_TIER
+async def test_an_expression_is_evaluated(world: World, with_network: LocalKernels) -> None:
+    assert (await ran(with_network, "py: sum([1, 2]) == 3"))[0] == ""
