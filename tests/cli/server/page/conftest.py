@@ -1,5 +1,6 @@
 """One browser and one server for all tests of the page. Each has a tab, and says what the model says."""
 
+import re
 import shutil
 import signal
 import subprocess
@@ -42,7 +43,7 @@ class Site:
 
 @dataclass
 class Tab:
-    """A tab that shows the page, and what its console has complained of; `known` is part of what it may."""
+    """A tab that shows the page, and what its console has complained of; `known` matches what it may."""
 
     page: "Page"
     problems: list[str] = field(default_factory=list)
@@ -50,7 +51,7 @@ class Tab:
 
     @property
     def unknown(self) -> list[str]:
-        return [one for one in self.problems if not (self.known and self.known in one)]
+        return [one for one in self.problems if not (self.known and re.search(self.known, one))]
 
     def ask(self, prompt: str) -> None:
         self.page.fill("#messageInput", prompt)

@@ -54,6 +54,16 @@ def test_variables_cost_and_exports_are_those_of_the_session(site: Site, tab: Ta
     assert "numbers = list(range(5))" in str(notebook["cells"])
 
 
+def test_of_a_flood_the_page_keeps_a_part_and_gives_all_of_it(site: Site, tab: Tab) -> None:
+    site.says([Call(code="for number in range(30_000):\n    print('line', number)")], "Flooded.")
+    tab.ask("flood")
+    tab.decide("y")
+    tab.see("Flooded.")
+    assert len(tab.page.locator(".output").inner_text()) < 300_000
+    lines = downloaded(tab, "text=All of the output").read_text().splitlines()
+    assert lines == [f"line {number}" for number in range(30_000)]
+
+
 def test_what_is_finished_of_an_answer_is_drawn_once(site: Site, tab: Tab) -> None:
     blocks = "".join(f"Block {number}.\n\n" for number in range(40))
     fence = "```python\n" + "".join(f"x{number} = {number}\n" for number in range(60)) + "```\n"

@@ -99,7 +99,7 @@ def test_another_server_goes_on_with_the_session(
     with serve(terp, site.model) as url:
         tab = tabs(entrance=f"{url}/#token={site.token}")
         # A browser reports every attempt that fails.
-        tab.known = "ERR_CONNECTION_REFUSED"
+        tab.known = "ERR_CONNECTION_REFUSED|409"
         tab.ask("first")
         tab.see("From the first server.")
         tab.idle()

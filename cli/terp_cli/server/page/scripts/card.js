@@ -61,7 +61,7 @@ export class Card {
       case "display": return this.display(output);
       case "display_update": return this.displays.update(output);
       case "error": return this.fail(output);
-      case "omitted": return this.add(make("p", { class: "muted" }, `… ${output.characters.toLocaleString()} characters left out`));
+      case "omitted": return this.omit(output);
       case "clear": return this.clear(output.wait);
       case "input_request": return undefined;
     }
@@ -84,6 +84,11 @@ export class Card {
     this.printing.add(text);
   }
 
+  omit({ characters }) {
+    this.isCut = true;
+    this.add(make("p", { class: "muted" }, `… ${characters.toLocaleString()} characters left out`));
+  }
+
   display(output) {
     this.drawPrinted();
     const node = this.add(displayed(output, this.number));
@@ -102,10 +107,11 @@ export class Card {
     if (!wait) this.output.replaceChildren();
   }
 
-  /** `save` has a file downloaded that the session `has`. */
-  finish({ status, seconds: time, files, note }, { has, save }) {
+  /** `save` has a file downloaded that the session `has`, `saveOutput` all that a run put out. */
+  finish({ status, seconds: time, files, note, output_path: whole }, { has, save, saveOutput }) {
     this.become(status, `${ENDED[status]}, ${seconds(time)}`);
     if (note) this.after.append(make("p", { class: "muted" }, readable(note)));
+    if (whole && this.isCut) this.after.append(button("⤓ All of the output", () => saveOutput(this.number), { class: "file" }));
     for (const file of files) {
       const name = file.path.split("/").pop();
       const told = `${readable(name)} · ${file.action}${file.action === "deleted" ? "" : `, ${size(file.size)}`}`;
@@ -127,6 +133,7 @@ export class Card {
 
   drawPrinted() {
     this.printing?.draw();
+    this.isCut ||= this.printing?.isCut;
   }
 
   draw() {

@@ -12,7 +12,7 @@ const STOPPED = { interrupted: "Stopped.", declined: "Ended, as you declined.", 
 export class Conversation {
   /**
    * `approval` takes decisions. `does` has what a conversation needs of the session: `answer` and `more` of
-   * questions, `goOn`, `save` of a file by its path, `has` for whether it can be had, and `changed`, which hears of what the rest of the page shows.
+   * questions, `goOn`, `save` of a file by its path and `saveOutput` of a run by its number, `has` for whether it can be had, and `changed`, which hears of what the rest of the page shows.
    */
   constructor(approval, does) {
     Object.assign(this, { approval, does });
@@ -169,7 +169,10 @@ export class Conversation {
   }
 
   answered({ question_id: id, answer }) {
-    if (id === this.asking) this.approval.over();
+    if (id === this.asking && this.approval.open) {
+      this.approval.card.become("answered", "answered");
+      this.approval.over();
+    }
     const node = this.questions.get(id);
     node?.replaceChildren(...[node.firstChild, make("p", { class: "muted" }, readable(answer || "answered"))]);
     node?.classList.add("over");

@@ -37,6 +37,8 @@ export const TOLD = {
   session_forked: (it, { copy }) => it.said(`Up to here it can also be gone on with as ${copy}.`),
   session_resumed: (it, event) => it.resume(event),
   code_compared: (it, { difference }) => it.said(difference ? "It put out something else than then." : "It put out the same as then."),
+  check_started: (it, { check, attempt }) => it.said(`Check ${attempt}: ${check}`),
+  check_finished: (it, { passed, why, output }) => it.said(passed ? "The check has passed." : `The check has not passed. ${why}\n${output}`),
   noticed: (it, { text, remedy }) => it.said([text, remedy].filter(Boolean).join(" "), "notice"),
   turn_finished: (it, event) => it.finish(event),
 };

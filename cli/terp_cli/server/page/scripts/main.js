@@ -31,6 +31,7 @@ class Page {
       more: async (id) => (await call("GET", pathOf(this.id))).questions.find((one) => one.question_id === id) ?? { options: [] },
       goOn: () => trying(() => this.link.send("go_on")),
       save: (path) => trying(() => this.save(path)),
+      saveOutput: (number) => trying(() => save(pathOf(this.id, `/outputs/${number}`), `output-${number}.txt`)),
       has: (path) => path.startsWith(`${this.told.cwd}/`),
       types: () => this.composer.isInUse,
       changed: (what, value) => this.changed(what, value),

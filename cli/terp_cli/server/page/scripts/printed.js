@@ -69,6 +69,7 @@ export class Printing {
     this.last.before(...nodes);
     this.length += whole.length;
     while (this.length > MOST && this.node.firstChild !== this.last) {
+      this.isCut = true;
       this.length -= this.node.firstChild.textContent.length;
       this.node.firstChild.remove();
     }
