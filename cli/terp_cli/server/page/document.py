@@ -39,15 +39,15 @@ def page(folder: Path = Path(__file__).parent) -> Document:
     own = "".join(_modules(folder / "scripts" / "main.js"))
     scripts = [f"<script>{library}</script>\n" for library in libraries]
     scripts.append(f'<script type="module">{own}</script>\n')
-    html = _read(folder / "index.html").replace("<!-- style -->", style)
-    content = html.replace("<!-- scripts -->\n", "".join(scripts)).encode()
+    html = re.sub(r"^ +", "", _read(folder / "index.html"), flags=re.MULTILINE)
+    whole = html.replace("<!-- style -->", style).replace("<!-- scripts -->\n", "".join(scripts))
     named = " ".join(_hash(script) for script in (*libraries, own))
     policy = (
         f"default-src 'none'; script-src {named}; style-src {_hash(style)}; img-src data: blob:; "
         "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
         "require-trusted-types-for 'script'; trusted-types dompurify"
     )
-    return _document(content, policy)
+    return _document(whole.encode(), policy)
 
 
 def frame(folder: Path = Path(__file__).parent) -> Document:

@@ -9,11 +9,10 @@ import js from "../vendor/language-js.js";
 import json from "../vendor/language-json.js";
 import py from "../vendor/language-py.js";
 import sql from "../vendor/language-sql.js";
-import ts from "../vendor/language-ts.js";
 import yaml from "../vendor/language-yaml.js";
 
-const LANGUAGES = { bash, diff, js, json, py, sql, ts, yaml };
-const NAMES = { python: "py", ipython: "py", python3: "py", sh: "bash", shell: "bash", zsh: "bash", javascript: "js", typescript: "ts", yml: "yaml" };
+const LANGUAGES = { bash, diff, js, json, py, sql, yaml };
+const NAMES = { python: "py", ipython: "py", python3: "py", sh: "bash", shell: "bash", zsh: "bash", javascript: "js", ts: "js", typescript: "js", yml: "yaml" };
 // Beyond this, colours take longer than they help.
 const LONGEST = 40000;
 
