@@ -1,8 +1,9 @@
 """Who may call: one layer around every route of a server, whatever router it comes from.
 
 In this order: is the request meant for this server (`Host`), does it come from a page of another one
-(`Origin`), does it show the token. A WebSocket shows it in a header, or in its first frame, as the scripts of
-a page cannot set headers: `{"token": "…"}`. What a route sees has passed all three.
+(`Origin`), does it show the token: once, in one of two headers. A WebSocket shows it in `Authorization`, or
+in its first frame, as the scripts of a page cannot set headers: `{"token": "…"}`. What a route sees has
+passed all three.
 """
 
 import asyncio
@@ -80,14 +81,22 @@ class Access:
 
     def _unknown(self, scope: Scope) -> Refused | None:
         """Why a request does not show the token."""
-        shown = values(scope, b"authorization")
-        if len(shown) != 1 or not self._is_bearer(shown[0]):
-            return Refused(401, "The token is missing or wrong.", "Send it as: Authorization: Bearer TOKEN")
+        bearer, plain = values(scope, b"authorization"), values(scope, b"x-api-key")
+        shown = [self._is_bearer(value) for value in bearer] + [self._is_token(value) for value in plain]
+        if shown != [True]:
+            return Refused(
+                401,
+                "The token is missing or wrong, or shown twice.",
+                "Send it as: Authorization: Bearer TOKEN, or as: X-API-KEY: TOKEN",
+            )
         return None
+
+    def _is_token(self, value: str) -> bool:
+        return self._token.matches(value.encode("latin-1"))
 
     def _is_bearer(self, value: str) -> bool:
         scheme, _, token = value.partition(" ")
-        return scheme.lower() == "bearer" and self._token.matches(token.encode("latin-1"))
+        return scheme.lower() == "bearer" and self._is_token(token)
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send, refused: Refused | None) -> None:
         if refused is not None:

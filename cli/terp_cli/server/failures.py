@@ -33,12 +33,20 @@ _CODES = {
 }
 
 
+_KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+
+
 class Problem(BaseModel):
-    """Why it was not done: a word for programs, a sentence, and what can be done about it."""
+    """Why it was not done: a word for programs, a sentence, and what can be done about it.
+
+    `type` and `param` are there for clients of OpenAI's interface, whose errors have them.
+    """
 
     code: str
     message: str
     remedy: str = ""
+    type: str = "invalid_request_error"
+    param: None = None
 
 
 class Failure(BaseModel):
@@ -53,7 +61,8 @@ class Refused(Exception):
     def __init__(self, status: int, message: str, remedy: str = "", *, code: str = "") -> None:
         super().__init__(message)
         self.status = status
-        self.problem = Problem(code=code or _CODES[status], message=message, remedy=remedy)
+        kind = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error")
+        self.problem = Problem(code=code or _CODES[status], message=message, remedy=remedy, type=kind)
 
 
 def body_of(problem: Problem) -> bytes:

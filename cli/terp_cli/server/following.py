@@ -68,7 +68,7 @@ class EventStream(Response):
         with self._served.follows():
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             sending = asyncio.ensure_future(self._send(send))
-            leaving = asyncio.ensure_future(_gone(receive))
+            leaving = asyncio.ensure_future(gone(receive))
             try:
                 await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -104,7 +104,8 @@ async def in_time(send: Callable[[Message], Awaitable[None]], message: Message, 
         raise OSError("the client takes nothing") from None
 
 
-async def _gone(receive: Receive) -> None:
+async def gone(receive: Receive) -> None:
+    """Return when the client has left."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

@@ -48,6 +48,8 @@ class Served:
         self.questions = OpenQuestions(session)
         self.turns = Turns(session, limits.queue, self._turned)
         self.closed = False
+        # Who follows the log sees what is asked, too.
+        person.changed = session.log.wake
         self.used = asyncio.get_running_loop().time()
         self._limits = limits
         self._rest: asyncio.TimerHandle | None = None

@@ -20,6 +20,8 @@ from terp_cli.call import Call
 from terp_cli.server.application import application
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.openai import routes as openai
+from terp_cli.server.openai.embedding import Embedder
 from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.own_names import OwnNames, is_loopback
 from terp_cli.server.request_log import JsonLines, Line, lines_to
@@ -63,6 +65,8 @@ async def _served(
     sessions = Sessions(opener, ground, limits)
     line = lines_to(_writer(call), quiet=call.options.quiet)
     app = application(sessions, token, names, limits, log=line)
+    embedder = Embedder(settings, call.environ, call.options.api_key)
+    app.include_router(openai.router(sessions, model=settings.model, embed=embedder))
     # It takes a fifth of a second, in which nothing else would be answered.
     app.openapi()
     server = Server(app, limits)
@@ -147,7 +151,7 @@ def _announce(call: Call, settings: Settings, names: OwnNames, token: Token, fil
     if file and call.notes.isatty():
         call.tell(f"page: http://{host}:{names.port}/#token={token.reveal()}")
     call.tell(f"sandbox: {tier}; {confined}{unasked}")
-    call.tell("open: /v1, the native interface; no compatibility mode")
+    call.tell("open: /v1, the native interface and OpenAI's; no compatibility mode")
 
 
 @contextmanager

@@ -25,9 +25,7 @@ def begun(text: str, values: Sequence[str], marks: Sequence[str]) -> int:
     word = len(text) - (last.end() if last else 0)
     if any(mark in text[word:] for mark in marks):
         found.append(word)
-    block = text.rfind(_BLOCK_BEGINS)
-    if block >= 0 and not _BLOCK_ENDS.search(text, block):
-        found.append(block)
+    found.append(begun_block(text))
     if user := _USER.match(text, max(0, text.rfind("://"))):
         found.append(user.start())
     first = min(found)
@@ -35,6 +33,12 @@ def begun(text: str, values: Sequence[str], marks: Sequence[str]) -> int:
         first = min(first, len(text) - 1)
     # A letter behind a backslash is no part of a word, which can only be told with the backslash there.
     return first - (first < len(text) and text[first - 1 : first] == "\\")
+
+
+def begun_block(text: str) -> int:
+    """Where the last block begins, as of a private key, that does not end in `text`; its end for none."""
+    block = text.rfind(_BLOCK_BEGINS)
+    return block if block >= 0 and not _BLOCK_ENDS.search(text, block) else len(text)
 
 
 def _first_parts(value: str, text: str) -> Iterator[int]:

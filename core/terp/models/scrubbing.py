@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from terp.models.begun_secrets import begun
+from terp.models.begun_secrets import begun, begun_block
 from terp.models.secret_values import written_forms
 
 REDACTED = "[redacted]"
@@ -46,6 +46,8 @@ _LONG_WORD = 15
 _IN_SHORT_WORDS = ("bearer", "Bearer", "BEARER", "-----BEGIN ")
 # In so much of the end of a text a secret is looked for that goes on behind it.
 _LONGEST_BEGUN = 4_096
+# The same for a private key: one of RSA with 16,384 bits has 13,000 characters.
+_LONGEST_BLOCK = 20_000
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _PLACES = (
@@ -103,14 +105,17 @@ class Scrubber:
     def settled(self, text: str) -> int:
         """How much of a text that goes on later can be redacted by itself: in the rest, a secret may begin.
 
-        The rest is mostly empty, and has 4,096 characters at most.
+        The rest is mostly empty, and has 20,000 characters at most.
         """
-        first = max(0, len(text) - _LONGEST_BEGUN)
-        settled = first + begun(text[first:], self._written, (*_MARKS, _JWT_MARK, _URL_MARK))
+        first, longest = (max(0, len(text) - most) for most in (_LONGEST_BEGUN, _LONGEST_BLOCK))
+        settled = min(
+            first + begun(text[first:], self._written, (*_MARKS, _JWT_MARK, _URL_MARK)),
+            longest + begun_block(text[longest:]),
+        )
         if settled == len(text):
             return settled
         # What is a secret already, and may go on, is not cut in two.
-        cut = (start for start, end in self._spans(text) if first <= start < settled < end)
+        cut = (start for start, end in self._spans(text) if longest <= start < settled < end)
         return next(cut, settled)
 
     def redacted_value(self, value: Any) -> Any:

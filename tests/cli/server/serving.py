@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from fastapi import APIRouter
 
 from terp.kernels.protocol import Kernels
 from terp.known_secrets import Secrets
@@ -27,6 +28,7 @@ from terp_cli.server.application import application
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.openai import routes as openai
 from terp_cli.server.opening import Offer, Opened, ProfileOffered
 from terp_cli.server.own_names import OwnNames
 from terp_cli.server.serving import Server
@@ -109,6 +111,10 @@ def ground(folder: Path) -> Ground:
     return Ground(root, Places(folder / "config", folder / "state"))
 
 
+def openai_router(sessions: Sessions) -> APIRouter:
+    return openai.router(sessions, model="scripted/model")
+
+
 @asynccontextmanager
 async def serving(
     folder: Path,
@@ -118,6 +124,7 @@ async def serving(
     limits: ServerLimits | None = None,
     public: Sequence[str] = (),
     host: str = "127.0.0.1",
+    also: Callable[[Sessions], APIRouter] = openai_router,
 ) -> AsyncGenerator[Running, None]:
     """A server whose sessions answer with `replies`, each session from the first one on."""
     limits = limits or ServerLimits(patience_s=30.0)
@@ -129,6 +136,7 @@ async def serving(
         listening.listen()
         port = listening.getsockname()[1]
         app = application(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append, public=public)
+        app.include_router(also(sessions))
         server = Server(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         headers = {"Authorization": f"Bearer {TOKEN}"}

@@ -14,7 +14,7 @@ from terp_cli.server.limits import ServerLimits
 from terp_cli.server.own_names import OwnNames
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
-from tests.cli.server.serving import BYTES, JSON, TOKEN, FakeOpener, Running, ground, serving
+from tests.cli.server.serving import BYTES, JSON, TOKEN, FakeOpener, Running, ground, openai_router, serving
 
 GOOD = f"Authorization: Bearer {TOKEN}"
 
@@ -41,7 +41,9 @@ def routes(folder: Path) -> list[tuple[str, str]]:
     """Method and path of every route of the document, and those that are in none."""
     opener = FakeOpener(ground(folder), lambda: pytest.fail("no session is made"))
     sessions = Sessions(opener, opener.ground, ServerLimits())
-    document = application(sessions, Token(TOKEN), OwnNames("127.0.0.1", 1), ServerLimits()).openapi()
+    app = application(sessions, Token(TOKEN), OwnNames("127.0.0.1", 1), ServerLimits())
+    app.include_router(openai_router(sessions))
+    document = app.openapi()
     named = [(method.upper(), path) for path, found in document["paths"].items() for method in found]
     return [
         *named,
@@ -80,7 +82,11 @@ NO_TOKENS = [
     f"Authorization: Basic {TOKEN}",
     f"Authorization: {TOKEN}",
     f"Cookie: token={TOKEN}",
-    f"X-Api-Key: {TOKEN}",
+    f"X-Api-Key: Bearer {TOKEN}",
+    f"X-Api-Key: {TOKEN}x",
+    f"X-Api-Key: {TOKEN}\r\nX-Api-Key: {TOKEN}",
+    f"X-Api-Key: {TOKEN}\r\nAuthorization: Bearer {TOKEN}",
+    f"X-Api-Key: wrong\r\nAuthorization: Bearer {TOKEN}",
     f"Authorization: Bearer {TOKEN}\r\nAuthorization: Bearer {TOKEN}",
 ]
 
@@ -90,6 +96,11 @@ async def test_what_is_not_the_token_in_its_header_is_refused(server: Running) -
     answers = {header: await raw(server, *lines, header) for header in NO_TOKENS}
     assert {header: status for header, (status, _) in answers.items()} == dict.fromkeys(NO_TOKENS, 401)
     assert [header for header, (_, text) in answers.items() if "alive" in text] == []
+
+
+async def test_the_token_may_come_in_the_other_header(server: Running) -> None:
+    lines = "GET /heartbeat HTTP/1.1", "Host: 127.0.0.1:PORT", f"X-API-KEY: {TOKEN}"
+    assert (await raw(server, *lines))[0] == 200
 
 
 async def test_a_token_in_the_query_is_refused(server: Running) -> None:

@@ -117,7 +117,7 @@ def test_without_the_token_nothing_is_shown_and_a_wrong_one_is_asked_again(site:
     tab.page.goto(f"{site.url}/?")
     tab.page.fill("#token", "wrong")
     tab.page.click("#authButton")
-    tab.page.wait_for_selector("text=The token is missing or wrong.")
+    tab.page.wait_for_selector("#accessProblem:not(:empty)")
     tab.page.fill("#token", site.token)
     tab.page.click("#authButton")
     tab.page.wait_for_selector("#access", state="hidden")
