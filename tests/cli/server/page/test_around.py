@@ -32,7 +32,7 @@ DROP = """(name) => {
 def test_a_file_that_is_dropped_is_there_for_code_and_comes_back_out(site: Site, tab: Tab) -> None:
     tab.page.click("#showPanel")
     tab.page.evaluate(DROP, "ta ble.csv")
-    tab.page.wait_for_selector("#files .name:has-text('ta ble.csv')", timeout=60_000)
+    tab.page.wait_for_selector("#files .name:has-text('ta ble.csv')")
     assert tab.page.locator("#attached li").inner_text().startswith("ta ble.csv")
     assert downloaded(tab, "#files .name").read_text() == "a,b\n1,2\n"
     assert ZipFile(downloaded(tab, "#archive")).namelist() == ["ta ble.csv"]

@@ -45,7 +45,10 @@ export class Files {
   }
 
   async show(session) {
+    const wish = (this.wish = Symbol());
     const { files, more } = await call("GET", pathOf(session, "/files"));
+    // An answer that comes late is about how it was.
+    if (wish !== this.wish) return;
     const rows = files.map((file) => this.row(session, file));
     const told = files.length ? [] : [make("li", { class: "muted" }, "No files yet.")];
     if (more) told.push(make("li", { class: "muted" }, "There are more; the archive has all."));
