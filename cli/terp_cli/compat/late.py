@@ -6,7 +6,7 @@ from terp.person import Person
 from terp.settings import Settings
 from terp_cli.server.compat.variables import Variables
 from terp_cli.server.ground import Ground
-from terp_cli.server.opening import Opened, SettingsOpener
+from terp_cli.server.opening import Offer, Opened, SettingsOpener
 from terp_cli.server.own_names import OwnNames, is_loopback
 from terp_cli.server.token import Token
 from terp_cli.server.wishes import Wishes
@@ -59,6 +59,10 @@ class LateOpener:
     async def stored(self, session: str, wishes: Wishes, person: Person) -> Opened:
         """The stored session with this id."""
         return await self._opener().stored(session, wishes, person)
+
+    def offer(self) -> Offer:
+        """What a client may wish for."""
+        return self._opener().offer()
 
     def _opener(self) -> SettingsOpener:
         settings = self._settings()

@@ -1,14 +1,17 @@
 """From what a client wishes to a session, as the settings of the server say."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from terp.errors import SettingsError
 from terp.known_secrets import Secrets
 from terp.opening import build_session
 from terp.person import AutoRun, Person
+from terp.profiles import Profiles
 from terp.project import bare_project
 from terp.session import Session
 from terp.settings import Settings
@@ -29,8 +32,32 @@ class Opened:
     cwd: Path
 
 
+@dataclass(frozen=True)
+class ProfileOffered:
+    """A profile that a client may name, and the model that answers with it."""
+
+    name: str
+    description: str
+    model: str
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What clients can choose from: `model` is that of a session for which nothing is wished.
+
+    `asks` is whether code waits for an approval, which no client can change.
+    """
+
+    model: str
+    profiles: Sequence[ProfileOffered] = ()
+    asks: bool = True
+
+
 class Opener(Protocol):
     """Makes sessions, new ones and of stored ones."""
+
+    def offer(self) -> Offer:
+        """What there is to choose from. Reads files."""
 
     async def new(self, wishes: Wishes, person: Person) -> Opened:
         """A new session.
@@ -69,6 +96,17 @@ class SettingsOpener:
         self._environ = environ
         self._token = token
         self._api_key = api_key
+
+    def offer(self) -> Offer:
+        """The model of the server, and the profiles that can be read."""
+        return Offer(self._started.model, tuple(self._profiles()), asks=not self._started.auto_run)
+
+    def _profiles(self) -> Iterator[ProfileOffered]:
+        for entry in Profiles(self._ground.places.profiles).listed():
+            # One with a mistake cannot be chosen: `terp profiles` says what is wrong.
+            with suppress(SettingsError):
+                model = settings_for(Wishes(entry.name), self._started, self._of_profile).model
+                yield ProfileOffered(entry.name, entry.description, model)
 
     async def new(self, wishes: Wishes, person: Person) -> Opened:
         """A new session, kept from its first turn on."""

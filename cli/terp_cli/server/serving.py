@@ -155,7 +155,7 @@ def _announce(call: Call, names: OwnNames, token: Token, file: Path | None, conf
     call.tell(f"serving http://{host}:{names.port}")
     call.tell(f"token: {f'in {file}' if file else f'that of {TOKEN_VARIABLE}'}")
     if file and call.notes.isatty():
-        call.tell(f"token: {token.reveal()}")
+        call.tell(f"page: http://{host}:{names.port}/#token={token.reveal()}")
     call.tell(f"sandbox: {confined}")
     for line in opened_by(call, names.host, names.port, unasked=call.settings().auto_run):
         call.tell(line)

@@ -10,7 +10,7 @@ from terp.store.reading import read_header
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.opening import Opened, Opener
+from terp_cli.server.opening import Offer, Opened, Opener
 from terp_cli.server.person import RemotePerson
 from terp_cli.server.presence import Presence
 from terp_cli.server.served import Served
@@ -92,6 +92,10 @@ class Sessions:
         """Every session for clients to see, the one that was used last first; with it, if it is open."""
         stored = await asyncio.to_thread(self._catalogue.listed)
         return [(entry, self._open.get(entry.id)) for entry in stored if self.ground.has(entry.cwd)]
+
+    async def offer(self) -> Offer:
+        """What clients can choose from for a session."""
+        return await asyncio.to_thread(self._opener.offer)
 
     async def fork(self, session: str) -> str:
         """Keep the conversation as it is now as another session, with its own copy of the files; its id.

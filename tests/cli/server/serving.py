@@ -28,7 +28,7 @@ from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.opening import Opened
+from terp_cli.server.opening import Offer, Opened, ProfileOffered
 from terp_cli.server.own_names import OwnNames
 from terp_cli.server.serving import Server
 from terp_cli.server.sessions import Sessions
@@ -52,6 +52,9 @@ class FakeOpener:
     secrets: Secrets = field(
         default_factory=lambda: Secrets({"A_TOKEN": SECRET, TOKEN_VARIABLE: TOKEN}, Settings())
     )
+
+    def offer(self) -> Offer:
+        return Offer("scripted/model", (ProfileOffered("careful", "Asks twice.", "scripted/careful"),))
 
     async def new(self, wishes: Wishes, person: Person) -> Opened:
         settings_for(wishes, Settings(), lambda _: Settings())
@@ -122,7 +125,6 @@ async def serving(
     kernels: Callable[[], Kernels] = EchoKernel,
     model: Callable[[], Model] | None = None,
     limits: ServerLimits | None = None,
-    build: Callable[..., FastAPI] = application,
     host: str = "127.0.0.1",
     also: Callable[[Sessions], APIRouter] = openai_router,
 ) -> AsyncGenerator[Running, None]:
@@ -135,7 +137,7 @@ async def serving(
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]
-        app = build(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append)
+        app = application(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append)
         app.include_router(also(sessions))
         server = Server(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))

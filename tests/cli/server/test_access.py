@@ -1,12 +1,10 @@
 """Who may call: the parts of it that are no attack; those are in `attacks`."""
 
 from collections.abc import AsyncGenerator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from terp_cli.server.application import application
 from terp_cli.server.token import Token
 from tests.cli.server.attacks.raw import Request, exchanged
 from tests.cli.server.serving import BYTES, TOKEN, Running, serving
@@ -33,14 +31,14 @@ async def test_bytes_are_no_json(server: Running) -> None:
     assert (answer.status_code, server.sessions.open) == (422, [])
 
 
-async def test_a_page_can_be_public_and_nothing_beside_it(tmp_path: Path) -> None:
+async def test_the_page_is_public_and_nothing_beside_it(tmp_path: Path) -> None:
     ways = ("GET", "/"), ("POST", "/"), ("GET", "//"), ("GET", "/heartbeat"), ("GET", "/./heartbeat")
-    async with serving(tmp_path, build=partial(application, public=("/",))) as server:
+    async with serving(tmp_path) as server:
         statuses = [
             (await exchanged(server.port, Request(method, path, auth=""))).status for method, path in ways
         ]
         foreign = await exchanged(server.port, Request(path="/", hosts=("evil.example",)))
-    assert (statuses, foreign.status) == ([404, 401, 401, 401, 401], 421)
+    assert (statuses, foreign.status) == ([200, 401, 401, 401, 401], 421)
 
 
 def test_the_token_is_not_shown_by_accident() -> None:

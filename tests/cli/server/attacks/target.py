@@ -1,6 +1,6 @@
 """The server as it is attacked: with all routers that it can have, and a session to be attacked.
 
-A router that is added to the server is added to `target`; every attack then goes against its routes as well.
+A router that the server gets besides those of `application` is added by `serving`.
 """
 
 import re
@@ -13,17 +13,12 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from terp_cli.server.application import application
+from terp_cli.server.routes import page
 from tests.cli.server.serving import BYTES, Running, serving
 
-PUBLIC: tuple[str, ...] = ()
+PUBLIC = page.PUBLIC
 """Paths of pages that hold nothing of a session: to GET them takes no token."""
 SOCKET = "WebSocket"
-
-
-def target(*parts: Any, **layers: Any) -> FastAPI:
-    """The whole application, of what `application` takes."""
-    return application(*parts, public=PUBLIC, **layers)
 
 
 @dataclass(frozen=True)
@@ -97,7 +92,7 @@ class Attacked:
 
 @asynccontextmanager
 async def attacked(folder: Path, *replies: Any, **options: Any) -> AsyncGenerator[Attacked, None]:
-    async with serving(folder, *(replies or ("hello",)), build=target, **options) as server:
+    async with serving(folder, *(replies or ("hello",)), **options) as server:
         session = await server.created()
         await server.client.put(f"/v1/sessions/{session}/files/a.txt", content=b"a", headers=BYTES)
         yield Attacked(server, session)
