@@ -5,7 +5,7 @@ It holds a number, so that one that is slow, or comes again, reads the log from 
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -77,7 +77,7 @@ class EventStream(Response):
 
     async def _send(self, send: Send) -> None:
         if self._turn is not None:
-            self._after = await self._turn.began
+            self._after = await self._turn.beginning()
         await in_time(send, _body(b"retry: 1000\n\n"), self._limits.stall_s)
         if self._after >= 0:
             async with aclosing(
@@ -120,11 +120,7 @@ def _written(batch: Batch) -> bytes:
 
 
 def _end_of(turn: Turn | None) -> int | None:
-    if turn is None or not turn.ended.done():
-        return None
-    with suppress(asyncio.CancelledError):
-        return turn.ended.result()
-    return None
+    return turn.ended.result() if turn is not None and turn.ended.done() else None
 
 
 def _until(batch: Batch, end: int | None) -> Batch:

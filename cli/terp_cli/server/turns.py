@@ -26,6 +26,15 @@ class Turn:
     began: "asyncio.Future[int]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     ended: "asyncio.Future[int]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
+    async def beginning(self) -> int:
+        """`began`, when it is set."""
+        # Who waits may leave: a future that is awaited bare would be cancelled with them.
+        return await asyncio.shield(self.began)
+
+    async def ending(self) -> int:
+        """`ended`, when it is set."""
+        return await asyncio.shield(self.ended)
+
     def drop(self) -> None:
         """It never begins, or has no end of its own."""
         for future in (self.began, self.ended):

@@ -3,10 +3,13 @@
 import asyncio
 from pathlib import Path
 
+from starlette.types import Message
+
 from terp.kernels.local import LocalKernels
 from terp.testing import EchoKernel, call
 from terp.until.check import check_of
 from terp.until.goal import Goal
+from terp_cli.server.following import EventStream
 from terp_cli.server.limits import ServerLimits
 from tests.cli.server.serving import SECRET, decision, events_of, names, serving, until
 
@@ -103,6 +106,23 @@ async def test_a_turn_that_waits_can_be_dropped_alone(tmp_path: Path) -> None:
         dropped = [served.turns.drop(turn) for turn in (going, second, second)]
         assert (dropped, await second.began, served.turns.waiting) == ([False, True, False], -1, 1)
         assert (served.turns.busy, third.began.done()) == (True, False)
+
+
+async def test_a_turn_that_waits_is_played_when_its_client_leaves(tmp_path: Path) -> None:
+    async def leaves() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def sent(_: Message) -> None:
+        """Nobody reads it."""
+
+    async with serving(tmp_path, call(EchoKernel.ENDLESS), "two", "three") as server:
+        served = server.sessions.get(await server.created())
+        going, second, third = (served.ask(lambda session: session.turn("go")) for _ in range(3))
+        await EventStream(served, 0, server.sessions.limits, second)({}, leaves, sent)
+        await served.session.interrupt()
+        async with asyncio.timeout(10):
+            ends = [await turn.ended for turn in (going, second, third)]
+    assert ends == sorted(ends) and ends[0] > 0
 
 
 async def test_an_interrupt_ends_the_run_and_keeps_the_kernel(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ async def run(conversation: Conversation, language: str, code: str) -> list[dict
         raise Rejected(409, _WAITS)
     served.session.kernels.get(language)
     turn = served.ask(lambda session: session.run(language, code))
-    began, ended = await turn.began, await turn.ended
+    began, ended = await turn.beginning(), await turn.ending()
     if began < 0 or ended < 0:
         raise Rejected(409, "It was stopped before it ran.")
     pieces: list[Piece] = []

@@ -101,7 +101,7 @@ class Answer:
         served = self.thread.served
         turn = self._begun()
         try:
-            self._after = max(self._after, await turn.began)
+            self._after = max(self._after, await turn.beginning())
             async with aclosing(self._told(turn, keepalive_s)) as following:
                 async for record in following:
                     if record is None:
