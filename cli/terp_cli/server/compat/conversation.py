@@ -17,6 +17,7 @@ from terp_cli.server.compat.accumulating import (
     begins_message,
     read_frame,
 )
+from terp_cli.server.compat.drafts import Draft
 from terp_cli.server.compat.feed import Feed
 from terp_cli.server.compat.frames import COMPLETE
 from terp_cli.server.compat.injected import turn_with
@@ -54,10 +55,13 @@ class Conversation:
         listening = self.shared.listening
         return listening is not None and listening.frames.answering
 
-    async def take(self, chunk: Frame | str | bytes, *, seen: int | None = None) -> None:
+    async def take(
+        self, chunk: Frame | str | bytes, *, seen: int | None = None, draft: Draft | None = None
+    ) -> None:
         """Do what a frame asks for, once it is there as a whole.
 
-        Of `feed` its sender was sent so many frames: a `go` is to what is among them.
+        Of `feed` its sender was sent so many frames: a `go` is to what is among them. What the sender has
+        begun is in `draft`, unless there is no other one.
 
         Raises:
             Misplaced, Refused, TerpError: it cannot be done.
@@ -65,15 +69,20 @@ class Conversation:
         async with self._taking:
             self._seen = self.feed.last if seen is None else seen
             frame = chunk if isinstance(chunk, bytes) else read_frame(chunk)
-            if isinstance(frame, bytes):
-                accumulate(self.messages, frame)
-                return
-            if "start" in frame and self.answering:
+            frames = [frame] if draft is None else draft.taken(frame)
+            if self.answering and any("start" in one for one in (frame, *frames) if isinstance(one, Mapping)):
                 await self._end_turn()
-            alone = begins_message(self.messages, frame)
+            for one in frames:
+                await self._add(one)
+
+    async def _add(self, frame: Frame | bytes) -> None:
+        if isinstance(frame, bytes):
             accumulate(self.messages, frame)
-            if "end" in frame or (alone and self.messages[-1].get("type") == "command"):
-                await self._act()
+            return
+        alone = begins_message(self.messages, frame)
+        accumulate(self.messages, frame)
+        if "end" in frame or (alone and self.messages[-1].get("type") == "command"):
+            await self._act()
 
     async def load(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Go on with other messages; what was said, and code that waits, is forgotten."""
@@ -153,9 +162,11 @@ class Conversation:
         language, code = str(message.get("format") or "python"), text_of(message)
         listening = await self._opened()
         prompt, attachments = await self._before(listening, self.messages[self._said : -1])
-        self._expect(listening, code)
+        assert self.shared.person is not None
+        listening.frames.shown_already = code
+        expect = self.shared.person.expect
         asked = partial(turn_with, prompt=prompt or _RUN_THIS, attachments=attachments)
-        await self._ask(listening, partial(asked, language=language, code=code))
+        await self._ask(listening, partial(asked, language=language, code=code, expect=expect))
 
     async def _respond(self) -> None:
         """Have what was sent since the last answer answered."""
@@ -169,7 +180,7 @@ class Conversation:
             await (self._go() if self.shared.unasked else self._stop())
             return
         prompt, attachments = await self._before(listening, new)
-        self._expect(listening, "")
+        listening.frames.shown_already = ""
         await self._ask(listening, partial(Session.turn, prompt=prompt, attachments=attachments))
 
     async def _opened(self) -> Listening:
@@ -197,11 +208,6 @@ class Conversation:
         self.feed.begin()
         self._turn = listening.served.ask(asking)
         listening.frames.answering = self._is_own = True
-
-    def _expect(self, listening: Listening, code: str) -> None:
-        """Have this code run when it is proposed, as a client has shown it and said `go`."""
-        assert self.shared.person is not None
-        self.shared.person.expected = listening.frames.shown_already = code
 
     async def _end_turn(self) -> None:
         """End what goes on, or waits, without a word; what was begun to be sent is closed."""

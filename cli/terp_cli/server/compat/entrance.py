@@ -28,8 +28,10 @@ class Entrance:
         self._alone = alone
 
     def owns(self, scope: Scope) -> bool:
-        """Whether a request is for a route of the protocol."""
+        """Whether a request is for a route of the protocol; of WebSockets it has one."""
         path = scope["path"]
+        if scope["type"] == "websocket":
+            return bool(path == "/")
         return not any(path == native or path.startswith(f"{native}/") for native in _NATIVE)
 
     @property
@@ -51,9 +53,11 @@ class Entrance:
 
     def admits_request(self, scope: Scope) -> bool:
         """Whether a request shows the key in one of its headers; none is needed to ask whether it lives."""
-        if scope["path"] == "/heartbeat":
-            return True
-        return any(self.admits(key) for key in _shown(scope) or [""])
+        return scope["path"] == "/heartbeat" or any(self.admits(key) for key in _shown(scope) or [""])
+
+    def shows_key(self, scope: Scope) -> bool:
+        """Whether a WebSocket shows the key in one of its headers."""
+        return any(self.admits(key) for key in _shown(scope))
 
     def _is_key(self, shown: str) -> bool:
         key = self._variables.key

@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -14,11 +14,16 @@ from terp.tool import NAME
 
 
 class InjectedModel:
-    """Replies once with the client's code, and then with what the model behind says."""
+    """Replies once with the client's code, and then with what the model behind says.
 
-    def __init__(self, inner: Model, language: str, code: str) -> None:
+    `expect` is told the code with that reply, and "" once the model itself is asked.
+    """
+
+    def __init__(self, inner: Model, language: str, code: str, expect: Callable[[str], None]) -> None:
         self._inner = inner
-        self._code = json.dumps({"language": language, "code": code})
+        self._language = language
+        self._code = code
+        self._expect = expect
         self._replied = False
 
     @property
@@ -32,9 +37,12 @@ class InjectedModel:
         """The code without a request, then requests of the model behind."""
         if not self._replied:
             self._replied = True
-            call = ToolCall(f"call_{secrets.token_hex(8)}", NAME, self._code)
+            self._expect(self._code)
+            arguments = json.dumps({"language": self._language, "code": self._code})
+            call = ToolCall(f"call_{secrets.token_hex(8)}", NAME, arguments)
             yield Replied(Assistant("", (call,)), "tool_calls")
             return
+        self._expect("")
         async with aclosing(self._inner.stream(messages, tools)) as chunks:
             async for chunk in chunks:
                 yield chunk
@@ -45,14 +53,21 @@ class InjectedModel:
 
 
 async def turn_with(
-    session: Session, prompt: str, attachments: Sequence[Attachment], *, language: str, code: str
+    session: Session,
+    prompt: str,
+    attachments: Sequence[Attachment],
+    *,
+    language: str,
+    code: str,
+    expect: Callable[[str], None],
 ) -> AsyncGenerator[Event, None]:
-    """A turn whose first reply is this code."""
+    """A turn whose first reply is this code, of which `expect` is told while it is to be proposed."""
     model = session.model
-    session.model = InjectedModel(model, language, code)
+    session.model = InjectedModel(model, language, code, expect)
     try:
         async with aclosing(session.turn(prompt, attachments)) as events:
             async for event in events:
                 yield event
     finally:
         session.model = model
+        expect("")

@@ -25,15 +25,19 @@ class WirePerson(RemotePerson):
     ) -> None:
         super().__init__(presence)
         self.proposed: CodeProposed | None = None
-        self.expected = ""
+        self._expected = ""
         self._unasked = unasked
         self._waits = waits
         self._left = left
 
+    def expect(self, code: str) -> None:
+        """Take this as the code that a client has said `go` to, if it is proposed next; "" for none."""
+        self._expected = code
+
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """`Run` for what is expected or runs unasked; else the answer comes from a client."""
-        expected, self.expected = self.expected, ""
-        if expected == proposed.code:
+        if proposed.code and self._expected == proposed.code:
+            self._expected = ""
             return Run(proposed.code, by="client")
         if self._unasked() and not proposed.asks:
             return Run(proposed.code, by="auto_run")

@@ -8,9 +8,10 @@ from starlette.types import Message
 from starlette.websockets import WebSocket
 
 from terp.errors import TerpError
-from terp_cli.server.access import BUSY, POLICY, values
+from terp_cli.server.access import BUSY, POLICY
 from terp_cli.server.compat.accumulating import Frame, Misplaced
 from terp_cli.server.compat.conversation import Conversation
+from terp_cli.server.compat.drafts import Draft
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Reader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
@@ -47,6 +48,7 @@ class Connection:
         self._strangers = strangers
         self._limits = limits
         self._seen = 0
+        self._draft = Draft()
         self._acknowledged = ""
         self._heard = asyncio.Event()
 
@@ -75,9 +77,7 @@ class Connection:
 
     async def _introduced(self) -> bool:
         """Whether the client has shown the key, in time and without trying many."""
-        if not self._entrance.asks or any(
-            map(self._entrance.admits, values(self._socket.scope, b"x-api-key"))
-        ):
+        if not self._entrance.asks or self._entrance.shows_key(self._socket.scope):
             return True
         if self._strangers.count >= self._limits.strangers:
             return False
@@ -115,7 +115,8 @@ class Connection:
     async def _do(self, message: Message) -> None:
         try:
             text = message.get("text")
-            await self._conversation.take(message["bytes"] if text is None else text, seen=self._seen)
+            chunk = message["bytes"] if text is None else text
+            await self._conversation.take(chunk, seen=self._seen, draft=self._draft)
         except Misplaced as error:
             await self._tell(str(error))
         except Refused as refused:

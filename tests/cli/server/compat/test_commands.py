@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from terp.errors import UnknownLanguage
+from terp.kernels.protocol import Kernel
 from terp.messages import Assistant, Result, User
 from terp.testing import EchoKernel, call
 from terp_cli.server.compat.accumulating import Misplaced
 from terp_cli.server.limits import ServerLimits
 from tests.cli.server.compat.speaking import (
     COMPLETE,
+    Frame,
     code,
     console,
     joined,
@@ -21,6 +24,15 @@ from tests.cli.server.compat.speaking import (
 
 ENDLESS = EchoKernel.ENDLESS
 RUNS = {"format": "active_line", "content": 1}
+
+
+class OfPython(EchoKernel):
+    """Runs nothing else."""
+
+    def get(self, language: str) -> Kernel:
+        if language != "python":
+            raise UnknownLanguage(f"Nothing here runs {language!r}.")
+        return super().get(language)
 
 
 async def test_code_waits_behind_a_complete_and_is_the_last_message(tmp_path: Path) -> None:
@@ -147,6 +159,23 @@ async def test_code_of_a_client_runs_before_the_model_is_asked(tmp_path: Path) -
     assert rest == [console()[-1], *message("It is 42."), COMPLETE]
     assert [type(one) for one in asked[1:]] == [User, Assistant, Result]
     assert asked[-1] == Result(asked[-1].call_id, "print(6*7)")  # type: ignore[union-attr]
+
+
+async def test_go_is_to_one_call_and_not_to_the_same_code_later(tmp_path: Path) -> None:
+    """C20"""
+    frames: list[Frame] = [
+        {"role": "assistant", "type": "code", "format": "cobol", "start": True},
+        {"role": "assistant", "type": "code", "format": "cobol", "content": "x = 1"},
+    ]
+    async with (
+        speaking(tmp_path, call("x = 1"), auto_run=False, kernels=OfPython) as server,
+        server.client() as client,
+    ):
+        await client.send(*frames)
+        await client.command("go")
+        told = joined(await client.until())
+        ran = list(server.kernel.ran)
+    assert (told[-4:], ran) == ([*code("x = 1"), COMPLETE], [])
 
 
 async def test_a_remote_runner_may_leave_with_its_output(tmp_path: Path) -> None:
