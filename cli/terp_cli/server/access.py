@@ -20,6 +20,8 @@ from terp_cli.server.token import Token
 # RFC 6455: a message that goes against the rules of this server; and 1013, "try again later".
 POLICY, BUSY = 1008, 1013
 _LONGEST_GREETING = 4_096
+# What browsers say of a call by a page of this server, and of an address that somebody has typed.
+_NOT_FOREIGN = frozenset({"same-origin", "none"})
 
 
 def nowhere(_: Scope) -> bool:
@@ -81,9 +83,15 @@ class Access:
         if len(hosts) != 1 or not self._names.is_host(hosts[0], address):
             return Refused(421, "This server is not the one that the request names.")
         origins = values(scope, b"origin")
-        if any(not self._names.is_origin(origin, address) for origin in origins):
+        # To GET something browsers send no origin, but from where it is that they call.
+        foreign = not self._is_page(scope) and not _NOT_FOREIGN.issuperset(values(scope, b"sec-fetch-site"))
+        if foreign or any(not self._names.is_origin(origin, address) for origin in origins):
             return Refused(403, "Pages of other origins may not call this server.")
         return None
+
+    def _is_page(self, scope: Scope) -> bool:
+        """Whether it is a page that is asked for, which anybody may see and link to."""
+        return scope["path"] in self._public and scope.get("method") in ("GET", "HEAD")
 
     def _may_be_strange(self, scope: Scope) -> bool:
         """Whether the token is not needed, or is to come in the first frame, or asked for behind this."""
@@ -91,7 +99,7 @@ class Access:
             return True
         if scope["type"] == "websocket":
             return not values(scope, b"authorization")
-        return scope["path"] in self._public and scope["method"] in ("GET", "HEAD")
+        return self._is_page(scope)
 
     def _unknown(self, scope: Scope) -> Refused | None:
         """Why a request does not show the token."""

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from terp import __version__
 from terp_cli.server import failures
 from terp_cli.server.access import Access, nowhere
-from terp_cli.server.bodies import BYTES, JSON, Bodies
+from terp_cli.server.bodies import Bodies, type_of
 from terp_cli.server.compat.entrance import KeyNeeded
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.own_names import Names
@@ -53,7 +53,7 @@ def application(
     app.include_router(page.router())
     elsewhere = compat.entrance.owns if compat else nowhere
     # The last that is added comes first.
-    app.add_middleware(Bodies, limits=limits, types=compat.TYPES if compat else (JSON, BYTES))
+    app.add_middleware(Bodies, limits=limits, type_of=compat.type_of if compat else type_of)
     if compat is not None:
         app.add_middleware(KeyNeeded, entrance=compat.entrance, public=page.PUBLIC)
     app.add_middleware(

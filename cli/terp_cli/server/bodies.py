@@ -1,7 +1,7 @@
 """What a body may be: its type, its size, and how long it may take to come."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,17 +13,24 @@ from terp_cli.server.limits import ServerLimits
 JSON, BYTES = "application/json", "application/octet-stream"
 
 
+def type_of(scope: Scope) -> str:
+    """The content type that the body of a request must have: a file is put as bytes, all else is JSON."""
+    return BYTES if scope["method"] == "PUT" else JSON
+
+
 class Bodies:
-    """ASGI middleware: a body of another type than `types`, too long or too slow ends the request.
+    """ASGI middleware: a body of another type than `type_of` says, too long or too slow ends the request.
 
     A form of a page can send its own types without asking whether it may, so JSON must be called JSON.
-    Files, which come as bytes, may be as long as an upload.
+    What is no JSON is a file, and may be as long as an upload.
     """
 
-    def __init__(self, app: ASGIApp, *, limits: ServerLimits, types: Collection[str] = (JSON, BYTES)) -> None:
+    def __init__(
+        self, app: ASGIApp, *, limits: ServerLimits, type_of: Callable[[Scope], str] = type_of
+    ) -> None:
         self._app = app
         self._limits = limits
-        self._types = frozenset(types)
+        self._type_of = type_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request with a body as it should be."""
@@ -33,9 +40,10 @@ class Bodies:
         lengths = values(scope, b"content-length")
         kind = "".join(values(scope, b"content-type")).partition(";")[0].strip().lower()
         has_body = bool(values(scope, b"transfer-encoding")) or any(length != "0" for length in lengths)
-        most = self._limits.body if kind == JSON or not has_body else self._limits.upload
-        if has_body and kind not in self._types:
-            await answer(send, Refused(415, f"The body must be {' or '.join(sorted(self._types))}."))
+        wanted = self._type_of(scope)
+        most = self._limits.body if wanted == JSON else self._limits.upload
+        if has_body and kind != wanted:
+            await answer(send, Refused(415, f"The body must be {wanted}."))
         elif any(not length.isdigit() or int(length) > most for length in lengths):
             await answer(send, _too_large(most))
         else:

@@ -24,6 +24,8 @@ from terp.store.places import Place, is_session, new_place, stored_place
 from terp.store.reading import read_header
 from terp.testing import EchoKernel, Scripted, ScriptedModel
 from terp_cli.server.application import application
+from terp_cli.server.compat.compat import Compat
+from terp_cli.server.compat.stateful import stateful_of
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
@@ -89,6 +91,7 @@ class Running:
     sessions: Sessions
     opener: FakeOpener
     log: list[dict[str, Any]]
+    compat: Compat | None = None
 
     @property
     def url(self) -> str:
@@ -127,6 +130,7 @@ async def serving(
     limits: ServerLimits | None = None,
     host: str = "127.0.0.1",
     also: Callable[[Sessions], APIRouter] = openai_router,
+    compat: Callable[[Sessions], Compat] | None = None,
 ) -> AsyncGenerator[Running, None]:
     """A server whose sessions answer with `replies`, each session from the first one on."""
     limits = limits or ServerLimits(patience_s=30.0)
@@ -137,8 +141,12 @@ async def serving(
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]
-        app = application(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append)
-        app.include_router(also(sessions))
+        spoken = compat(sessions) if compat else None
+        app = application(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append, compat=spoken)
+        if spoken is None:
+            app.include_router(also(sessions))
+        else:
+            app.include_router(openai.router(sessions, model="scripted/model", stateful=stateful_of(spoken)))
         server = Server(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         headers = {"Authorization": f"Bearer {TOKEN}"}
@@ -146,7 +154,7 @@ async def serving(
             base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=20, trust_env=False
         ) as client:
             try:
-                yield Running(port, app, client, sessions, opener, log)
+                yield Running(port, app, client, sessions, opener, log, spoken)
             finally:
                 await sessions.aclose()
                 server.should_exit = True

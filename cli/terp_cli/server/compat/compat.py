@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from fastapi import FastAPI, WebSocket
+from starlette.types import Scope
 
 from terp.settings import Settings
-from terp_cli.server.bodies import BYTES, JSON
+from terp_cli.server.bodies import type_of
 from terp_cli.server.compat.conversation import Conversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Feed
@@ -26,9 +27,6 @@ class Compat:
     files outside the session's directory.
     """
 
-    TYPES = (JSON, BYTES, "multipart/form-data")
-    """The content types that bodies may have; each route takes one of them."""
-
     def __init__(
         self,
         sessions: Sessions,
@@ -48,6 +46,11 @@ class Compat:
         self.has_run = unsafe and self.has_files
         self._sessions = sessions
         self._reachable = Reachable(sessions.ground, anywhere=unsafe)
+
+    def type_of(self, scope: Scope) -> str:
+        """The content type that the body of a request must have: an upload is a form."""
+        is_upload = self.has_files and (scope["method"], scope["path"]) == ("POST", "/upload")
+        return "multipart/form-data" if is_upload else type_of(scope)
 
     def add_routes(self, app: FastAPI) -> None:
         """Serve the protocol."""

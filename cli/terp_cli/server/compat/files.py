@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from terp_cli.server.compat.wanted import Rejected
+from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.served import Served
 from terp_cli.server.tree import Tree
@@ -31,14 +32,17 @@ class Reachable:
         tree, name = self._placed(served, path)
         await tree.write(name, pieces)
 
-    def read(self, served: Served, name: str) -> int:
-        """A file, open for reading.
+    def read(self, served: Served | None, name: str) -> int:
+        """A file, open for reading; None stands for a session that is not open.
 
         Raises:
             Refused: there is none.
         """
-        tree = Tree(self._ground.root, self._ground.own) if self._anywhere else served.files
-        return tree.read(name)
+        if self._anywhere:
+            return Tree(self._ground.root, self._ground.own).read(name)
+        if served is None:
+            raise Refused(404, f"There is no file {name[:80]!r}.")
+        return served.files.read(name)
 
     def _placed(self, served: Served, path: str) -> tuple[Tree, str]:
         home = self._ground.root if self._anywhere else served.cwd

@@ -4,21 +4,33 @@ A router that the server gets besides those of `application` is added by `servin
 """
 
 import re
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
+from terp.session import Session
+from terp.settings import Settings
+from terp_cli.server.compat.compat import Compat
+from terp_cli.server.compat.variables import Variables
 from terp_cli.server.routes import page
-from tests.cli.server.serving import BYTES, Running, serving
+from terp_cli.server.sessions import Sessions
+from terp_cli.server.token import Token
+from tests.cli.server.serving import BYTES, TOKEN, Running, serving
 
 PUBLIC = page.PUBLIC
 """Paths of pages that hold nothing of a session: to GET them takes no token."""
 SOCKET = "WebSocket"
+KEY = "the-key-of-the-protocol"
+OWN, SPOKEN, UNSAFE = "native", "compat", "compat-unsafe"
+"""A server without the protocol of Open Interpreter, one with it, and one with all that it can open."""
+BOTH = pytest.mark.parametrize("kind", [OWN, UNSAFE])
+_OF_NATIVE = re.compile("/(v1|metrics|openapi.json)(/.*)?")
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,18 @@ class Route:
     @property
     def parts(self) -> list[str]:
         return re.findall(r"\{(\w+)", self.path)
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the token is asked for even where the protocol has its own key."""
+        return _OF_NATIVE.fullmatch(self.path) is not None
+
+    @property
+    def content(self) -> str:
+        """The type that its bodies must have."""
+        if (self.method, self.path) == ("POST", "/upload"):
+            return "multipart/form-data; boundary=x"
+        return "application/octet-stream" if self.method == "PUT" else "application/json"
 
     @property
     def changes(self) -> bool:
@@ -87,11 +111,46 @@ class Attacked:
             str(path): path.read_bytes() if path.is_file() else b""
             for path in self.server.sessions.ground.work.parent.rglob("*")
         }
-        return [(one.id, one.transcript.last, one.turns.count) for one in served], files
+        turns = [(one.id, one.transcript.last, one.turns.count) for one in served]
+        return turns, files, *self._spoken()
+
+    def _spoken(self) -> list[Any]:
+        compat = self.server.compat
+        if compat is None:
+            return []
+        wanted = compat.wanted
+        return [list(compat.conversation.messages), wanted.settings, dict(wanted.kept), dict(wanted.computer)]
+
+    def refusal(self, route: Route) -> tuple[int, str]:
+        """What a stranger is told there: the status, and a part of the answer."""
+        if self.server.compat is None or route.is_native:
+            return 401, '"no_token"'
+        return 403, "Authentication failed"
+
+
+def compat(
+    kind: str, *, key: str = KEY, alone: bool = True, auto_run: bool = False
+) -> Callable[[Sessions], Compat] | None:
+    """What adds the protocol to a server of this kind, with `/upload`, `/download` and maybe `/run`."""
+    environ = {"INTERPRETER_INSECURE_ROUTES": "true", "INTERPRETER_API_KEY": key}
+
+    async def changing(_session: Session, _before: Settings, _after: Settings) -> None:
+        """Scripted models have no settings."""
+
+    def made(sessions: Sessions) -> Compat:
+        settings, variables = Settings(auto_run=auto_run), Variables(environ)
+        return Compat(
+            sessions, settings, changing, variables, Token(TOKEN), alone=lambda: alone, unsafe=kind == UNSAFE
+        )
+
+    return None if kind == OWN else made
 
 
 @asynccontextmanager
-async def attacked(folder: Path, *replies: Any, **options: Any) -> AsyncGenerator[Attacked, None]:
+async def attacked(
+    folder: Path, *replies: Any, kind: str = OWN, **options: Any
+) -> AsyncGenerator[Attacked, None]:
+    options.setdefault("compat", compat(kind))
     async with serving(folder, *(replies or ("hello",)), **options) as server:
         session = await server.created()
         await server.client.put(f"/v1/sessions/{session}/files/a.txt", content=b"a", headers=BYTES)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.cli.server.attacks.raw import Request, exchanged, json_request
-from tests.cli.server.attacks.target import attacked, http_routes
+from tests.cli.server.attacks.target import BOTH, PUBLIC, attacked, compat, http_routes
 
 FORMS = {
     "text/plain": b"{}",
@@ -17,30 +17,34 @@ FORMS = {
     "": b"{}",
 }
 """The types that a form or `navigator.sendBeacon` sends without a preflight, and what looks like JSON."""
-TAKEN: dict[tuple[str, str], tuple[str, ...]] = {}
+TAKEN: dict[tuple[str, str], tuple[str, ...]] = {
+    # So the protocol has it. A page elsewhere is still one of another origin, and this form lacks a file.
+    ("POST", "/upload"): ("multipart/form-data",),
+}
 """Types beyond JSON and bytes that a route takes, by method and path: each needs a reason beside it."""
 OVERRIDES = ("X-HTTP-Method-Override", "X-Method-Override", "X-HTTP-Method", "_method")
 
 
-async def test_no_body_that_a_form_can_send_is_taken_by_any_route(tmp_path: Path) -> None:
-    async with attacked(tmp_path) as on:
+@BOTH
+async def test_no_body_that_a_form_can_send_is_taken_by_any_route(tmp_path: Path, kind: str) -> None:
+    async with attacked(tmp_path, kind=kind) as on:
         before, got = on.state(), {}
         for route in http_routes(on.app):
-            for kind, body in FORMS.items():
-                if kind.partition(";")[0] in TAKEN.get((route.method, route.path), ()):
+            for content, body in FORMS.items():
+                if content.partition(";")[0] in TAKEN.get((route.method, route.path), ()):
                     continue
-                lines = (f"Content-Type: {kind}",) if kind else ()
+                lines = (f"Content-Type: {content}",) if content else ()
                 answer = await exchanged(
                     on.port, Request(route.method, on.path(route), lines=lines, body=body)
                 )
                 if answer.status != 415:
-                    got[route, kind] = answer
+                    got[route, content] = answer
         assert got == {}
         assert on.state() == before
 
 
 async def test_a_form_with_the_cookies_of_a_browser_is_a_stranger(tmp_path: Path) -> None:
-    sent = ("Cookie: session=1", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors")
+    sent = ("Cookie: session=1", "Sec-Fetch-Mode: no-cors")
     async with attacked(tmp_path) as on:
         before = on.state()
         answers = [
@@ -69,8 +73,30 @@ async def _status(port: int, path: str) -> int:
     return (await exchanged(port, Request(path=path))).status
 
 
-async def test_reading_changes_nothing(tmp_path: Path) -> None:
-    async with attacked(tmp_path) as on:
+@BOTH
+async def test_who_comes_from_a_page_elsewhere_gets_nothing_but_pages(tmp_path: Path, kind: str) -> None:
+    """To GET something a browser names no origin; it says that the call comes from another site."""
+    async with attacked(tmp_path, kind=kind, compat=compat(kind, key="")) as on:
+        before = on.state()
+        statuses = {
+            (route, site): (
+                await exchanged(
+                    on.port, Request(route.method, on.path(route), lines=(f"Sec-Fetch-Site: {site}",))
+                )
+            ).status
+            for route in http_routes(on.app)
+            if route.path not in PUBLIC
+            for site in ("cross-site", "same-site", "", "cross-site, same-origin")
+        }
+        own = await exchanged(on.port, Request(lines=("Sec-Fetch-Site: same-origin",)))
+        page = await exchanged(on.port, Request(path="/", auth="", lines=("Sec-Fetch-Site: cross-site",)))
+        assert on.state() == before
+    assert (set(statuses.values()), own.status, page.status) == ({403}, 200, 200)
+
+
+@BOTH
+async def test_reading_changes_nothing(tmp_path: Path, kind: str) -> None:
+    async with attacked(tmp_path, kind=kind) as on:
         before = on.state()
         statuses = {
             (method, route.path): (await exchanged(on.port, Request(method, on.path(route)))).status

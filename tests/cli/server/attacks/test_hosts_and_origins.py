@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.cli.server.attacks.raw import Request, exchanged, upgrade
-from tests.cli.server.attacks.target import SOCKET, Attacked, Route, attacked, routes
+from tests.cli.server.attacks.target import BOTH, SOCKET, Attacked, Route, attacked, routes
 from tests.cli.server.serving import TOKEN
 
 HOSTS: list[tuple[str, ...]] = [
@@ -59,8 +59,9 @@ BENT = replace(Request(), hosts=("evil.example:PORT",))
 FOREIGN = Request(lines=("Origin: http://evil.example",))
 
 
-async def test_a_request_for_another_host_gets_nothing(tmp_path: Path) -> None:
-    async with attacked(tmp_path) as on:
+@BOTH
+async def test_a_request_for_another_host_gets_nothing(tmp_path: Path, kind: str) -> None:
+    async with attacked(tmp_path, kind=kind) as on:
         answers = {hosts: await exchanged(on.port, replace(Request(), hosts=hosts)) for hosts in HOSTS}
         sockets = {
             hosts: await exchanged(on.port, replace(upgrade(on.path(route)), hosts=hosts))
@@ -71,8 +72,9 @@ async def test_a_request_for_another_host_gets_nothing(tmp_path: Path) -> None:
         assert {hosts: answer for hosts, answer in found.items() if answer.status not in (400, 421)} == {}
 
 
-async def test_a_page_of_another_origin_gets_nothing_even_with_the_token(tmp_path: Path) -> None:
-    async with attacked(tmp_path) as on:
+@BOTH
+async def test_a_page_of_another_origin_gets_nothing_even_with_the_token(tmp_path: Path, kind: str) -> None:
+    async with attacked(tmp_path, kind=kind) as on:
         answers = {
             origin: await exchanged(on.port, Request(lines=(f"Origin: {origin}",))) for origin in ORIGINS
         }
@@ -89,8 +91,9 @@ async def test_a_page_of_another_origin_gets_nothing_even_with_the_token(tmp_pat
     assert {name: answer for name, answer in sockets.items() if answer.status not in (400, 403)} == {}
 
 
-async def test_no_route_is_outside_of_these_checks(tmp_path: Path) -> None:
-    async with attacked(tmp_path) as on:
+@BOTH
+async def test_no_route_is_outside_of_these_checks(tmp_path: Path, kind: str) -> None:
+    async with attacked(tmp_path, kind=kind) as on:
         before, got = on.state(), {}
         for route in routes(on.app):
             for attack, status in ((BENT, 421), (FOREIGN, 403)):
@@ -110,10 +113,11 @@ async def test_a_request_line_with_more_than_a_path_gets_nothing(tmp_path: Path)
     assert [path for path, answer in answers.items() if "alive" in answer.body] == []
 
 
-async def test_an_address_of_another_page_is_told_nothing_by_a_preflight(tmp_path: Path) -> None:
+@BOTH
+async def test_an_address_of_another_page_is_told_nothing_by_a_preflight(tmp_path: Path, kind: str) -> None:
     lines = "Origin: http://evil.example", "Access-Control-Request-Method: POST"
     private = "Access-Control-Request-Private-Network: true"
-    async with attacked(tmp_path) as on:
+    async with attacked(tmp_path, kind=kind) as on:
         answers = [
             await exchanged(on.port, Request("OPTIONS", on.path(route), auth=auth, lines=(*lines, private)))
             for route in routes(on.app)
@@ -123,13 +127,14 @@ async def test_an_address_of_another_page_is_told_nothing_by_a_preflight(tmp_pat
     assert [answer for answer in answers if "access-control" in answer.headers.lower()] == []
 
 
-async def test_its_own_names_and_pages_are_let_in(tmp_path: Path) -> None:
+@BOTH
+async def test_its_own_names_and_pages_are_let_in(tmp_path: Path, kind: str) -> None:
     own = [
         Request(hosts=(host,), lines=lines)
         for host in ("127.0.0.1:PORT", "localhost:PORT")
         for lines in ((), (f"Origin: http://{host}",))
     ]
-    async with attacked(tmp_path) as on:
+    async with attacked(tmp_path, kind=kind) as on:
         answers = [await exchanged(on.port, request) for request in own]
     assert [answer.status for answer in answers] == [200] * 4
     assert [answer for answer in answers if "access-control" in answer.headers.lower()] == []

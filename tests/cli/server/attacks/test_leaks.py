@@ -14,7 +14,7 @@ from terp.models.scrubbing import Scrubber
 from terp_cli.server.request_log import JsonLines, lines_to
 from tests.cli.running import Terp, to
 from tests.cli.server.attacks.raw import Request, exchanged, json_request
-from tests.cli.server.attacks.target import attacked, http_routes
+from tests.cli.server.attacks.target import BOTH, attacked, http_routes
 from tests.cli.server.serving import SECRET, TOKEN
 from tests.cli.server.test_process import GIVEN, client, events, started
 from tests.loopback import Call, Loopback
@@ -26,12 +26,13 @@ def _broken() -> Model:
     raise RuntimeError(f"{SECRET} and {TOKEN}")
 
 
-async def test_no_answer_of_any_route_holds_a_secret_or_quotes_a_value(tmp_path: Path) -> None:
+@BOTH
+async def test_no_answer_of_any_route_holds_a_secret_or_quotes_a_value(tmp_path: Path, kind: str) -> None:
     hostile = json.dumps(
         {"prompt": [SECRET], "settings": {"model": KEY}, "digest": KEY, "answer": {}}
     ).encode()
     bodies = hostile, b'{"prompt": "' + KEY.encode()
-    async with attacked(tmp_path) as on:
+    async with attacked(tmp_path, kind=kind) as on:
         told = ""
         for route in http_routes(on.app):
             for body in bodies if route.method in ("POST", "PUT") else (b"",):

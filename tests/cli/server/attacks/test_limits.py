@@ -6,7 +6,7 @@ from pathlib import Path
 from terp.testing import EchoKernel, call
 from terp_cli.server.limits import ServerLimits
 from tests.cli.server.attacks.raw import CHUNKED, GOOD, Request, exchanged, json_request, raw_socket
-from tests.cli.server.attacks.target import attacked, http_routes
+from tests.cli.server.attacks.target import BOTH, attacked, http_routes
 
 SENSELESS = {
     "deep lists": b"[" * 100_000,
@@ -60,8 +60,9 @@ HEADS = {
 }
 
 
-async def test_a_body_without_sense_is_refused_by_every_route(tmp_path: Path) -> None:
-    async with attacked(tmp_path) as on:
+@BOTH
+async def test_a_body_without_sense_is_refused_by_every_route(tmp_path: Path, kind: str) -> None:
+    async with attacked(tmp_path, kind=kind) as on:
         got = {}
         for route in http_routes(on.app):
             for name, body in SENSELESS.items() if route.method == "POST" else ():
@@ -72,32 +73,52 @@ async def test_a_body_without_sense_is_refused_by_every_route(tmp_path: Path) ->
         assert (got, alive.status) == ({}, 200)
 
 
-async def test_a_body_that_is_announced_too_long_is_not_awaited(tmp_path: Path) -> None:
-    async with attacked(tmp_path) as on:
+@BOTH
+async def test_a_body_that_is_announced_too_long_is_not_awaited(tmp_path: Path, kind: str) -> None:
+    async with attacked(tmp_path, kind=kind) as on:
         before = on.state()
         answers = {
-            (route.method, route.path, kind): await exchanged(
+            (route.method, route.path, size): await exchanged(
                 on.port,
                 Request(
-                    route.method, on.path(route), lines=(f"Content-Type: {kind}", f"Content-Length: {size}")
+                    route.method,
+                    on.path(route),
+                    lines=(f"Content-Type: {route.content}", f"Content-Length: {size}"),
                 ),
             )
             for route in http_routes(on.app)
-            for kind, size in (("application/json", 5_000_000), ("application/octet-stream", 10**18))
+            for size in (5_000_000, 10**18)
+            if size > 2 * ServerLimits().body or route.content == "application/json"
         }
         assert {name: answer for name, answer in answers.items() if answer.status != 413} == {}
         assert on.state() == before
 
 
-async def test_a_body_in_pieces_is_counted(tmp_path: Path) -> None:
+@BOTH
+async def test_a_body_is_of_the_type_that_its_route_takes(tmp_path: Path, kind: str) -> None:
+    """What is announced as a file would be read into memory up to the length of one."""
+    async with attacked(tmp_path, kind=kind) as on:
+        answers = {
+            (route, content): await exchanged(
+                on.port,
+                Request(route.method, on.path(route), lines=(f"Content-Type: {content}",), body=b"{}"),
+            )
+            for route in http_routes(on.app)
+            for content in ("application/json", "application/octet-stream", "multipart/form-data; boundary=x")
+            if content != route.content
+        }
+    assert {name: answer for name, answer in answers.items() if answer.status != 415} == {}
+
+
+@BOTH
+async def test_a_body_in_pieces_is_counted(tmp_path: Path, kind: str) -> None:
     pieces = (b"400\r\n" + b" " * 0x400 + b"\r\n") * 40 + b"0\r\n\r\n"
-    async with attacked(tmp_path, limits=ServerLimits(body=10_000, upload=10_000)) as on:
+    async with attacked(tmp_path, kind=kind, limits=ServerLimits(body=10_000, upload=10_000)) as on:
         got = {}
         for route in sorted(http_routes(on.app), key=lambda one: one.method, reverse=True):
             if route.method not in ("POST", "PUT"):
                 continue
-            kind = "application/json" if route.method == "POST" else "application/octet-stream"
-            lines = (CHUNKED, f"Content-Type: {kind}")
+            lines = (CHUNKED, f"Content-Type: {route.content}")
             sent = Request(route.method, on.path(route), lines=lines).sent(on.port) + pieces
             got[route] = (await exchanged(on.port, sent)).status
         assert {route: status for route, status in got.items() if status >= 500} == {}
@@ -142,14 +163,14 @@ async def test_who_sends_no_whole_request_is_let_go(tmp_path: Path) -> None:
     assert (b" 200 " in head, b"HTTP/1.1" in rest) == (True, False)
 
 
-async def test_a_body_that_does_not_go_on_is_not_awaited(tmp_path: Path) -> None:
-    async with attacked(tmp_path, limits=ServerLimits(stall_s=0.1)) as on:
+@BOTH
+async def test_a_body_that_does_not_go_on_is_not_awaited(tmp_path: Path, kind: str) -> None:
+    async with attacked(tmp_path, kind=kind, limits=ServerLimits(stall_s=0.1)) as on:
         statuses = {}
         for route in http_routes(on.app):
             if route.method not in ("POST", "PUT") or "{call_id}" in route.path:
                 continue
-            kind = "application/json" if route.method == "POST" else "application/octet-stream"
-            lines = (f"Content-Type: {kind}", "Content-Length: 500")
+            lines = (f"Content-Type: {route.content}", "Content-Length: 500")
             sent = Request(route.method, on.path(route), lines=lines).sent(on.port) + b"{"
             statuses[route] = (await exchanged(on.port, sent)).status
     assert {route: status for route, status in statuses.items() if status in (0, 500)} == {}

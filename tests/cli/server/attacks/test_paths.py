@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tests.cli.server.attacks.raw import Answer, Request, exchanged, json_request
-from tests.cli.server.attacks.target import Attacked, Route, attacked, http_routes
+from tests.cli.server.attacks.target import BOTH, Attacked, Route, attacked, http_routes
 
 CANARY = "the canary of another place"
 NAMES = [
@@ -91,8 +91,9 @@ def with_hostile_parts(on: Attacked, route: Route) -> list[str]:
     ]
 
 
-async def test_no_path_of_any_route_leads_out_of_the_session(tmp_path: Path) -> None:
-    async with attacked(tmp_path) as on:
+@BOTH
+async def test_no_path_of_any_route_leads_out_of_the_session(tmp_path: Path, kind: str) -> None:
+    async with attacked(tmp_path, kind=kind) as on:
         laid(on, tmp_path)
         before = _elsewhere(on, tmp_path)
         bodies = {"PUT": (b"mine", "application/octet-stream"), "POST": (b"{}", "application/json")}
@@ -100,8 +101,8 @@ async def test_no_path_of_any_route_leads_out_of_the_session(tmp_path: Path) -> 
         for route in http_routes(on.app):
             # Ends of its own are no part of this.
             for path in with_hostile_parts(on, route) if route.method != "DELETE" else []:
-                body, kind = bodies.get(route.method, (b"", "application/json"))
-                lines = (f"Content-Type: {kind}",) if body else ()
+                body, content = bodies.get(route.method, (b"", "application/json"))
+                lines = (f"Content-Type: {content}",) if body else ()
                 answer = await exchanged(on.port, Request(route.method, path, lines=lines, body=body))
                 if _succeeded(route, answer):
                     got[route.method, path] = answer
@@ -113,7 +114,8 @@ def _succeeded(route: Route, answer: Answer) -> bool:
     """Whether something was had that is not of the session."""
     if CANARY in answer.body or "root:" in answer.body or "x-injected" in answer.headers.lower():
         return True
-    was_read = route.method == "GET" and "/files/" in route.path and answer.status < 400
+    reads = "/files/" in route.path or route.path.startswith("/download/")
+    was_read = route.method == "GET" and reads and answer.status < 400
     return answer.status >= 500 or was_read
 
 
