@@ -49,7 +49,7 @@ class Compat:
 
     def type_of(self, scope: Scope) -> str:
         """The content type that the body of a request must have: an upload is a form."""
-        is_upload = self.has_files and (scope["method"], scope["path"]) == ("POST", "/upload")
+        is_upload = (scope["method"], scope["path"]) == ("POST", "/upload")
         return "multipart/form-data" if is_upload else type_of(scope)
 
     def add_routes(self, app: FastAPI) -> None:
