@@ -13,6 +13,14 @@ from terp.effects.values import PATH, TEXT, Ref, Value
 # Names are followed so far, and so many texts are told of one expression.
 _DEEPEST, _MOST = 8, 20
 _LONGEST_SOURCE = 40
+# So many names are followed, and bindings of each, when looking for decoded text.
+_NEAREST = 3
+_DECODING = frozenset(
+    str.split("""
+        b16decode b32decode b64decode urlsafe_b64decode b85decode a85decode a2b_base64 a2b_hex unhexlify
+        fromhex decode decompress translate chr
+    """)
+)
 # A scheme has none of these, so what follows cannot make an address of it.
 _LOCAL_START = re.compile(r"[A-Za-z0-9+.-]*[^A-Za-z0-9+.:{-]")
 _JOINING = frozenset(
@@ -191,6 +199,29 @@ class Texts:
             given = passed if passed is not None else default
             told += self.of(given, depth + 1) if given is not None else []
         return list(dict.fromkeys(told))[:_MOST]
+
+    def is_decoded(self, node: ast.expr, depth: int = 0) -> bool:
+        """Whether a text is made of codes of signs, or of another text backwards: nobody could read it."""
+        if isinstance(node, ast.Constant) or depth > _NEAREST:
+            return False
+        for part in ast.walk(node):
+            match part:
+                case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in _DECODING:
+                    return True
+                case ast.Slice(step=ast.UnaryOp(op=ast.USub())):
+                    return True
+                case ast.Name(ctx=ast.Load()) if self._is_decoded_name(part, depth):
+                    return True
+        return False
+
+    def _is_decoded_name(self, node: ast.Name, depth: int) -> bool:
+        found = self._walk.scope_of[node].find(node.id)
+        return found is not None and any(
+            isinstance(binding.node, ast.expr)
+            and binding.how == "value"
+            and self.is_decoded(binding.node, depth + 1)
+            for binding in found[1][:_NEAREST]
+        )
 
     @cached_property
     def _calls(self) -> dict[str, list[ast.Call] | None]:

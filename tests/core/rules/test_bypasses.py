@@ -8,24 +8,13 @@ from tests.core.rules.written import rules, verdict
 _SIGNS = str.maketrans("␤␍␉␋␌␀␈", "\n\r\t\v\f\0\b")
 _NUMBER = re.compile(r"⟦(\w+)⟧")
 _PAYLOADS = ("evil x", "rm -rf x", "curl https://evil.example", "python3 -m evil")
+_COMMANDS = """
+    git status|git log **|git diff **|ls|ls **|ls -* **|cat *|cat data/*|cd *|echo|echo **|printf **|grep **
+    grep -rn * *|head -n * *|wc -l **|sort **|pytest -q|make test|npm test|docker ps|tar -tf *|date|diff * *
+    test **|true|curl -s *|uname -a
+"""
 COMMANDS = tuple(
-    f"shell: {command}"
-    for command in (
-        *(
-            "git status",
-            "git log **",
-            "git diff **",
-            "ls",
-            "ls **",
-            "ls -* **",
-            "cat *",
-            "cat data/*",
-            "cd *",
-        ),
-        *("echo", "echo **", "printf **", "grep **", "grep -rn * *", "head -n * *", "wc -l **", "sort **"),
-        *("pytest -q", "make test", "npm test", "docker ps", "tar -tf *", "date", "diff * *", "test **"),
-        *("true", "curl -s *", "uname -a"),
-    )
+    f"shell: {line}" for lines in _COMMANDS.split("\n") for line in lines.strip().split("|") if line
 )
 READING = ("effects: none", "effects: reads")
 """Rules that a person may well have, alone and together."""
