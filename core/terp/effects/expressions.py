@@ -8,13 +8,26 @@ from terp.effects import calls, methods, statements
 from terp.effects.known_effects import ENVIRONMENTS
 from terp.effects.known_names import is_known, modules
 from terp.effects.scopes import place_of
-from terp.effects.values import CONTENT, PATH, PATHS, TEXT, Local, Ref, Thing, Value, element_of, joined
+from terp.effects.values import (
+    CONTENT,
+    PATH,
+    PATHS,
+    TEXT,
+    UNKNOWN,
+    Local,
+    Ref,
+    Thing,
+    Value,
+    element_of,
+    joined,
+)
 
 if TYPE_CHECKING:
     from terp.effects.python import Reader
 
 _BACKENDS = frozenset(str.split("matplotlib agg Agg inline threading loky multiprocessing pdf svg"))
 _HARMLESS_DUNDERS = frozenset(str.split("__name__ __doc__ __version__ __len__ __init__ __post_init__"))
+_SAID = frozenset(str.split("__name__ __doc__ __version__"))
 _CHANGES = frozenset(str.split("setdefault update pop popitem clear"))
 _RUNNING_OPTIONS = frozenset(str.split("usetex text.usetex text.latex.preamble"))
 _DRAWS_TABLES = frozenset(str.split("plot hist boxplot"))
@@ -62,7 +75,8 @@ def _attribute(reader: "Reader", node: ast.Attribute) -> Value | None:
     if node in reader.walk.called:
         # The call looks at it.
         return owner
-    return methods.mentioned(reader, node, owner)
+    is_said = node.attr in _SAID and owner not in (None, UNKNOWN)
+    return TEXT if is_said else methods.mentioned(reader, node, owner)
 
 
 def _call(reader: "Reader", node: ast.Call) -> Value | None:

@@ -48,11 +48,13 @@ _PLAIN_QUERY = re.compile(r"[\w\s.,<>=!&|~+*/%'\"`\[\]()-]*")
 _CALLED_IN_QUERY = re.compile(r"[\w`\])]\s*\(|__")
 _QUERY_WORDS = re.compile(r"\b(?:and|or|not|in)\s*\(")
 _READING_SQL = re.compile(
-    r"\s*(?:select|with|explain|pragma\s+\w+(?:\(\w*\))?\s*;?\s*$|values)\b", re.IGNORECASE
+    r"\s*(?:(?:select|with|explain|values)\b"
+    r"|pragma\s+(?:(?:table_x?info|index_x?info|index_list|foreign_key_list)\s*\(\s*['\"]?\w+['\"]?\s*\)|\w+)\s*;?\s*$)",
+    re.IGNORECASE,
 )
 _WRITING_SQL = re.compile(
     r"\b(?:insert|update|delete|drop|create|alter|replace|attach|detach|vacuum|load_extension|writefile|edit|into"
-    r"|copy)\b",
+    r"|copy|optimize|wal_checkpoint|incremental_vacuum)\b",
     re.IGNORECASE,
 )
 

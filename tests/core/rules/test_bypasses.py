@@ -13,9 +13,7 @@ _COMMANDS = """
     grep -rn * *|head -n * *|wc -l **|sort **|pytest -q|make test|npm test|docker ps|tar -tf *|date|diff * *
     test **|true|curl -s *|uname -a
 """
-COMMANDS = tuple(
-    f"shell: {line}" for lines in _COMMANDS.split("\n") for line in lines.strip().split("|") if line
-)
+COMMANDS = tuple(f"shell: {one.strip()}" for one in _COMMANDS.strip().replace("\n", "|").split("|"))
 READING = ("effects: none", "effects: reads")
 """Rules that a person may well have, alone and together."""
 
