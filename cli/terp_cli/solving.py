@@ -30,6 +30,8 @@ from terp_cli.solve_front import SolveFront, front_of
 
 def solve_problem(call: Call) -> int:
     """Solve the problem that the call names, or go on with that of a session; the exit code."""
+    # Who is asked here types lines, which the terminal edits as it always does.
+    call.typed_ahead.hand_over()
     resumed = resumed_by(call)
     if resumed is None and not call.line.argument:
         raise SettingsError(["terp solve needs a folder, a .md or .py file, or - for stdin."])

@@ -30,7 +30,7 @@ def adding(body: str) -> str:
     return f"===code-start===\ndef add(a, b):\n    {body}\n===code-end==="
 
 
-def testing(*asserts: str) -> str:
+def asserting(*asserts: str) -> str:
     """A reply with tests."""
     return "\n".join(["===test-start===", *asserts, "===test-end==="])
 
