@@ -143,7 +143,8 @@ def _of_assertion(ended: Ended, facts: dict[str, object] | None) -> str:
     if facts is None:
         output = f"\n{ended.output.strip()}" if ended.output.strip() else ""
         return f"Its process ended before the test did, with exit status {ended.status}.{output}"
-    return str(facts.get("error", ""))[-_TOLD:]
+    held = facts.get("held") is True and not ended.status
+    return "" if held else str(facts.get("error") or "It has not come to its end.")[-_TOLD:]
 
 
 def _of_program(ended: Ended, output: bytes | None, expected: str) -> str:

@@ -73,7 +73,7 @@ async def check(bench: Bench, state: State) -> State:
     state = replace(state, tests=(*anchors, *state.of_model))
     if not any(test.has_failed for test in anchors):
         of_model = await _checked(bench, state, state.of_model, "tests of the model")
-        state = replace(state, tests=(*anchors, *of_model))
+        state = replace(state, tests=(*anchors, *of_model), best=state.code)
     if state.former:
         state = _after_doubt(state)
     return _after_check(state)
@@ -113,6 +113,9 @@ async def revise(bench: Bench, state: State) -> State:
 
 def _after_check(state: State) -> State:
     """What comes after a check."""
+    if state.is_exhausted and state.best not in ("", state.code):
+        # No other will come: one that passes what is certain is better than the last.
+        return replace(state.unchecked(state.tests), code=state.best, best="")
     if state.broken or state.comment:
         return replace(state, step="wait" if state.is_exhausted else "revise")
     if not state.asked_for_tests:
@@ -129,7 +132,7 @@ def _after_doubt(state: State) -> State:
     if not state.broken and len(failed) < len(doubted):
         kept, given_up, why = replace(state, former=""), failed, "did not pass it either"
     else:
-        kept, given_up = replace(state, code=state.former, former="", complaint=""), doubted
+        kept, given_up = replace(state, code=state.former, best=state.former, former=""), doubted
         why = "broke a certain test" if state.broken else "did not pass it either"
         # The former solution had passed all the others.
         kept = replace(kept, tests=tuple(_passing(test) for test in state.tests))

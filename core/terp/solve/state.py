@@ -19,9 +19,9 @@ class State:
 
     `step` is what comes next. `solutions` were written so far, of at most `most` (0: no limit). `complaint`
     is what was wrong with the last one. `former` is the solution before a revision that only a test without
-    confirmation has asked for. `witness` says what confirms tests of the model, `code_of_witness` is that.
-    `comment` is what the person wants besides, until the model has been told; `rounds` counts how often they
-    wanted something. `notes` are told with the answer.
+    confirmation has asked for, `best` the last that passed all certain tests. `witness` says what confirms
+    tests of the model, `code_of_witness` is that. `comment` is what the person wants besides, until the model
+    has been told; `rounds` counts how often they wanted something. `notes` are told with the answer.
     """
 
     problem: Problem
@@ -35,6 +35,7 @@ class State:
     witness: str = ""
     code_of_witness: str = ""
     former: str = ""
+    best: str = ""
     comment: str = ""
     rounds: int = 0
     notes: tuple[str, ...] = ()

@@ -57,7 +57,7 @@ class Solving:
         return outcome
 
 
-def solving(tmp_path: Path, *replies: Scripted, timeout_s: float = 5.0) -> Solving:
+def solving(tmp_path: Path, *replies: Scripted, timeout_s: float = 30.0) -> Solving:
     """Work with a model that gives these replies."""
     model, told = ScriptedModel(*replies), list[str]()
     session = Session(model, LocalKernels(str(tmp_path)), Nobody(), folder=tmp_path / "session")

@@ -26,7 +26,7 @@ def problem_in(folder: Path) -> Problem:
 @pytest.mark.parametrize("name", sorted(folder.name for folder in FOLDER.iterdir() if folder.is_dir()))
 async def test_a_problem_ends_as_its_transcript_says(name: str, tmp_path: Path) -> None:
     transcript: dict[str, Any] = yaml.safe_load((FOLDER / name / "transcript.yaml").read_text())
-    work = solving(tmp_path, *transcript["replies"], timeout_s=2.0)
+    work = solving(tmp_path, *transcript["replies"], timeout_s=transcript.get("timeout_s", 30.0))
     outcome = await work.run(new(problem_in(FOLDER / name)))
     state = outcome.state
     assert len(work.model.requests) == len(transcript["replies"])

@@ -50,15 +50,16 @@ def shown(value: Any) -> str:
 
 
 def run(names: dict[str, Any], prelude: str) -> None:
-    """Run the solution, and then the test."""
+    """Run the solution, and then the test; what runs it is taken before a solution can put another there."""
+    execute, told = exec, difference
     with open(SOLUTION, encoding="utf-8") as file:  # noqa: PTH123
         solution = file.read()
     with open(TEST, encoding="utf-8") as file:  # noqa: PTH123
-        test = compared(ast.parse(file.read(), TEST))
-    exec(prelude, names)  # noqa: S102
-    exec(compile(solution, SOLUTION, "exec"), names)  # noqa: S102
-    names["_terp_told"] = difference
-    exec(compile(test, TEST, "exec"), names)  # noqa: S102
+        test = compile(compared(ast.parse(file.read(), TEST)), TEST, "exec")
+    execute(prelude, names)
+    execute(compile(solution, SOLUTION, "exec"), names)
+    names["_terp_told"] = told
+    execute(test, names)
 
 
 def main() -> None:
@@ -71,12 +72,13 @@ def main() -> None:
     module = types.ModuleType("solution")
     module.__dict__["__builtins__"] = builtins
     sys.modules["solution"] = module
-    error = ""
+    held, error = False, ""
     try:
         run(module.__dict__, prelude)
+        held = True
     except BaseException as raised:  # noqa: BLE001  # SystemExit is no pass either
         error = failure(raised)
-    tell(error=error)
+    tell(held=held, error=error)
     sys.stdout.flush()
     sys.stderr.flush()
-    end(1 if error else 0)
+    end(0 if held else 1)
