@@ -17,6 +17,7 @@ from terp_cli.json_front import write_json
 from terp_cli.plain import with_remedy
 from terp_cli.sanitise import readable
 
+_WIDTH = 77
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 
 
@@ -82,7 +83,7 @@ class TextFront:
     def answer(self, state: State) -> None:
         """The solution, and what is known of it as comments."""
         clean = self._session.equipment.without_secrets
-        comments = "".join(f"# {line}".rstrip() + "\n" for line in report.told(state).splitlines())
+        comments = "".join(f"{line}\n" for told in report.told(state).splitlines() for line in _comment(told))
         code = f"{state.code.rstrip()}\n\n" if state.code else ""
         text = clean(f"{code}{comments}")
         out = self._call.out
@@ -113,6 +114,16 @@ class TextFront:
         if self._open:
             self._call.notes.write("\n")
         self._open = False
+
+
+def _comment(line: str) -> list[str]:
+    """A line of the report as comments; what quotes code or errors stays one line."""
+    from textwrap import wrap  # noqa: PLC0415  (once, at the end)
+
+    if line.startswith(" ") or not line:
+        return [f"# {line}".rstrip()]
+    lines = wrap(line, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [f"# {one}" for one in lines]
 
 
 class JsonFront:

@@ -16,7 +16,7 @@ from terp.solve.loop import Accepting, Outcome, Reviewer, solve
 from terp.solve.phases import Bench
 from terp.solve.problem import LARGEST, Problem, decoded, read_folder, text_of
 from terp.solve.single import is_python, read_markdown, read_python
-from terp.solve.state import State, begun
+from terp.solve.state import State, begun, reopened
 from terp.store.catalogue import Catalogue
 from terp.store.places import Place, real_directory
 from terp_cli.call import STDIN, Call
@@ -39,7 +39,7 @@ def solve_problem(call: Call) -> int:
     settings = call.settings(code=False, max_steps=1)
     # A problem that cannot be used is told before anything is opened.
     problem = None if resumed else problem_of(call)
-    state = keeping.read(resumed.folder) if resumed else None
+    state = reopened(keeping.read(resumed.folder)) if resumed else None
     place = place_of(call, resumed)
     try:
         if state is None:
@@ -140,7 +140,8 @@ def _ended(call: Call, front: SolveFront, outcome: Outcome, folder: Path, *, sho
         front.finish(state, "done" if passed else "until_failed", shown=shown)
         return EXIT_CODES["done" if passed else "until_failed"]
     reason = "timeout" if call.stopping.timed_out else outcome.reason
-    front.finish(state, reason, outcome.error, outcome.remedy, shown=True)
+    # What there is of a solution is told with all that is known of it.
+    front.finish(state, reason, outcome.error, outcome.remedy, shown=shown or not state.code)
     if outcome.error:
         call.tell(with_remedy(outcome.error, outcome.remedy))
     call.tell(f"go on with: terp solve -r {folder.name}")

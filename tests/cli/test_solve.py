@@ -49,8 +49,8 @@ def test_the_solution_is_on_stdout_with_what_it_was_checked_against(terp: Terp) 
     result = terp.asked(script, "solve", "adding")
     assert (result.code, result.out) == (
         0,
-        f"{CODE}\n# It passes 2 given tests and 1 test of the model that a brute-force solution confirms "
-        "(2 solutions). Please verify it: tests do not prove it right.\n",
+        f"{CODE}\n# It passes 2 given tests and 1 test of the model that a brute-force solution\n"
+        "# confirms (2 solutions). Please verify it: tests do not prove it right.\n",
     )
     assert result.notes.splitlines()[1:] == [
         "=== Writing a solution (1 of 4) ===",
@@ -154,6 +154,20 @@ def test_a_question_is_asked_again_after_terp_was_killed(terp: Terp, verb: tuple
     assert (state["step"], state["solutions"], state["most"], state["rounds"]) == ("over", 1, 6, 1)
 
 
+def test_an_answer_can_be_looked_at_again_when_all_is_over(terp: Terp) -> None:
+    first = terp.asked([adding(RIGHT), NO_TESTS], "solve", "adding")
+    [folder] = sessions(terp)
+    again = terp.asked([], "solve", "-r", folder.name)
+    assert (again.code, again.out, again.requests) == (0, first.out, [])
+
+
+def test_each_event_is_a_line_and_the_result_the_last(terp: Terp) -> None:
+    result = terp.asked([adding(RIGHT), NO_TESTS], "solve", "adding", "--output-format", "stream-json")
+    lines = [json.loads(line) for line in result.out.splitlines()]
+    assert (lines[0]["event"], lines[-1]["passed"]) == ("turn_started", True)
+    assert [one["event"] for one in lines[:-1]].count("turn_finished") == 1
+
+
 def test_ctrl_c_leaves_a_question_that_can_be_gone_on_with(terp: Terp) -> None:
     script: list[Scripted] = [adding(RIGHT), NO_TESTS]
     with Loopback(script) as server, at_terminal(terp, server, "solve", "adding") as terminal:
@@ -162,6 +176,14 @@ def test_ctrl_c_leaves_a_question_that_can_be_gone_on_with(terp: Terp) -> None:
         shown, code = terminal.over()
     [folder] = sessions(terp)
     assert (code, f"go on with: terp solve -r {folder.name}" in shown) == (130, True)
+
+
+def test_a_recording_solves_the_problem_again_without_a_model(terp: Terp) -> None:
+    script: list[Scripted] = [adding(WRONG), adding(RIGHT), asserting("assert add(0, 5) == 5"), adding(RIGHT)]
+    first = terp.asked(script, "solve", "adding", "--record", "calls.jsonl")
+    again = terp.asked([], "solve", "adding", "--replay", "calls.jsonl")
+    assert (again.code, again.out, again.notes) == (0, first.out, first.notes)
+    assert again.requests == []
 
 
 def test_a_step_that_the_model_did_not_answer_is_done_again(terp: Terp) -> None:

@@ -48,7 +48,10 @@ def read_folder(folder: Path) -> Problem:
     Raises:
         SettingsError: one of them is missing, too large or no text.
     """
-    names = {path.name for path in folder.iterdir()}
+    try:
+        names = {path.name for path in folder.iterdir()}
+    except OSError as error:
+        raise SettingsError([f"the problem {folder} cannot be read: {error.strerror}."]) from error
     inputs = sorted(name for name in names if name.endswith(".in"))
     wanted = ("DESCRIPTION",) if inputs else PARTS
     if missing := [name for name in wanted if name not in names]:

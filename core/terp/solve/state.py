@@ -76,6 +76,11 @@ class State:
         return replace(self, notes=(*self.notes, note))
 
 
+def reopened(state: State) -> State:
+    """The state, whose answer may be looked at again when all was over."""
+    return replace(state, step="wait") if state.step == "over" else state
+
+
 def begun(problem: Problem, most: int) -> State:
     """The state before anything was done."""
     return State(problem, most=most, tests=problem.given)

@@ -1,6 +1,8 @@
 """The code in a reply."""
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from terp.messages import Assistant
 from terp.solve.written import TEST, code_in
@@ -23,6 +25,13 @@ CODE = "def f():\n    return 1\n"
 )
 def test_code_is_found_however_it_is_marked(text: str) -> None:
     assert code_in(Assistant(text)) == CODE
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=("C", "Z"))), min_size=1))
+def test_whatever_stands_between_the_marks_is_the_code(lines: list[str]) -> None:
+    code = "\n".join(["x = 1", *lines, "y = 2"]) + "\n"
+    assume("===code-" not in code)
+    assert code_in(Assistant(f"Words.\n===code-start===\n{code}===code-end===\nMore words.")) == code
 
 
 def test_the_code_of_a_tool_call_counts() -> None:
