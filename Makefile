@@ -5,7 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 LOCK := pyproject.toml $(wildcard constraints.txt)
 
-.PHONY: help demo test lint bench dist clean
+.PHONY: help demo test faults lint bench dist clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -16,6 +16,9 @@ demo: $(VENV)/.demo  ## a tour with a recorded model and a real kernel: no key, 
 
 test: $(VENV)/.dev  ## all tests; one that needs a missing program is skipped by name
 	@$(PY) -m pytest -q -n logical
+
+faults: $(VENV)/.dev  ## what terp must survive, in full and with figures: some minutes
+	@$(PY) -m pytest -q -n logical -m faults tests/faults tests/cli/server/attacks
 
 lint: $(VENV)/.dev  ## ruff and mypy, as they must be before a commit
 	@$(PY) -m ruff check .

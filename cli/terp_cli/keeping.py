@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.errors import SessionError
+from terp.errors import SessionError, TerpError
 from terp.events import Noticed
 from terp.places import make_private
 from terp.session import Session
@@ -109,7 +109,7 @@ def prune_soon(call: Call, settings: Settings, session: Session) -> None:
     def pruned() -> int:
         from terp.store.catalogue import Catalogue  # noqa: PLC0415  (once a day)
 
-        return len(Catalogue(call.places.sessions).prune(quota * 1_000_000).removed)
+        return len(Catalogue(call.places.sessions, call.places.work).prune(quota * 1_000_000).removed)
 
     def told(future: asyncio.Future[int]) -> None:
         if not future.cancelled() and (number := future.result()):
@@ -127,8 +127,18 @@ def folder_of(call: Call) -> Path:
     try:
         make_private(folder.parent)
     except OSError as error:
-        elsewhere = Path(tempfile.mkdtemp(prefix="terp-"))
         why = f"{folder.parent} cannot be made ({error.strerror})"
+        elsewhere = _elsewhere(why)
         call.tell(f"{why}; pictures and outputs are in {elsewhere}.")
         return elsewhere
     return folder
+
+
+def _elsewhere(why: str) -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="terp-"))
+    except OSError as error:
+        raise TerpError(
+            f"{why}, and neither can temporary files.",
+            "Make room, or set TMPDIR to a folder that can be written.",
+        ) from error

@@ -30,6 +30,8 @@ from terp_cli.typed_lines import TypedLines
 if TYPE_CHECKING:
     from terp.kernels.remote.bench import GatewayBench
 
+_UNASKED = "--auto-install known or always installs without a question."
+
 
 def run_alone(call: Call, settings: Settings) -> int:
     """Run the code that the call names; the exit code.
@@ -70,8 +72,8 @@ def _prepared(call: Call, alone: "Alone", bench: "Workbench | GatewayBench") -> 
     """The kernel for the code of the call, with what comes before it and what it may call."""
     language = language_for(call.line.argument, call.options.language, bench.kernels.languages)
     kernel = bench.kernels.get(language)
-    told = [bench.told] if isinstance(bench, Workbench) and bench.told else []
-    for line in (*told, *bench.toolbox.problems):
+    told = (bench.told, bench.kernels.confinement.warning) if isinstance(bench, Workbench) else ()
+    for line in (*filter(None, told), *bench.toolbox.problems):
         call.tell(line)
     if isinstance(bench, Workbench) and "python" not in bench.kernels.attached:
         for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):
@@ -89,6 +91,7 @@ class Alone:
     def __init__(self, person: Person, tell: Callable[[str], None]) -> None:
         self._tell = tell
         self._working = ""
+        self._noticed: list[str] = []
         self._lines = TypedLines(STDIN)
         self._interrupts = Interrupts()
         log = EventLog(keep=self._told)
@@ -105,13 +108,17 @@ class Alone:
         """
         call = CodeCall("run", kernel.language, code)
         try:
-            await self._interrupts.guard(self.readiness.before(call, kernel))
+            ready = await self._interrupts.guard(self.readiness.before(call, kernel))
             ended = await run.run(kernel, code, timeout_s=timeout_s)
             told = await self._interrupts.guard(self.readiness.after(call, kernel, run.error))
         except Interrupted:
             return EXIT_CODES["interrupted"]
         for line in told.splitlines():
             self._tell(line[1:-1])
+        if run.error is not None and run.error.name == "ModuleNotFoundError" and not told:
+            for line in ready.splitlines():
+                if line[1:-1] not in self._noticed:
+                    self._tell(f"{line[1:-1]} {_UNASKED}")
         return ended
 
     async def stop(self, kernel: Kernel) -> None:
@@ -134,6 +141,7 @@ class Alone:
     def _told(self, record: Record) -> None:
         match record.event:
             case Noticed(text=text, remedy=remedy):
+                self._noticed.append(text)
                 self._tell(with_remedy(text, remedy))
             case Progress(what=what) if what != self._working:
                 self._working = what

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import dataclasses
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from terp import pictures
 from terp.outputs import Display, DisplayUpdate
+from terp.own_files import made_anew
 from terp.places import make_private
 from terp.plain import is_wordless, mended
 
@@ -66,7 +68,8 @@ class Artifacts:
         extension, data = content
         self._counts[run] = number = self._counts.get(run, 0) + 1
         path = self._made() / f"{run}-{number}.{extension}"
-        path.write_bytes(data)
+        with os.fdopen(made_anew(path), "wb") as file:
+            file.write(data)
         return dataclasses.replace(display, path=str(path))
 
     def spool(self, run: str) -> "Spool":
@@ -119,7 +122,9 @@ class Spool:
     def _write(self, text: str) -> None:
         if self._file is None:
             path = self._artifacts.path(self._run)
-            self._file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
+            self._file = os.fdopen(
+                made_anew(path), "w", encoding="utf-8", errors="backslashreplace", newline=""
+            )
             self.path = str(path)
             self._flow = _flow(self._artifacts.scrubber())
         assert self._flow is not None, "it is made with the file"

@@ -1,17 +1,16 @@
 """Packages put into a Python by uv or pip, which terp runs in its own process and environment."""
 
 import asyncio
-import os
 import shlex
 import shutil
-import signal
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from terp.errors import TerpError
+from terp.kernels.orphans import lifeline, supervised
 from terp.plain import without_escapes
 from terp.pythons.interpreter import has_module
 
@@ -43,31 +42,33 @@ class Installer:
         """
         command = [*self._program(), "install", *self._options(), "--", *map(_from_anywhere, packages)]
         try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                # uv and pip look for their configuration, and Python for modules, where they are started.
-                cwd="/",
-                env={**self.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                start_new_session=True,
-            )
+            # It may take minutes, and nobody wants it any more when terp is killed or this is cancelled.
+            with ExitStack() as line:
+                process = await self._begun(command, line.enter_context(lifeline()))
+                try:
+                    said, _ = await process.communicate()
+                finally:
+                    line.close()
+                    await process.wait()
         except OSError as error:
             raise InstallFailed(f"{command[0]} cannot be started: {error.strerror}.") from error
-        try:
-            said, _ = await process.communicate()
-        finally:
-            if process.returncode is None:
-                # It may have ended without that being told here yet.
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
         if process.returncode:
             raise InstallFailed(
                 f"{' '.join(packages)} could not be installed: {_reason(said.decode(errors='replace'))}",
                 f"Try it by hand: {self.by_hand(packages)}",
             )
+
+    async def _begun(self, command: Sequence[str], stdin: int) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *supervised(command),
+            # uv and pip look for their configuration, and Python for modules, where they are started.
+            cwd="/",
+            env={**self.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"},
+            stdin=stdin,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
 
     def by_hand(self, packages: Sequence[str]) -> str:
         """The command line with which a person would do the same."""

@@ -32,8 +32,11 @@ from terp.export.settling import Displays, Settled
 from terp.export.story import Answer, Fate, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.log import Record
 from terp.outputs import Display, DisplayUpdate, Output
+from terp.own_files import content_of
 from terp.pictures import EXTENSIONS
 
+# Of a larger one the beginning is no picture.
+_LARGEST_PICTURE = 100_000_000
 _MIMES = {f".{extension}": mime for mime, extension in EXTENSIONS.items()} | {".svg": "image/svg+xml"}
 
 
@@ -221,7 +224,7 @@ class _Teller:
         if mime in display.data:
             return display
         try:
-            content = here.read_bytes()
+            content = content_of(here, _LARGEST_PICTURE)
         except OSError:
             return display
         is_text = mime.endswith("xml")

@@ -1,42 +1,61 @@
-"""Ends what a kernel leaves running: its children, when it or terp itself is gone."""
+"""Programs that end with terp, and all that they start with them, however terp ends."""
 
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+from terp.kernels import supervisor
 
 MARK = "TERP_KERNEL"
 """Environment variable by which the descendants of a kernel are known, whatever session they are in."""
 
-# A line means that all is well; the end of the input without one, that terp was killed.
+# A line means that all is well; the end of the input without one, that terp was killed. What is killed may
+# just have started something, so it is looked for again.
 _GUARD = """
 read line && exit 0
-[ -n "$1" ] && kill -KILL -- "-$1" 2>/dev/null
-for environ in $(grep -ls "TERP_KERNEL=$2" /proc/[0-9]*/environ); do
-    pid=${environ#/proc/}
-    kill -KILL "${pid%/environ}" 2>/dev/null
+for look in 1 2 3 4 5; do
+    found=$(grep -ls "TERP_KERNEL=$1" /proc/[0-9]*/environ)
+    [ -n "$found" ] || exit 0
+    for environ in $found; do
+        pid=${environ#/proc/}
+        kill -KILL "${pid%/environ}" 2>/dev/null
+    done
 done
-[ -n "$3" ] && rm -rf -- "$3"
-shift 3
-"$@"
 """
 
 
-class Guard:
-    """A small shell that outlives terp by a moment, to end a kernel's process group if terp is killed.
+def supervised(command: Sequence[str], directory: str = "", afterwards: Sequence[str] = ()) -> Sequence[str]:
+    """The command line that runs `command`, and ends it with all it has started when its stdin ends.
 
-    The kernel itself ends with its parent anyway; its children would not. Without a `group` those with the
-    mark are all there are to end, and without a `directory` there is none to remove. `afterwards` is a
-    command for what is left even then.
+    Then `directory` is removed, and the command `afterwards` run.
+    """
+    return (sys.executable, "-I", "-S", supervisor.__file__, directory, *afterwards, "--", *command)
+
+
+@contextmanager
+def lifeline() -> Iterator[int]:
+    """The stdin of a supervised program, which is ended with the context at the latest."""
+    theirs, ours = os.pipe()
+    try:
+        yield theirs
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+class Guard:
+    """A small shell that outlives terp by a moment, to end what carries a mark if terp is killed.
+
+    It is for programs that somebody else's library starts, with a stdin of their own.
     """
 
-    def __init__(
-        self, group: int | None, mark: str, directory: Path | None, afterwards: Sequence[str] = ()
-    ) -> None:
-        given = (str(group or ""), mark, str(directory or ""), *afterwards)
+    def __init__(self, mark: str) -> None:
         self._shell = subprocess.Popen(
-            ["/bin/sh", "-c", _GUARD, "terp-guard", *given],
+            ["/bin/sh", "-c", _GUARD, "terp-guard", mark],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -45,7 +64,7 @@ class Guard:
         )
 
     def dismiss(self) -> None:
-        """The kernel ended in an orderly way: there is nothing to guard any more."""
+        """They ended in an orderly way: there is nothing to guard any more."""
         stdin = self._shell.stdin
         if stdin is None or stdin.closed:
             return

@@ -14,7 +14,7 @@ from terp.errors import KernelStartFailed
 from terp.kernels.connection import Route
 from terp.kernels.endings import end_of
 from terp.kernels.launch import Launch
-from terp.kernels.orphans import MARK, Guard, end_marked
+from terp.kernels.orphans import MARK, end_marked
 from terp.kernels.provisioner import GroupProvisioner
 from terp.kernels.requests import new_request
 from terp.kernels.rundir import RunDir
@@ -40,7 +40,6 @@ class KernelProcess:
         self._mark = uuid.uuid4().hex
         self._provisioner: GroupProvisioner | None = None
         self._sockets: Sockets | None = None
-        self._guard: Guard | None = None
         self._watch: asyncio.Task[None] | None = None
         self._closed = False
         self._last_words = ""
@@ -59,10 +58,6 @@ class KernelProcess:
         assert isinstance(client, AsyncKernelClient)
         self._sockets = Sockets(client, route)
         self._watch = asyncio.create_task(self._poll())
-        assert self._provisioner is not None
-        assert self._provisioner.pid is not None
-        left = self._provisioner.afterwards
-        self._guard = Guard(self._provisioner.pid, self._mark, self._dir.path, left)
 
     def send(self, channel: str, message: dict[str, Any]) -> None:
         """Send a message."""
@@ -87,8 +82,10 @@ class KernelProcess:
 
     async def kill(self) -> None:
         """End the process and its group at once."""
-        if self._provisioner is None or self._provisioner.pid is None:
+        if self._provisioner is None or self._provisioner.process is None:
             return
+        if self._provisioner.pid is None:
+            self._provisioner.let_go()
         await self._provisioner.send_signal(signal.SIGKILL)
         await self._until_gone()
 
@@ -103,10 +100,10 @@ class KernelProcess:
         # Also after a farewell: what the kernel left running ends with it.
         await self.kill()
         if self._provisioner is not None:
+            self._provisioner.let_go()
             await asyncio.to_thread(self._provisioner.end_rest)
+        # Somebody may have killed the supervisor before.
         await asyncio.to_thread(end_marked, self._mark)
-        if self._guard is not None:
-            self._guard.dismiss()
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.wait({self._watch})

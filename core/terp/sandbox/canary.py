@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 from terp.sandbox.policy import Policy
@@ -36,13 +37,22 @@ if port:
 """
 
 
+@cache
 def holds(tier: Tier, *, network: bool) -> str:
-    """Why a tier is of no use here, in a few words; "" when it works."""
-    with (
-        tempfile.TemporaryDirectory(prefix="terp-canary-") as folder,
-        closing(socket.create_server(("127.0.0.1", 0))) as listener,
-    ):
-        return _tried(tier, Path(os.path.realpath(folder)), listener, network=network)
+    """Why a tier is of no use here, in a few words; "" when it works.
+
+    It is tried once in a process: what one session is told of a tier holds for the others, which are not held
+    up by another try.
+    """
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="terp-canary-") as folder,
+            closing(socket.create_server(("127.0.0.1", 0))) as listener,
+        ):
+            return _tried(tier, Path(os.path.realpath(folder)), listener, network=network)
+    except OSError as error:
+        # There is no room for a try, or no port.
+        return str(error)
 
 
 def _tried(tier: Tier, folder: Path, listener: socket.socket, *, network: bool) -> str:

@@ -71,5 +71,17 @@ def test_what_is_in_the_folder_of_temporary_files_outside_is_named(tmp_path: Pat
     assert told(text).startswith(f"Code cannot see {tmp_path}/data")
 
 
+@pytest.mark.parametrize(
+    "line", ["x" * 1_000_000, "a/" * 500_000, "'a" * 500_000, "Permission denied: '" * 50_000]
+)
+def test_one_long_line_is_looked_through_at_once(line: str) -> None:
+    # It took a minute, in which the whole program stood still.
+    assert told(line) == ""
+
+
+def test_a_path_in_a_long_line_is_named() -> None:
+    assert told(f"{'x ' * 10_000}touch: cannot touch '/o/x': Permission denied{' x' * 10_000}") == OUTSIDE
+
+
 def test_without_a_sandbox_nothing_is_told() -> None:
     assert told("Permission denied: '/o/x'", None) == ""

@@ -1,0 +1,172 @@
+"""Owns a kernel: ends all that it has started when it ends, and the kernel too when terp ends.
+
+    python -I -S supervisor.py DIRECTORY ENDING… -- COMMAND…
+
+Run as a program of its own, between terp and the kernel. What a kernel starts stays below it: on Linux also
+what left its group, its session and its environment, as processes without a parent become its children.
+
+stdin is a socket to terp. The number of the kernel's process goes there, or minus the reason why there is
+none. Its end says that terp is gone, in whichever way, and then DIRECTORY is removed and ENDING run. What
+only reads can be a pipe. The end of this process is that of the kernel.
+"""
+
+import _thread
+import os
+import sys
+import time
+
+_ADOPT_ORPHANS = 36
+"""PR_SET_CHILD_SUBREAPER of prctl(2)."""
+# The kernel waits for this process, and the import of `signal` alone takes 5 ms.
+_HANG_UP, _INTERRUPT, _KILL, _PIPE, _TERMINATE, _FILE_SIZE = 1, 2, 9, 13, 15, 25
+# What Python ignores, and what a process that it starts must not find ignored.
+_PYTHONS_OWN = (_PIPE, _FILE_SIZE)
+# What cannot be killed within this time belongs to another user, or waits for a disk.
+_PATIENCE_S = 0.5
+
+
+def supervise(directory: str, ending: list[str], command: list[str]) -> None:
+    """Run the command to its end; does not return."""
+    kernel = _started(command)
+    # Before terp is told: no code runs before that.
+    _adopt_orphans()
+    _ignore_signals()
+    _tell(kernel)
+    # It may be wanted for something else.
+    os.chdir("/")
+    left: list[bool] = []
+    _thread.start_new_thread(_watch, (left,))
+    status = _ended(kernel)
+    _end_below(kernel)
+    if left and directory:
+        import shutil  # noqa: PLC0415  (an orderly end has no need of it)
+
+        shutil.rmtree(directory, ignore_errors=True)
+    if left and ending:
+        os.execvp(ending[0], ending)  # noqa: S606  (there is nothing else to do)
+    _end_like(status)
+
+
+def _adopt_orphans() -> None:
+    try:
+        import ctypes  # noqa: PLC0415  (some Pythons lack it)
+
+        ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):
+        # Not Linux: what leaves the group of the kernel is out of reach.
+        return
+
+
+def _started(command: list[str]) -> int:
+    if os.environ.get("JPY_PARENT_PID") == str(os.getppid()):
+        # ipykernel ends itself when this is no longer its parent.
+        os.environ["JPY_PARENT_PID"] = str(os.getpid())
+    try:
+        kernel = os.posix_spawnp(
+            command[0],
+            command,
+            os.environ,
+            file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)],
+            setsid=True,
+            setsigdef=_PYTHONS_OWN,
+        )
+    except OSError as error:
+        os.write(2, f"{command[0]} cannot be started: {error.strerror}\n".encode())
+        _tell(-(error.errno or 1))
+        os._exit(127)
+    return kernel
+
+
+def _ignore_signals() -> None:
+    """Code may well signal its parent."""
+    import signal  # noqa: PLC0415  (see above)
+
+    for number in (_HANG_UP, _INTERRUPT, _TERMINATE):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _tell(number: int) -> None:
+    try:
+        os.write(0, b"%d\n" % number)
+    except OSError:
+        # terp is gone already, which is noticed next.
+        return
+
+
+def _watch(left: list[bool]) -> None:
+    """Have the kernel ended when terp is gone."""
+    try:
+        while os.read(0, 64):
+            pass
+    except OSError:
+        # As good as an end.
+        pass
+    left.append(True)
+    _kill(_below())
+
+
+def _ended(kernel: int) -> int:
+    """The status with which the kernel ended; others that end meanwhile are buried."""
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == kernel:
+            return status
+
+
+def _end_below(group: int) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline:
+        _kill([-group, *_below()])
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.001)
+
+
+def _kill(pids: list[int]) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, _KILL)
+        except OSError:
+            # It ended meanwhile, or is somebody else's.
+            continue
+
+
+def _below() -> list[int]:
+    """All processes below this one, the nearest first; none where there is no /proc."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():  # noqa: PTH112, PTH208
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123  (pathlib takes 5 ms to import)
+                # The name of the program comes before, in parentheses, and may have any others in it.
+                parent = int(file.read().rpartition(b")")[2].split()[1])
+        except (OSError, IndexError):
+            continue
+        if name.isdigit():
+            children.setdefault(parent, []).append(int(name))
+    found = list(children.get(os.getpid(), ()))
+    for pid in found:
+        # The list grows while it is walked.
+        found += children.get(pid, ())
+    return found
+
+
+def _end_like(status: int) -> None:
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        import resource  # noqa: PLC0415  (see above)
+        import signal  # noqa: PLC0415
+
+        # The kernel has left its core where one was wanted.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if code != -_KILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    _at = sys.argv.index("--")
+    supervise(sys.argv[1], sys.argv[2:_at], sys.argv[_at + 1 :])
