@@ -50,10 +50,10 @@ def _done(call: Call) -> int:
 
 def _converse(call: Call) -> int:
     if call.resumes:
-        from terp_cli.solving import resumes_problem, solve_problem  # noqa: PLC0415  (each command imports its own)
+        from terp_cli.resuming import resumes_problem  # noqa: PLC0415  (each command imports its own)
 
         if resumes_problem(call):
-            return solve_problem(call)
+            return _solve(call)
     settings = call.settings()
     if call.stays and not call.resumes:
         from terp_cli.first_prompt import prompt_first  # noqa: PLC0415  (each command imports its own)

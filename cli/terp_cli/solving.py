@@ -4,7 +4,7 @@ import asyncio
 import os
 from pathlib import Path
 
-from terp.errors import SessionError, SettingsError
+from terp.errors import SettingsError
 from terp.opening import build_session
 from terp.paths import typed_path
 from terp.person import Nobody
@@ -17,8 +17,7 @@ from terp.solve.phases import Bench
 from terp.solve.problem import LARGEST, Problem, decoded, read_folder, text_of
 from terp.solve.single import is_python, read_markdown, read_python
 from terp.solve.state import State, begun, reopened
-from terp.store.catalogue import Catalogue
-from terp.store.places import Place, real_directory
+from terp.store.places import Place
 from terp_cli.call import STDIN, Call
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.keeping import place_of, resumed_by
@@ -49,19 +48,6 @@ def solve_problem(call: Call) -> int:
     finally:
         if place.keeper is not None:
             place.keeper.close()
-
-
-def resumes_problem(call: Call) -> bool:
-    """Whether -r or -c names a session whose problem is not over."""
-    options, catalogue = call.options, Catalogue(call.places.sessions)
-    if call.line.words or options.rerun or not (options.resume or options.continue_):
-        return False
-    here = real_directory(call.cwd)
-    try:
-        folder = catalogue.find(options.resume, here) if options.resume else catalogue.last(here)
-    except SessionError:
-        return False
-    return keeping.is_problem(folder)
 
 
 def problem_of(call: Call) -> Problem:
