@@ -193,3 +193,11 @@ def test_a_step_that_the_model_did_not_answer_is_done_again(terp: Terp) -> None:
     result: Result = terp.asked([adding(RIGHT), NO_TESTS], "solve", "-r", folder.name)
     assert (result.code, result.out.startswith(CODE)) == (0, True)
     assert [role for role, _ in said(result.requests[0])] == ["system", "user", "assistant", "user"]
+
+
+def test_tests_are_confined_whatever_the_code_of_a_session_may_do(terp: Terp) -> None:
+    reaching = adding(f"open({str(terp.cwd / 'written')!r}, 'w'); return a + b")
+    result = terp.asked([reaching, adding(RIGHT), NO_TESTS], "solve", "adding", "--sandbox", "off")
+    assert (result.code, "(2 solutions)" in result.out) == (0, True)
+    assert result.notes.splitlines()[0].endswith(" without network ===")
+    assert not (terp.cwd / "written").exists()
