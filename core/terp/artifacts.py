@@ -141,6 +141,33 @@ class Spool:
         self._file = None
 
 
+def mime_of(path: str) -> str:
+    """The type of the picture that a file holds by its name; "" for other files."""
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    known = {extension: mime for mime, extension in pictures.EXTENSIONS.items()}
+    return "image/svg+xml" if suffix == "svg" else known.get(suffix, "")
+
+
+def kept_at(display: Shown, folder: Path) -> Path:
+    """Where the file of a display is in the session's `folder`, which may have been moved since."""
+    # A path of elsewhere is not followed.
+    return folder / OUTPUTS / Path(display.path).name
+
+
+def with_picture(display: Shown, folder: Path) -> Shown:
+    """`display` with its picture, which a log on disk may have left to a file in the session's `folder`."""
+    mime = mime_of(display.path)
+    if not mime or mime in display.data:
+        return display
+    try:
+        content = kept_at(display, folder).read_bytes()
+    except OSError:
+        return display
+    is_text = mime.endswith("xml")
+    data = content.decode("utf-8", "replace") if is_text else base64.b64encode(content).decode()
+    return dataclasses.replace(display, data={**display.data, mime: data})
+
+
 def _shapes() -> "Scrubber":
     """What takes out secrets that can be told by their form alone."""
     from terp.models.scrubbing import Scrubber  # noqa: PLC0415  (a session without any output does without)
