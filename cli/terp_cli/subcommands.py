@@ -77,6 +77,7 @@ _WANTED = {
     "mcp": "it takes nothing",
     "serve": "it takes nothing but flags",
     **{command: _takes(command) for command in VERBS},
+    "replay": "it takes the ID of a session, its folder, or a recording",
     "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
     "completions": f"it takes {', '.join(SHELLS)}",
     "version": "use terp --version",
@@ -107,6 +108,7 @@ SUBCOMMANDS = (
     Subcommand("rules", "…", "what runs without asking, and what never: list, test"),
     Subcommand("keys", "…", "the keys of providers: list, set, delete"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
+    Subcommand("replay", "ID|FILE", "run the code of a session again, and compare (--fresh)"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
     Subcommand("serve", "", "sessions over HTTP and WebSocket"),
     Subcommand("completions", "SHELL", f"what {', '.join(SHELLS)} need to complete flags"),
@@ -125,11 +127,19 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
             return command, rest[0] if rest else next(iter(VERBS[command]))
         case ["export", format_] | ["export", format_, _] if format_ in EXPORTS:
             return "export", format_
-        case ["completions", shell] if shell in SHELLS:
-            return "completions", shell
-        case ["run", argument] if in_language or _names_code(argument):
-            return "run", argument
+        case ["completions" | "replay" | "run" as name, argument] if _suits(name, argument, in_language):
+            return name, argument
     return "", ""
+
+
+def _suits(command: str, argument: str, in_language: bool) -> bool:
+    """Whether the one word behind a command is such as it takes."""
+    match command:
+        case "completions":
+            return argument in SHELLS
+        case "run":
+            return in_language or _names_code(argument)
+    return len(argument.split()) == 1
 
 
 def attached_by(words: Sequence[str]) -> str:
