@@ -2,7 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from terp.cells import Cell, cells
-from terp.events import Answered, Asked, CodeFinished, CodeStarted, Printed
+from terp.events import Answered, Asked, CodeFinished, CodeStarted, Event, Printed
 from terp.outputs import Display, InputRequest, Text
 from terp.proposals import digest_of
 from tests.core.export.scripted import proposed, ran
@@ -23,7 +23,8 @@ def test_lines_that_were_typed_are_part_of_a_cell() -> None:
 
 def test_a_cell_is_whole_when_its_digest_is_that_of_what_was_shown() -> None:
     _, *rest = ran("c1", "1")
-    assert not cells([proposed("c1", "1"), *rest])[0].whole
+    asked: list[Event] = [proposed("c1", "1"), *rest]
+    assert not cells(asked)[0].whole
     shown = replace(proposed("c1", "1"), digest=digest_of("1"))
     assert cells([shown, *rest]) == [Cell("python", "1", (), True, "ok")]
 
