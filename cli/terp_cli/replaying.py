@@ -12,6 +12,7 @@ from terp.comparing.difference import difference
 from terp.effects.analysis import effects_of
 from terp.errors import TerpError
 from terp.export.settling import Displays
+from terp.heard import HeardRun
 from terp.models.recording_file import Recording
 from terp.opening import written_rules
 from terp.outputs import Output, Text
@@ -27,7 +28,6 @@ from terp.workbench import Workbench, open_bench
 from terp_cli.call import Call
 from terp_cli.commands.rows import counted
 from terp_cli.exit_codes import EXIT_CODES
-from terp_cli.heard_run import HeardRun
 from terp_cli.keeping import folder_of
 from terp_cli.run_alone import Alone, equip
 from terp_cli.sanitise import one_line, readable

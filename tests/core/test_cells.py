@@ -23,7 +23,8 @@ def test_lines_that_were_typed_are_part_of_a_cell() -> None:
 
 def test_a_cell_is_whole_when_its_digest_is_that_of_what_was_shown() -> None:
     _, *rest = ran("c1", "1")
-    asked: list[Event] = [proposed("c1", "1"), *rest]
+    asked: list[Event] = [proposed("c1", "1")]
+    asked += rest
     assert not cells(asked)[0].whole
     shown = replace(proposed("c1", "1"), digest=digest_of("1"))
     assert cells([shown, *rest]) == [Cell("python", "1", (), True, "ok")]

@@ -1,7 +1,7 @@
 """What one statement of a cell does with the names of the kernel: binds, uses, changes, leaves for later."""
 
 import ast
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from terp.effects.scopes import Scope, Walk
@@ -178,18 +178,18 @@ class _Reader:
                 taken = set() if name in FRESH - {"all", "any"} else set(arguments)
                 return {one for argument in taken for one in self._taken_from(argument)}
             case ast.Name(id=name) if name not in self._known.modules:
-                return self._names(*arguments) | ({name} - self._known.plain - {"next"})
+                return self._given(arguments) | ({name} - self._known.plain - {"next"})
         names, module = self._path(call.func)
         if module:
             return self._of_module(names, module, arguments)
         if not isinstance(call.func, ast.Attribute):
-            return self._names(call.func, *arguments)
+            return self._names(call.func) | self._given(arguments)
         told = any(keyword.arg in ("inplace", "out", "copy", None) for keyword in call.keywords)
         attribute, owner = call.func.attr, call.func.value
         changed = set() if attribute in PURE_METHODS and not told else self._names(owner)
         if attribute in KIND_METHODS and not told:
             return changed | {one for argument in arguments for one in self._taken_from(argument)}
-        return changed | self._names(*arguments)
+        return changed | self._given(arguments)
 
     def _of_module(self, names: list[str], module: str, arguments: list[ast.expr]) -> set[str]:
         top = _top(module)
@@ -199,7 +199,11 @@ class _Reader:
             changed = {"<random>" if top == "random" else "<numpy.random>"}
         if top in KIND_MODULES and not CHANGES_ARGUMENTS & {*names}:
             return changed | {one for argument in arguments for one in self._taken_from(argument)}
-        return changed | self._names(*arguments)
+        return changed | self._given(arguments)
+
+    def _given(self, arguments: Iterable[ast.expr]) -> set[str]:
+        """What a function can change of what it is given; not what was made for it alone."""
+        return {name for argument in arguments for name in self._shared(argument)}
 
     def _path(self, func: ast.expr) -> tuple[list[str], str]:
         """The attributes behind the module that a function is of, and the module; "" for another function."""

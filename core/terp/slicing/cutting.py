@@ -34,8 +34,8 @@ class Kept:
     why: str = ""
 
 
-def slice_of(cells: Sequence[Source], wanted: Iterable[str]) -> list[Kept]:
-    """The cells without which the names could have another value now, in order.
+def slice_of(cells: Sequence[Source], wanted: Iterable[str], also: Set[int] = frozenset()) -> list[Kept]:
+    """The cells without which the names could have another value now, and those at `also`, in order.
 
     Cells that cannot be told are kept, and all before them that they could depend on. What may change is
     taken to be changed. An iterator that has no name, as one in a list, is not seen to be used up.
@@ -47,7 +47,8 @@ def slice_of(cells: Sequence[Source], wanted: Iterable[str]) -> list[Kept]:
         one = accounts[index]
         touched = one.binds | one.may_bind | one.changes
         names = (touched & live) if not everything else touched
-        if not (names or one.opaque or (everything and cells[index].code.strip())):
+        needed = index in also or one.opaque or (everything and cells[index].code.strip())
+        if not (names or needed):
             continue
         kept.append(Kept(index, tuple(sorted(name for name in names if name[0] != "<")), one.opaque))
         everything = everything or one.needs_all
@@ -90,7 +91,7 @@ class _Reading:
         tree = python_in(_body(cell.code)) if cell.language == "python" else None
         self._outside(cell, tree, told)
         if cell.language != "python":
-            told.opaque = f"it is {cell.language}"
+            told.opaque = f"it is {cell.language}" if WORLD in told.changes else ""
             return told
         if tree is None:
             return self._all_of(told, "it is not Python alone")
@@ -116,7 +117,8 @@ class _Reading:
 
     def _outside(self, cell: Source, tree: ast.Module | None, told: _CellAccount) -> None:
         kinds = effects_of(cell.language, cell.code).kinds
-        unread = cell.language != "python" or bool(shell_in(cell.code)) or tree is None
+        # Of Python, the names tell more than what the effects cannot.
+        unread = "cannot tell" in kinds and (cell.language != "python" or tree is None or shell_in(cell.code))
         if kinds & _OUTSIDE or unread:
             told.changes.add(WORLD)
         if kinds & _READING or unread:

@@ -55,7 +55,7 @@ KIND_METHODS = PURE_METHODS | frozenset(
         add append appendleft clear discard extend fit fit_transform insert partial_fit pop popitem popleft
         remove reverse setdefault sort update add_subplot bar barh boxplot fill_between grid hist imshow
         legend pie plot savefig scatter set set_title set_xlabel set_xlim set_ylabel set_ylim text
-        tight_layout tick_params set_xticks set_yticks set_xticklabels set_yticklabels
+        tight_layout tick_params write writelines set_xticks set_yticks set_xticklabels set_yticklabels
     """)
 )
 """Methods that leave their arguments as they are, whatever they do to their object."""

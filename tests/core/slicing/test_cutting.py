@@ -147,7 +147,7 @@ def test_a_cell_that_failed_may_have_done_a_part() -> None:
 def test_why_a_cell_is_kept_is_told() -> None:
     cells = [
         Source("x = y = 1"),
-        Source("ls", "shell"),
+        Source("make", "shell"),
         Source("%load_ext autoreload"),
         Source("from m import *"),
     ]
@@ -157,3 +157,12 @@ def test_why_a_cell_is_kept_is_told() -> None:
         Kept(2, (), "it has commands of IPython"),
         Kept(3, ("x",), "it imports *"),
     ]
+
+
+def test_commands_that_only_look_are_left_out() -> None:
+    assert slice_of([Source("ls -l", "shell"), Source("x = 1")], ["x"]) == [Kept(1, ("x",))]
+
+
+def test_a_cell_can_be_wanted_for_what_it_shows() -> None:
+    cells = [Source("y = 1"), Source("x = 2"), Source("print(x)")]
+    assert slice_of(cells, [], {2}) == [Kept(1, ("x",)), Kept(2)]

@@ -1,8 +1,8 @@
 from terp.export.settling import Displays
+from terp.heard import HeardRun
 from terp.kernels.protocol import Kernel
 from terp.outputs import BackCall, InputRequest, Text
 from terp.testing import EchoKernel
-from terp_cli.heard_run import HeardRun
 
 
 async def unserved(_: BackCall, __: Kernel) -> None:
