@@ -106,9 +106,6 @@ class _Reading:
             self._statement(one, told, ended=cell.ended)
             if one.opaque:
                 return self._all_of(told, one.opaque)
-        if not cell.ended:
-            told.may_bind |= told.binds
-            told.binds = set()
         if WORLD in told.changes | told.uses:
             for name in told.binds | told.may_bind:
                 self._later.setdefault(name, set()).update(told.uses & {WORLD})
@@ -141,11 +138,13 @@ class _Reading:
         return Known(self._modules, self._plain, self._solid, self._node.keys())
 
     def _statement(self, one: Account, told: _CellAccount, *, ended: bool) -> None:
+        if not ended:
+            one.may_bind, one.binds = one.may_bind | one.binds, set()
         uses = self._with_later(one.uses, self._later)
         changes = one.changes | (self._with_later(one.uses, self._later_changes) - one.uses)
         changes |= {name for used in one.uses for name in self._later_changes.get(used, ())}
         alike = self._alike(changes)
-        told.uses |= {name for name in uses | alike if name not in told.binds or not ended}
+        told.uses |= (uses | alike) - told.binds
         told.changes |= changes | alike
         later, later_changes = set(one.later), set(one.later_changes)
         for name in one.uses | one.later:
@@ -173,17 +172,20 @@ class _Reading:
             self._parents.append(node)
             for other in known:
                 self._unite(node, self._node[other])
-            if name in one.may_bind and old is not None:
+            unsure = name in one.may_bind and old is not None
+            if unsure and old is not None:
                 self._unite(node, old)
                 later = later | self._later.get(name, set())
                 later_changes = later_changes | self._later_changes.get(name, set())
             self._node[name] = node
             self._later[name], self._later_changes[name] = set(later), set(later_changes)
-            self._modules.pop(name, None)
+            module = one.modules.get(name, "")
+            if self._modules.get(name) != module:
+                self._modules.pop(name, None)
+                self._modules.update({name: module} if module and not unsure else {})
             for told, names in (self._plain, one.plain), (self._solid, one.solid):
                 told.discard(name)
-                told.update(names & {name})
-        self._modules.update(one.modules)
+                told.update(set() if unsure else names & {name})
         # What is bound together, in one statement, may be one thing.
         self._join(one.binds | one.may_bind if one.shared else ())
 
