@@ -18,7 +18,7 @@ test: $(VENV)/.dev  ## all tests; one that needs a missing program is skipped by
 	@$(PY) -m pytest -q -n logical
 
 faults: $(VENV)/.dev  ## what terp must survive, in full and with figures: some minutes
-	@$(PY) -m pytest -q -n logical -m faults tests/faults
+	@$(PY) -m pytest -q -n logical -m faults tests/faults tests/cli/server/attacks
 
 lint: $(VENV)/.dev  ## ruff and mypy, as they must be before a commit
 	@$(PY) -m ruff check .

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from bench.measure import ROOT, TERP, Row, environment, show
 TOKEN = "a-token-of-the-bench-0123456789"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 SESSIONS = 100
+KERNELS = 8
 MODEL = """
 import json, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -59,12 +60,40 @@ server.serve_forever()
 """
 
 
-@contextmanager
-def model() -> Iterator[str]:
+# The least that a server between can do, of the libraries that ours is made with.
+BARE = """
+import socket, sys
+import httpx, uvicorn
+
+client = httpx.AsyncClient(trust_env=False, timeout=60)
+asked = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "hello"}]}
+
+async def app(scope, receive, send):
+    headers = [(b"content-type", b"text/event-stream")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    async with client.stream("POST", f"{sys.argv[1]}/chat/completions", json=asked) as answer:
+        async for piece in answer.aiter_bytes():
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+listening = socket.socket()
+listening.bind(("127.0.0.1", 0))
+print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
+config = uvicorn.Config(app, http="h11", loop="asyncio", lifespan="off", log_config=None, access_log=False)
+uvicorn.Server(config).run(sockets=[listening])
+"""
+
+
+def model() -> AbstractContextManager[str]:
     """The URL of a model that says what time it is."""
-    with subprocess.Popen(
-        [sys.executable, "-c", MODEL], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    ) as server:
+    return program(MODEL)
+
+
+@contextmanager
+def program(code: str, *arguments: str) -> Iterator[str]:
+    """The URL that a server says first."""
+    command = [sys.executable, "-c", code, *arguments]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
             yield server.stdout.readline().strip()
@@ -117,18 +146,25 @@ async def through(client: httpx.AsyncClient, url: str, session: str) -> AsyncGen
             yield event["text"]
 
 
-async def added(model: str, url: str, rounds: int) -> tuple[float, float]:
-    """Seconds that the server adds to the first token, and to each: medians."""
-    firsts, each = [], []
+async def passed_on(client: httpx.AsyncClient, url: str) -> AsyncGenerator[str, None]:
+    async for chunk in streamed(client, url, {}):
+        yield chunk["choices"][0]["delta"].get("content") or ""
+
+
+async def added(model: str, url: str, bare_url: str, rounds: int) -> tuple[float, float, float]:
+    """Seconds that the server adds to the first token, and to each, and a bare one to each: medians."""
+    firsts, each, by_bare = [], [], []
     async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         session = (await client.post(f"{url}/v1/sessions", json={}, headers=HEADERS)).json()["id"]
         for number in range(rounds + 1):
             bare = await delays(direct(client, model))
             ours = await delays(through(client, url, session))
+            theirs = await delays(passed_on(client, bare_url))
             if number:
                 firsts.append(ours[0] - bare[0])
                 each.append(ours[1] - bare[1])
-    return statistics.median(firsts), statistics.median(each)
+                by_bare.append(theirs[1] - bare[1])
+    return statistics.median(firsts), statistics.median(each), statistics.median(by_bare)
 
 
 def resident(process: subprocess.Popen[str]) -> int:
@@ -147,17 +183,36 @@ def weight(url: str, process: subprocess.Popen[str]) -> float:
         return (resident(process) - before) / (SESSIONS // 2)
 
 
+async def heartbeat(url: str) -> float:
+    """Seconds to an answer while code runs in as many kernels: the longest of fifty."""
+    async with httpx.AsyncClient(trust_env=False, timeout=60, headers=HEADERS) as client:
+        ids = [(await client.post(f"{url}/v1/sessions", json={})).json()["id"] for _ in range(KERNELS)]
+        await asyncio.gather(*(running(client, f"{url}/v1/sessions/{session}") for session in ids))
+        taken = []
+        for _ in range(50):
+            began = time.perf_counter()
+            await client.get(f"{url}/heartbeat")
+            taken.append(time.perf_counter() - began)
+        for session in ids:
+            await client.delete(f"{url}/v1/sessions/{session}")
+        return max(taken)
+
+
+async def running(client: httpx.AsyncClient, path: str) -> None:
+    """Return when code of the session runs."""
+    async for event in streamed(client, f"{path}/turns", {"prompt": "sleep"}):
+        if event["event"] == "code_proposed":
+            body = {"digest": event["digest"], "decision": "run"}
+            await client.post(f"{path}/approvals/{event['call_id']}", json=body)
+        if event["event"] == "printed":
+            return
+
+
 async def ended(url: str, process: subprocess.Popen[str]) -> float:
     """Seconds from a signal to the end, while code runs."""
-    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
-        session = (await client.post(f"{url}/v1/sessions", json={}, headers=HEADERS)).json()["id"]
-        path = f"{url}/v1/sessions/{session}"
-        async for event in streamed(client, f"{path}/turns", {"prompt": "sleep"}):
-            if event["event"] == "code_proposed":
-                body = {"digest": event["digest"], "decision": "run"}
-                await client.post(f"{path}/approvals/c1", json=body, headers=HEADERS)
-            if event["event"] == "printed":
-                break
+    async with httpx.AsyncClient(trust_env=False, timeout=60, headers=HEADERS) as client:
+        session = (await client.post(f"{url}/v1/sessions", json={})).json()["id"]
+        await running(client, f"{url}/v1/sessions/{session}")
     began = time.perf_counter()
     process.send_signal(signal.SIGTERM)
     await asyncio.to_thread(process.wait)
@@ -165,10 +220,17 @@ async def ended(url: str, process: subprocess.Popen[str]) -> float:
 
 
 def rows(rounds: int = 5) -> Iterator[Row]:
-    with tempfile.TemporaryDirectory() as home, model() as source, serving(source, home) as (url, process):
-        first, each = asyncio.run(added(source, url, rounds))
+    with (
+        tempfile.TemporaryDirectory() as home,
+        model() as source,
+        program(BARE, source) as bare,
+        serving(source, home) as (url, process),
+    ):
+        first, each, by_bare = asyncio.run(added(source, url, bare, rounds))
         yield Row("added to the first token", first * 1e3, "ms", 5)
         yield Row("added to each token", each * 1e3, "ms", 0.2)
+        yield Row("by httpx and uvicorn alone", by_bare * 1e3, "ms", detail="what they read they pass on")
+        yield Row("heartbeat while 8 kernels run", asyncio.run(heartbeat(url)) * 1e3, "ms", 100)
         yield Row("a session without a kernel", weight(url, process) / 1e6, "MB", 1)
         yield Row("end while code runs", asyncio.run(ended(url, process)), "s", 3)
 

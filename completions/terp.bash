@@ -135,6 +135,8 @@ _terp() {
                     --host
                     --port
                     --allow-remote
+                    --compat
+                    --compat-unsafe
                     --max-sessions
                     --idle-timeout
                     --language -l

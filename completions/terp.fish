@@ -161,6 +161,8 @@ complete -c terp -l server -d 'serve sessions over HTTP and WebSocket; the same 
 complete -c terp -l host -x -d 'for the server: the address it listens on'
 complete -c terp -l port -x -d 'for the server: its port; 0 takes a free one'
 complete -c terp -l allow-remote -d 'for the server: --host may be an address that others can reach'
+complete -c terp -l compat -d 'for the server: serve Open Interpreter\'s wire protocol as well'
+complete -c terp -l compat-unsafe -d 'for the server: with --compat, its clients may have code run unasked and reach any file'
 complete -c terp -l max-sessions -x -d 'for the server: sessions open at a time'
 complete -c terp -l idle-timeout -x -d 'for the server: rest after which kernels are closed'
 complete -c terp -l language -s l -x -d 'for `terp run`: the language of the code'

@@ -1,7 +1,7 @@
 """One call of the program: what was asked, and the means to answer it."""
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -121,9 +121,10 @@ class Call:
         flags = {**self.line.given, **{name: Given(value, "terp") for name, value in given.items()}}
         loaded = self.loaded(flags, self.options.profile, self.project)
         self.secrets = Secrets(self.environ, loaded.settings, self.options.api_key)
-        # Who stays is asked, or has said that they do not want to be.
-        of_project = self.project.problems if self.stays else self.project.notices
-        for notice in (self.standing.problem, *of_project, *loaded.notices):
+        # Who stays is asked; who has decided against the project knows that it is left out.
+        is_settled = self.stays or self.standing.state == "no"
+        of_project = self.project.problems if is_settled else self.project.notices
+        for notice in (self.standing.problem, *of_project, *_counted(loaded.notices)):
             if notice:
                 self.tell(notice)
         return loaded.settings
@@ -148,8 +149,9 @@ class Call:
         """The project that this call works in."""
         return read_project(self.cwd, self.environ, self.standing)
 
-    def read_project_again(self) -> None:
+    def read_project_again(self, standing: Standing) -> None:
         """Let the project count as it stands by now."""
+        self.__dict__["standing"] = standing
         self.__dict__.pop("project", None)
 
     def project_around(self, cwd: Path) -> Project:
@@ -215,7 +217,8 @@ class Call:
         """The directory of `--out`, made now rather than after all the work; None without one."""
         if not self.options.out:
             return None
-        folder = typed_path(str(self.options.out)).absolute()
+        # Without links: one that code puts there later leads nowhere.
+        folder = typed_path(str(self.options.out)).resolve()
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -234,3 +237,10 @@ class Call:
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
         return PlainFront(self.notes if self.options.emit else self.out, self.notes, detail)
+
+
+def _counted(refused: Sequence[str]) -> Sequence[str]:
+    """Lines about settings that a project may not set; several are one line, as they come with every call."""
+    if len(refused) < 2:
+        return refused
+    return (f"{len(refused)} settings of this project are not taken from it; terp trust names them.",)

@@ -200,7 +200,7 @@ def _sandbox(patient: Patient) -> Iterator[Finding]:
         yield Finding("sandbox", "note" if problem else "ok", told)
     confinement = confinement_of(patient.settings, patient.cwd or Path.cwd(), patient.environ)
     if confinement.warning:
-        remedy = "apt install bubblewrap, or run terp in a container."
+        remedy = "apt install bubblewrap, or run terp in a container." if confinement.missing else ""
         yield Finding("sandbox", "wrong" if wish.required else "note", confinement.warning, remedy)
     when = ", which confines code that runs unasked" if wish.mode == "auto" else ""
     told = f"the next kernel has the tier {confinement.what}: sandbox is {wish.mode}{when}."

@@ -44,9 +44,19 @@ class Options:
     )
     all: bool = setting(False, "for `terp sessions`: those of all directories")
     server: bool = setting(False, "serve sessions over HTTP and WebSocket; the same as `terp serve`")
-    host: str = setting("127.0.0.1", "for the server: the address it listens on", metavar="ADDRESS")
-    port: int = setting(8000, "for the server: its port; 0 takes a free one", limits=(0, 65_535))
+    host: str = setting("", "for the server: the address it listens on", metavar="ADDRESS", unset="127.0.0.1")
+    port: int | None = setting(
+        None,
+        "for the server: its port; 0 takes a free one",
+        kind="whole",
+        limits=(0, 65_535),
+        unset="8000",
+    )
     allow_remote: bool = setting(False, "for the server: --host may be an address that others can reach")
+    compat: bool = setting(False, "for the server: serve Open Interpreter's wire protocol as well")
+    compat_unsafe: bool = setting(
+        False, "for the server: with --compat, its clients may have code run unasked and reach any file"
+    )
     max_sessions: int = setting(100, "for the server: sessions open at a time", limits=(1, 10_000))
     idle_timeout: float = setting(
         900.0, "for the server: rest after which kernels are closed", unit="s", unset="never"

@@ -109,7 +109,7 @@ def prune_soon(call: Call, settings: Settings, session: Session) -> None:
     def pruned() -> int:
         from terp.store.catalogue import Catalogue  # noqa: PLC0415  (once a day)
 
-        return len(Catalogue(call.places.sessions).prune(quota * 1_000_000).removed)
+        return len(Catalogue(call.places.sessions, call.places.work).prune(quota * 1_000_000).removed)
 
     def told(future: asyncio.Future[int]) -> None:
         if not future.cancelled() and (number := future.result()):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from terp.effects.analysis import effects_of
 from terp.effects.found import Effects
 from terp.errors import SettingsError
+from terp.languages import means_language
 from terp.opening import written_rules
 from terp.rules.deciding import Ruled, Rules, Ruling
 from terp.settings import Settings
@@ -47,7 +48,7 @@ def _list(call: Call, settings: Settings, _: Sequence[str]) -> int:
 
 def _test(call: Call, settings: Settings, more: Sequence[str]) -> int:
     code = read_code("-") if more[0] == "-" else more[0]
-    language = call.options.language or "shell"
+    language = _language(call, settings)
     effects = effects_of(language, code, {}, str(call.cwd))
     ruling = Rules(written_rules(settings)).ruling(language, code, effects)
     decision, why = _decision(ruling, settings, effects)
@@ -60,6 +61,24 @@ def _test(call: Call, settings: Settings, more: Sequence[str]) -> int:
         call.out.writelines(_line(part) for part in ruling.parts)
         call.out.write(f"{decision}: {one_line(why)}\n")
     return {"allow": ALLOWED, "ask": ASKED, "deny": DENIED}[decision]
+
+
+def _language(call: Call, settings: Settings) -> str:
+    """The language of the code.
+
+    Raises:
+        SettingsError: there is none of that name; `ls -la` without quotes would name one.
+    """
+    language = call.options.language or "shell"
+    if not means_language(language):
+        from terp.kernels.local import LocalKernels  # noqa: PLC0415  (for a name that few use)
+        from terp.workbench import kernel_options  # noqa: PLC0415
+
+        known = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ).known()
+        if not any(language.casefold() in row.names for row in known):
+            told = "code of several words goes in quotes, as in terp rules test 'ls -la'"
+            raise SettingsError([f"-l: there is no language '{one_line(language)}'; {told}."])
+    return language
 
 
 def _decision(ruling: Ruling, settings: Settings, effects: Effects) -> tuple[str, str]:

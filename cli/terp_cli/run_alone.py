@@ -30,6 +30,8 @@ from terp_cli.typed_lines import TypedLines
 if TYPE_CHECKING:
     from terp.kernels.remote.bench import GatewayBench
 
+_UNASKED = "--auto-install known or always installs without a question."
+
 
 def run_alone(call: Call, settings: Settings) -> int:
     """Run the code that the call names; the exit code.
@@ -70,8 +72,8 @@ def run_alone(call: Call, settings: Settings) -> int:
 
 def equip(call: Call, alone: "Alone", bench: "Workbench | GatewayBench") -> None:
     """Give code that runs without a session what comes before it, and what it may call."""
-    told = [bench.told] if isinstance(bench, Workbench) and bench.told else []
-    for line in (*told, *bench.toolbox.problems):
+    told = (bench.told, bench.kernels.confinement.warning) if isinstance(bench, Workbench) else ()
+    for line in (*filter(None, told), *bench.toolbox.problems):
         call.tell(line)
     if isinstance(bench, Workbench) and "python" not in bench.kernels.attached:
         for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):
@@ -98,6 +100,7 @@ class Alone:
     def __init__(self, person: Person, tell: Callable[[str], None]) -> None:
         self._tell = tell
         self._working = ""
+        self._noticed: list[str] = []
         self._lines = TypedLines(STDIN)
         self._interrupts = Interrupts()
         log = EventLog(keep=self._told)
@@ -114,13 +117,17 @@ class Alone:
         """
         call = CodeCall("run", kernel.language, code)
         try:
-            await self._interrupts.guard(self.readiness.before(call, kernel))
+            ready = await self._interrupts.guard(self.readiness.before(call, kernel))
             ended = await run.run(kernel, code, timeout_s=timeout_s)
             told = await self._interrupts.guard(self.readiness.after(call, kernel, run.error))
         except Interrupted:
             return EXIT_CODES["interrupted"]
         for line in told.splitlines():
             self._tell(line[1:-1])
+        if run.error is not None and run.error.name == "ModuleNotFoundError" and not told:
+            for line in ready.splitlines():
+                if line[1:-1] not in self._noticed:
+                    self._tell(f"{line[1:-1]} {_UNASKED}")
         return ended
 
     async def stop(self, kernel: Kernel) -> None:
@@ -143,6 +150,7 @@ class Alone:
     def _told(self, record: Record) -> None:
         match record.event:
             case Noticed(text=text, remedy=remedy):
+                self._noticed.append(text)
                 self._tell(with_remedy(text, remedy))
             case Progress(what=what) if what != self._working:
                 self._working = what

@@ -23,9 +23,12 @@ T = TypeVar("T")
 NONE = "There are no MCP servers: a profile or config.yaml names them under mcp_servers."
 
 
-def listed(servers: Servers) -> list[tuple[str, str, str]]:
-    """For each server its name, its state, and what it is or why it is down."""
-    return [(one.name, one.state, _about(one)) for one in servers.connections.values()]
+def listed(servers: Servers, redacted: Callable[[str], str]) -> list[tuple[str, str, str]]:
+    """For each server its name, its state, and what it is or why it is down.
+
+    `redacted` takes keys out, such as one that a program gets as an argument.
+    """
+    return [(one.name, one.state, redacted(_about(one))) for one in servers.connections.values()]
 
 
 def functions(connection: Connection) -> list[tuple[str, str, str]]:
@@ -37,12 +40,11 @@ def functions(connection: Connection) -> list[tuple[str, str, str]]:
 
 
 def _about(one: Connection) -> str:
-    where = one.declared.url or " ".join([one.declared.command, *one.declared.args])
     if one.failure is not None:
         return one.failure.message.removeprefix(f"MCP server {one.name}: ")
     number = len(one.functions)
     offers = f"{number} function{'' if number == 1 else 's'}" if one.state == "ready" else ""
-    return ", ".join(part for part in (offers, one.version, where) if part)
+    return ", ".join(part for part in (offers, one.version, one.declared.where) if part)
 
 
 def check(call: Call) -> int:
@@ -64,7 +66,7 @@ def tools_of(call: Call, settings: Settings) -> tuple[Tool, ...]:
 async def _with_servers(call: Call, settings: Settings, use: Callable[[Servers], T]) -> T:
     """What `use` makes of the servers, which are asked what they offer and let go again."""
     with tempfile.TemporaryDirectory(prefix="terp-mcp-") as folder:
-        programs = Programs(call.environ, str(call.cwd), Path(folder))
+        programs = Programs(call.environ, str(call.cwd), Path(folder), call.secrets.redacted)
         servers = Servers(settings.mcp_servers, programs, _nobody_answers)
         with call.stopping.watching(servers.aclose, servers.aclose):
             try:
@@ -76,7 +78,7 @@ async def _with_servers(call: Call, settings: Settings, use: Callable[[Servers],
 
 
 def _told(call: Call, servers: Servers) -> int:
-    for name, state, about in listed(servers):
+    for name, state, about in listed(servers, call.secrets.redacted):
         call.out.write(f"{name}  {state}  {one_line(about)}\n")
         rows = [tuple(map(one_line, row)) for row in functions(servers.connections[name])]
         width = max((len(row[0]) for row in rows), default=0)

@@ -27,7 +27,7 @@ def sessions(call: Call) -> int:
     verb, more = call.line.argument, call.line.arguments
     if problem := lacking("sessions", verb, more):
         raise SettingsError([problem])
-    return _VERBS[verb](call, Catalogue(call.places.sessions), more)
+    return _VERBS[verb](call, Catalogue(call.places.sessions, call.places.work), more)
 
 
 def _list(call: Call, catalogue: Catalogue, _: Sequence[str]) -> int:

@@ -159,6 +159,9 @@ def mistaken(words: Sequence[str]) -> str:
     A question is a sentence: whatever has more than one word behind the name goes to the model.
     """
     command, more = (words[0], words[1:]) if words else ("", ())
+    if verb := _meant_verb(command, more):
+        told = f"'terp {command} {more[0]}' is no command. Did you mean terp {command} {verb}?"
+        return f"{told} To ask the model: terp -- {' '.join(words)}"
     if len(more) > 1 or any(len(word.split()) != 1 for word in more):
         return ""
     wanted = _WANTED.get(command)
@@ -166,6 +169,15 @@ def mistaken(words: Sequence[str]) -> str:
         return ""
     told = f"terp {command} {' '.join(more)}".rstrip()
     return f"'{told}' is no command: {wanted}. To ask the model: terp -- {' '.join(words)}"
+
+
+def _meant_verb(command: str, more: Sequence[str]) -> str:
+    """The verb that these words miss by a letter, if they fit it otherwise; else ""."""
+    if not more or any(len(word.split()) != 1 for word in more):
+        return ""
+    rows = VERBS.get(command, {}).items()
+    fitting = (verb for verb, row in rows if row.least < len(more) <= row.most + 1 and verb != more[0])
+    return next((verb for verb in fitting if _one_slip(verb, more[0])), "")
 
 
 def missed_by(words: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """A person at a terminal: turns are drawn, questions asked there, and the talk goes on."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 
 from terp import __version__
@@ -16,7 +17,7 @@ from terp_cli.keeping import saved, stored, way_back
 from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.seat import Seat
-from terp_cli.terminal_talk import Around, TerminalTalk
+from terp_cli.terminal_talk import Around, Asks, TerminalTalk
 from terp_cli.trusting import asked_again
 
 
@@ -50,7 +51,7 @@ async def talk(
         profile=call.profile,
         model=partial(_use_model, call),
         change=partial(_use_profile, call),
-        trust=partial(asked_again, call, seat),
+        trust=partial(_trust, call, seat),
         saved=lambda: saved(call, at_terminal.session.folder.name),
         reopen=reopen,
     )
@@ -83,8 +84,28 @@ async def _use_model(call: Call, session: Session, settings: Settings, name: str
     await preload_adapters()
 
 
+async def _trust(
+    call: Call, seat: Seat, session: Session, before: Settings, profile: str, allow: Asks
+) -> tuple[str, Change | None]:
+    told, is_new = await asked_again(call, seat)
+    if not is_new:
+        return told, None
+    _brief_on_project(call, session, before)
+    # A profile that nobody named since the start may be one that is weaker than the project.
+    named = call.options.profile if profile == call.profile else profile
+    return told, await _use_profile(call, session, before, named, allow)
+
+
+def _brief_on_project(call: Call, session: Session, settings: Settings) -> None:
+    """Tell the model the instructions of the project as it stands now, if the session works in it."""
+    briefing = session.equipment.briefing
+    if briefing is not None and briefing.project.cwd == call.project.cwd:
+        briefing = session.equipment.briefing = replace(briefing, project=call.project)
+        session.brief(briefing.text(settings), code=settings.code)
+
+
 async def _use_profile(
-    call: Call, session: Session, before: Settings, name: str, allow: Callable[[str], Awaitable[bool]]
+    call: Call, session: Session, before: Settings, name: str, allow: Asks
 ) -> Change | None:
     loaded = call.loaded(call.line.given, name, call.project)
     change = Change(before, loaded.settings)

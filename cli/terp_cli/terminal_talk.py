@@ -51,8 +51,8 @@ class Around:
 
     `model` changes a session's model by name, for settings; `change` lets a session go from settings to those
     with another profile, and gives the change, or None where the person did not agree to lose variables.
-    `trust` asks about the project, and gives what is to be said then. `saved` lists earlier sessions and
-    `reopen` opens one of them by its id; each raises `TerpError` when it cannot.
+    `trust` asks about the project, and gives what is to be said then, and what it changed. `saved` lists
+    earlier sessions and `reopen` opens one of them by its id; each raises `TerpError` when it cannot.
     """
 
     settings: Settings
@@ -61,7 +61,7 @@ class Around:
     profile: str = "default"
     model: Callable[[Session, Settings, str], Awaitable[None]] | None = None
     change: Callable[[Session, Settings, str, Asks], Awaitable["Change | None"]] | None = None
-    trust: Callable[[], Awaitable[str]] | None = None
+    trust: Callable[[Session, Settings, str, Asks], Awaitable[tuple[str, "Change | None"]]] | None = None
     saved: Callable[[], Sequence[SavedSession]] = _none
     reopen: Callable[[str], Awaitable[Session]] | None = None
 
@@ -187,11 +187,14 @@ class TerminalTalk:
             await self._around.model(self.session, self.settings, name)
             self.desk.refresh()
 
-    async def trust(self) -> str:
-        """How the project stands, once the person was asked about it."""
+    async def trust(self) -> "tuple[str, Change | None]":
+        """How the project stands, once the person was asked about it; and what that changed."""
         if self._around.trust is None:
             raise SessionError("There is no project here that could be trusted.")
-        return await self._around.trust()
+        told, change = await self._around.trust(self.session, self.settings, self.profile, self.ask)
+        if change is not None:
+            self._take(change, self.profile)
+        return told, change
 
     async def use_profile(self, name: str) -> "Change | None":
         """Go on with the settings of another profile; what that changed, or None if the person said no.
@@ -203,11 +206,14 @@ class TerminalTalk:
             raise SessionError("The profile cannot be changed here.")
         change = await self._around.change(self.session, self.settings, name, self.ask)
         if change is not None:
-            self._around = replace(self._around, settings=change.after, profile=name)
-            if change.touches({"auto_run"}):
-                self.auto_run = change.after.auto_run
-            self.desk.refresh()
+            self._take(change, name)
         return change
+
+    def _take(self, change: "Change", profile: str) -> None:
+        self._around = replace(self._around, settings=change.after, profile=profile)
+        if change.touches({"auto_run"}):
+            self.auto_run = change.after.auto_run
+        self.desk.refresh()
 
     def saved(self) -> Sequence[SavedSession]:
         """The earlier sessions of this directory, the newest first."""

@@ -35,7 +35,9 @@ def _ask(call: Call, more: Sequence[str]) -> int:
         return 0
     from terp_cli.seat import Seat  # noqa: PLC0415  (for a question alone)
 
-    seat = Seat(call, call.settings(), once=True)
+    # Not as a call that asks a model has them: that would tell of what is about to be shown.
+    settings = call.loaded(call.line.given, call.options.profile, None).settings
+    seat = Seat(call, settings, once=True)
     if seat.desk is None or seat.person is None:
         return 0
     asyncio.run(ask(standing, difference(call, standing), seat.person, seat.desk().say, seat.desk().width))

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from terp.errors import TerpError
 from terp.person import Choice, Option
+from terp.project import Project
 from terp.settings import Settings
 from terp.trust.difference import Difference, difference_of
 from terp.trust.standing import Standing, standing_of
@@ -22,6 +23,7 @@ OPTIONS = (
 )
 _WHY = "A change of these files asks again. Code of the model is asked about as ever."
 _MOST_LINES, _MOST_OF_A_FILE = 40, 200
+_LONGEST_LINE = 400
 _WORD = 14
 
 Say = Callable[[str], None]
@@ -98,18 +100,32 @@ async def settled(call: Call, settings: Settings, seat: Seat | None) -> Settings
         return settings
     if not await _trusted(call, call.standing, seat):
         return settings
-    call.read_project_again()
+    call.read_project_again(call.standing)
     # What it may not set was told with the question.
     return call.loaded(call.line.given, call.options.profile, call.project).settings
 
 
-async def asked_again(call: Call, seat: Seat) -> str:
-    """What `/trust` says: how the project stands, once the person was asked about it as it is by now."""
-    standing = standing_of(call.cwd, call.environ, call.places)
-    if standing.state in ("yes", "nothing"):
-        return state_of(standing)
-    trusted = await _trusted(call, standing, seat)
-    return f"{state_of(standing)} It counts from the next start on." if trusted else state_of(standing)
+async def asked_again(call: Call, seat: Seat) -> tuple[str, bool]:
+    """What `/trust` says, once the person was asked about the project as it is by now; and whether it is new.
+
+    What is new counts from here on, as far as it can in a session that goes on.
+    """
+    before, standing = call.standing, standing_of(call.cwd, call.environ, call.places)
+    if standing.state in ("open", "no"):
+        await _trusted(call, standing, seat)
+    if standing.state != "yes" or (before.state, before.survey.digest) == ("yes", standing.survey.digest):
+        return state_of(standing), False
+    call.read_project_again(standing)
+    return f"{state_of(standing)}{_when(call.project)}", True
+
+
+def _when(project: Project) -> str:
+    """From when on the parts of a project that is trusted in a session count."""
+    now = [name for name in ("settings", "instructions") if getattr(project, name)]
+    later = [name for name in ("tools", "python") if getattr(project, name)]
+    told = f" Its {' and '.join(now)} count from now on." if now else ""
+    waiting = " and ".join(later).replace("python", "Python")
+    return f"{told} Its {waiting} will be used from the next start on." if later else told
 
 
 async def _trusted(call: Call, standing: Standing, seat: Seat) -> bool:
@@ -146,5 +162,12 @@ def _folded(line: str, width: int) -> str:
 
 
 def _cut(lines: list[str]) -> list[str]:
+    """What fits above the question: a project could push all else off the screen."""
     left = len(lines) - _MOST_LINES
-    return [*lines[:_MOST_LINES], f"  … {left} more"] if left > 0 else lines
+    short = [
+        f"{line[:_LONGEST_LINE]}… {len(line) - _LONGEST_LINE:,} more characters"
+        if len(line) > _LONGEST_LINE
+        else line
+        for line in lines[:_MOST_LINES]
+    ]
+    return [*short, f"  … {left} more"] if left > 0 else short

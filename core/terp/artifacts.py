@@ -3,6 +3,7 @@
 import base64
 import binascii
 import dataclasses
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from terp import pictures
 from terp.outputs import Display, DisplayUpdate
+from terp.own_files import content_of, made_anew
 from terp.places import make_private
 from terp.plain import is_wordless, mended
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
 _FLUSH_S = 0.2
+# Of a larger one the beginning is no picture.
+_LARGEST_PICTURE = 100_000_000
 SPOOL_LIMIT = 256 * 1024 * 1024
 
 _KEPT_AS_FILES = {
@@ -66,7 +70,8 @@ class Artifacts:
         extension, data = content
         self._counts[run] = number = self._counts.get(run, 0) + 1
         path = self._made() / f"{run}-{number}.{extension}"
-        path.write_bytes(data)
+        with os.fdopen(made_anew(path), "wb") as file:
+            file.write(data)
         return dataclasses.replace(display, path=str(path))
 
     def spool(self, run: str) -> "Spool":
@@ -119,7 +124,9 @@ class Spool:
     def _write(self, text: str) -> None:
         if self._file is None:
             path = self._artifacts.path(self._run)
-            self._file = path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
+            self._file = os.fdopen(
+                made_anew(path), "w", encoding="utf-8", errors="backslashreplace", newline=""
+            )
             self.path = str(path)
             self._flow = _flow(self._artifacts.scrubber())
         assert self._flow is not None, "it is made with the file"
@@ -160,7 +167,7 @@ def with_picture(display: Shown, folder: Path) -> Shown:
     if not mime or mime in display.data:
         return display
     try:
-        content = kept_at(display, folder).read_bytes()
+        content = content_of(kept_at(display, folder), _LARGEST_PICTURE)
     except OSError:
         return display
     is_text = mime.endswith("xml")

@@ -8,6 +8,7 @@ from terp.kernels.protocol import Kernel
 from terp.keys import with_keys
 from terp.models.building import build_model, provider_of, settings_for
 from terp.opening import goal_in, limits_of, written_rules
+from terp.renewing import renew
 from terp.sandbox.wishes import wish_of
 from terp.session import Session
 from terp.setting import table
@@ -109,7 +110,7 @@ async def change_settings(
     if isinstance(session.kernels, LocalKernels):
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:
-        await kernel.restart()
+        await renew(kernel, session.teach)
     if briefing is not None:
         # By now it is what holds the kernels that is told.
         session.brief(briefing.text(after), code=after.code)

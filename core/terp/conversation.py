@@ -34,10 +34,14 @@ _EXPLAIN = (
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A complete reply: its text, and its calls with the ids that events use for them."""
+    """A complete reply: its text, and its calls with the ids that events use for them.
+
+    `is_last` tells that the model waits for nothing, or for what its caller has to find out.
+    """
 
     text: str
     calls: tuple[tuple[str, ToolCall], ...]
+    is_last: bool
 
 
 @dataclass(slots=True)
@@ -56,8 +60,9 @@ class Conversation:
     """Messages in order, and the model they go to. Events of a reply are logged as they happen.
 
     `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
-    `besides`, where it is set, gives what the system prompt tells besides, asked before a request. `calls` is
-    how many calls there were before the conversation was resumed.
+    `besides`, where it is set, gives what the system prompt tells besides, asked before a request. `outside`
+    gives further tools, by name, whose calls others answer: a reply with one is the last of its turn. `calls`
+    is how many calls there were before the conversation was resumed.
     """
 
     def __init__(
@@ -76,6 +81,7 @@ class Conversation:
         self.spent_usd = 0.0
         self.unpriced = False
         self.besides: Callable[[], Awaitable[str]] | None = None
+        self.outside: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
         self._log = log
         self.offers_code = True
         """Whether the model is offered to run code; without it, none of its code runs."""
@@ -91,7 +97,8 @@ class Conversation:
         """What the next request sends: the messages, the system prompt first, and the tools."""
         besides = self._told_besides if self.offers_code else ""
         system = System("\n\n".join(part for part in (self._system, besides) if part))
-        return [system, *self.history], self._tools if self.offers_code else []
+        own = self._tools if self.offers_code else []
+        return [system, *self.history], [*own, *self.outside().values()]
 
     def brief(self, system: str, *, code: bool) -> None:
         """From now on the model is told `system`, and offered to run code or not."""
@@ -175,7 +182,11 @@ class Conversation:
             if message is not None:
                 self.history.append(message, ids[: len(calls)])
         links, text = self._links(), message.text if message else ""
-        return Reply(links.feed(text) + links.finish(), tuple(zip(ids, calls, strict=False)))
+        own = tuple((call_id, call) for call_id, call in zip(ids, calls, strict=False) if self._is_own(call))
+        return Reply(links.feed(text) + links.finish(), own, not own or len(own) < len(calls))
+
+    def _is_own(self, call: ToolCall) -> bool:
+        return tool.plain_name(call.name) not in self.outside()
 
     def _links(self) -> LiveLinks:
         return LiveLinks(lambda name: delivered(self._log.since(0), name))
@@ -207,7 +218,9 @@ class Conversation:
 
     def _take_call(self, delta: CallDelta, incoming: _Incoming) -> None:
         while len(incoming.codes) <= delta.position:
-            incoming.codes.append(ArgumentsDecoder(delta.name, self._languages))
+            # What looks like code there is none of ours.
+            name = "" if tool.plain_name(delta.name) in self.outside() else delta.name
+            incoming.codes.append(ArgumentsDecoder(name, self._languages))
             incoming.call_ids.append(self._call_id())
         call_id = incoming.call_ids[delta.position]
         piece = incoming.codes[delta.position].feed(delta.arguments)

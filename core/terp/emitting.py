@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from terp.errors import SettingsError, TerpError
 from terp.kernels.protocol import Kernel
-from terp.outputs import Display, RunEnded
+from terp.outputs import Display
 
 FORMS = ("csv", "json", "parquet", "png", "md", "txt")
 _MIME = "application/vnd.terp.bytes+json"
@@ -43,13 +43,15 @@ async def emitted(kernel: Kernel, wanted: Emission) -> bytes:
     if not kernel.generation:
         raise TerpError(f"There is no variable '{wanted.name}': no code has run.")
     emit = f"__import__('terp_home.emitting').emitting.emit(globals(), {wanted.name!r}, {wanted.form!r})"
+    answer: dict[str, str] | None = None
+    # To its end: who leaves before interrupts the kernel, perhaps in the middle of its reply.
     async with aclosing(kernel.execute(emit)) as items:
         async for item in items:
             if isinstance(item, Display) and _MIME in item.data:
-                return _unpacked(item.data[_MIME])
-            if isinstance(item, RunEnded):
-                break
-    raise TerpError(f"The kernel did not give the variable '{wanted.name}'.")
+                answer = item.data[_MIME]
+    if answer is None:
+        raise TerpError(f"The kernel did not give the variable '{wanted.name}'.")
+    return _unpacked(answer)
 
 
 def _unpacked(answer: dict[str, str]) -> bytes:

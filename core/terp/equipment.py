@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from terp.rules.deciding import Rules
 from terp.tools.toolbox import Toolbox
@@ -29,6 +29,10 @@ class Equipment:
     functions of `toolbox` and `servers` are in the Python kernel, and run when the model calls them as tools,
     by one of the names in `functions`. `rules` decide about code before the person is asked. Turns that
     `terp.until.loop.ask` begins go on until the check of `goal` has passed.
+
+    `outside` are tools, by name and in OpenAI's form, that whoever asks runs themselves: the model is offered
+    them too, and a reply that calls one ends its turn. In the session's `history` the call has a result then
+    that says it did not run; with the true one in its place the session can `go_on`.
     """
 
     pythons: "PythonChoice | None" = None
@@ -41,6 +45,7 @@ class Equipment:
     secrets: "Secrets | None" = None
     functions: Mapping[str, str] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
+    outside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     goal: "Goal | None" = None
 
     def scrubber(self) -> "Scrubber":

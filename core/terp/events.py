@@ -115,11 +115,15 @@ class Asked:
     secret: bool = False
 
 
+RULE = "rule "
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """A question was answered; `answer` is "" for a secret.
 
-    At most once per `Asked`: one that is taken back, or that nobody can answer, ends without it.
+    At most once per `Asked`: one that is taken back, or that nobody can answer, ends without it. What
+    decided `by` a rule of the person's begins with `RULE`.
     """
 
     question_id: str

@@ -6,7 +6,7 @@ All changes pass `History.apply`, so that whoever keeps them can do them again.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from terp.messages import Attachment, Message, User
+from terp.messages import Assistant, Attachment, Message, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,11 @@ class History:
 
     def __iter__(self) -> Iterator[Message]:
         return iter(self.messages)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the model has not said anything to what came last."""
+        return bool(self.turns) and not isinstance(self.messages[-1], Assistant)
 
     def apply(self, change: Change) -> None:
         """Make a change."""

@@ -1,8 +1,10 @@
 """What a session must not write anywhere: keys that terp holds, and passwords that it was told."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
 
 from terp.errors import SettingsError
 from terp.settings import Settings
@@ -82,6 +84,18 @@ def _secrets_of(server: "McpServer", environ: Mapping[str, str]) -> Iterator[str
     open_to_code = kernel_environment(environ)
     yield from (environ.get(name, "") for name in variables_in(server) if name not in open_to_code)
     yield from (text for name, text in server.env.items() if is_secret_name(name))
+    yield from (text for name, text in parse_qsl(urlsplit(server.url).query) if is_secret_name(name))
+    yield from _given(server.args)
     for name, text in server.headers.items():
         if _SECRET_HEADER.search(name):
             yield text.rpartition(" ")[2]
+
+
+def _given(arguments: Sequence[str]) -> Iterator[str]:
+    """The values of options that are secret by their names: `--token=VALUE`, `--api-key VALUE`."""
+    from terp.models.secret_values import is_secret_name  # noqa: PLC0415  (see `Secrets.scrubber`)
+
+    for argument, following in pairwise((*arguments, "")):
+        option, equals, value = argument.partition("=")
+        if option.startswith("-") and is_secret_name(option.replace("-", "_")):
+            yield value if equals else following

@@ -4,6 +4,7 @@ import asyncio
 import time
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -86,7 +87,13 @@ class EventLog:
         """Return after the next `append`, `wake` or `close`."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
-        await future
+        try:
+            await future
+        except asyncio.CancelledError:
+            # Nothing may ever come that would let go of it.
+            with suppress(ValueError):
+                self._waiting.remove(future)
+            raise
 
     async def follow(self, after: int = 0) -> AsyncGenerator[Record, None]:
         """The records after `after`, and then each new one until the log is closed."""

@@ -42,6 +42,14 @@ class Places:
         return self.state / "sessions"
 
     @property
+    def work(self) -> Path:
+        """The working directories of sessions that were given none, each called as its session.
+
+        They lie apart from those: a kernel takes what changes there for files of terp's.
+        """
+        return self.state / "work"
+
+    @property
     def trust(self) -> Path:
         """What the person decided about projects."""
         return self.state / "trust.json"

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from terp.equipment import Equipment
-from terp.events import CodeProposed
+from terp.events import RULE, CodeProposed
 from terp.kernels.protocol import Kernel
 from terp.log import EventLog
 from terp.person import Decline, Person, Run
@@ -66,10 +66,10 @@ class Proposals:
         async def ask() -> Run | Decline:
             await self._drawn()
             if ruling.verdict == "deny":
-                return Decline(f"a rule of the user denies {ruling.what}.", by=f"rule {ruling.by}")
+                return Decline(f"a rule of the user denies {ruling.what}.", by=f"{RULE}{ruling.by}")
             # Who has just edited code is there, and waits to see it again.
             if ruling.verdict == "allow" and not edited:
-                return Run(proposed.code, by=f"rule {ruling.by}")
+                return Run(proposed.code, by=f"{RULE}{ruling.by}")
             return await self._person.approve(proposed)
 
         return ask
@@ -77,15 +77,19 @@ class Proposals:
     def _proposed(self, call: Call, code: str, kernel: Kernel) -> tuple[CodeProposed, Ruling]:
         # The tables of what is known are not needed before there is code.
         from terp.effects.analysis import effects_of  # noqa: PLC0415
-        from terp.effects.python import TOOL  # noqa: PLC0415
+        from terp.effects.python import SERVERS, TOOL  # noqa: PLC0415
         from terp.effects.session_names import SessionNames  # noqa: PLC0415
 
         if call.language not in self._names:
             self._names[call.language] = SessionNames(self._log, call.language)
+        equipment = self._equipment()
+        offered = dict.fromkeys(equipment.toolbox.names, TOOL)
+        if equipment.servers is not None:
+            offered["mcp"] = SERVERS
         # A variable of the same name hides a tool.
-        known = {**dict.fromkeys(self._equipment().toolbox.names, TOOL), **self._names[call.language].known()}
+        known = {**offered, **self._names[call.language].known()}
         effects = effects_of(call.language, code, known, kernel.cwd)
-        ruling = self._equipment().rules.ruling(call.language, code, effects)
+        ruling = equipment.rules.ruling(call.language, code, effects)
         proposed = CodeProposed(
             call.id,
             call.language,

@@ -31,7 +31,7 @@ class Resumption:
         conversation.spent_usd = stored.spent_usd or 0.0
         conversation.unpriced = stored.spent_usd is None
         self.left_over = _undecided(stored.left_over)
-        self.next_step = stored.step + 1
+        self._next_step = stored.step + 1
         calls = (understand(call, kernels.languages, call_id=call_id) for call_id, call in self.left_over)
         codes = tuple(call.code for call in calls if not isinstance(call, Misunderstood))
         turns = len(stored.history.turns)
@@ -61,13 +61,13 @@ class Resumption:
         new = self.note()
         return (*notes[:earlier], *([new] if new else []), *notes[earlier:])
 
-    def reopen(self) -> tuple[tuple[str, ToolCall], ...]:
-        """The calls that were never decided, which are without a result again."""
+    def reopen(self) -> tuple[tuple[tuple[str, ToolCall], ...], int]:
+        """The calls that were never decided, without a result again; the number of the next step."""
         left_over, self.left_over = self.left_over, ()
         if left_over:
             self._since = len(self._history.messages) - len(left_over)
             self._history.cut(self._since)
-        return left_over
+        return left_over, self._next_step if left_over else 1
 
 
 def _undecided(left_over: Sequence[LeftOver]) -> tuple[tuple[str, ToolCall], ...]:

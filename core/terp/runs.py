@@ -49,7 +49,7 @@ class Runner:
 
     `type_in` answers code that waits for a line, and returns what the model should know of that;
     `serve` answers code that calls a service of terp. `runs` is how many the session had before, `denials`
-    what finds out about a kernel's run what it was kept from.
+    what finds out about a kernel's run what it was kept from, and `left` what it left that will be lost.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Runner:
         serve: Callable[[BackCall, Kernel], Coroutine[Any, Any, None]],
         runs: int = 0,
         denials: Callable[[Kernel], Denials] = lambda _: Denials(None),
+        left: Callable[[Kernel], str] = lambda _: "",
     ) -> None:
         self._runs = runs
         self._log = log
@@ -67,6 +68,7 @@ class Runner:
         self._type_in = type_in
         self._serve = serve
         self._denials = denials
+        self._left = left
 
     async def run(self, call: Call, kernel: Kernel, *, timeout_s: float, max_chars: int) -> Observed:
         """Run an approved call to its end.
@@ -102,9 +104,9 @@ class Runner:
         if watched.spool.failure:
             self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
         watched.observation.remark(lost_name(self._log, watched.error))
-        if denied := watched.denials.told():
-            self._log.append(Noticed(denied))
-            watched.observation.remark(denied)
+        for told in filter(None, (watched.denials.told(), self._left(kernel))):
+            self._log.append(Noticed(told))
+            watched.observation.remark(told)
         text = watched.observation.text(ended, watched.spool.path)
         finished = CodeFinished(
             call.id,

@@ -27,6 +27,7 @@ from terp.questions import Answer, Questions
 from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.sandbox.denials import denials_of
+from terp.sandbox.temporary import Leftovers
 from terp.services import Services
 from terp.store.protocol import Keeping
 from terp.tool import Call
@@ -86,12 +87,12 @@ class Session:
             wants_kernel=self._warming.start,
             calls=stored.calls if stored else 0,
         )
+        self._conversation.outside = lambda: self.equipment.outside
         drawn, guarded = self._playing.drawn, self._playing.guarded
         self._proposals = Proposals(self.log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(self.log, self._questions, person, drawn)
         services = self._services = Services(self._questions, person, drawn, guarded)
         artifacts = Artifacts(folder / OUTPUTS, folder, lambda: self.equipment.scrubber())  # noqa: PLW0108  (it comes later)
-        runs = stored.last_run if stored else 0
         services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
         self.offer = services.offer
         self._runner = Runner(
@@ -99,8 +100,9 @@ class Session:
             artifacts,
             services.type_in,
             services.serve,
-            runs,
+            stored.last_run if stored else 0,
             lambda kernel: denials_of(self.equipment.confinement, kernel),
+            Leftovers(lambda: self.equipment.confinement).told,
         )
         self._closed = False
         self._between = BetweenRuns(self.log)
@@ -168,29 +170,28 @@ class Session:
                 yield event
 
     async def go_on(self) -> AsyncGenerator[Event, None]:
-        """The turn that broke off when terp ended goes on: its `pending` code is asked about again.
+        """The last turn goes on: one that broke off when terp ended asks about its `pending` code again.
 
-        Like `turn` in everything else; nothing happens when no code is pending.
+        Any other lets the model read what `history` ends with, such as the result of a call `outside`. Like
+        `turn` in everything else; nothing happens when the model has had the last word.
         """
         self._playing.check_free()
         after = self.log.last
-        left_over = self._resumption.reopen() if self._resumption else ()
-        if self._resumption is None or not left_over:
+        left_over, step = self._resumption.reopen() if self._resumption else ((), 1)
+        if not (left_over or self._history.is_open):
             return
         last = self._history.turns[-1]
         self.log.append(TurnStarted(last.prompt, tuple(one.name for one in last.attachments), goes_on=True))
         # Its code was written for the kernel before.
-        self._between.note = self._resumption.note()
-        turn = self._new_turn(left_over, self._resumption.next_step)
-        async with aclosing(self._playing.play(turn, after)) as events:
+        self._between.note = (self._resumption and self._resumption.note()) or self._between.note
+        async with aclosing(self._playing.play(self._new_turn(left_over, step), after)) as events:
             async for event in events:
                 yield event
 
     async def run(self, language: str, code: str) -> AsyncGenerator[Event, None]:
         """Everything that happens until code the person typed has run; the model hears of it next turn.
 
-        Nobody is asked: only code that comes from the person themselves belongs here. Iterate it as
-        `turn`, under `contextlib.aclosing`.
+        Nobody is asked: only code that the person has typed belongs here. Iterate it as `turn`.
 
         Raises:
             RuntimeError: a turn of this session is going on.

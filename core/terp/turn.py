@@ -88,9 +88,9 @@ class Turn:
             self._check_limits(step)
             reply = await self.interrupts.guard(self.conversation.reply(step))
             self._answer = reply.text
-            if not reply.calls:
-                break
             await self._serve_all(reply.calls, failures)
+            if reply.is_last:
+                break
         return self._answer
 
     async def _serve_all(self, calls: Sequence[tuple[str, ToolCall]], failures: Failures) -> None:

@@ -17,11 +17,14 @@ from terp.events import Event
 from terp.log import Record
 
 VERSION = 1
+# Most fields of most events.
+_PLAIN = frozenset((str, int, float, bool, types.NoneType))
 
 
 def to_json(event: Event) -> dict[str, Any]:
     """The event as an object of JSON types."""
-    return {"event": _tag(type(event)), **_fields(event)}
+    kind: type = type(event)
+    return {"event": _tag(kind), **_fields(event)}
 
 
 def from_json(data: Mapping[str, Any]) -> Event:
@@ -56,6 +59,7 @@ def record_from_json(data: Mapping[str, Any]) -> Record:
     return Record(int(data["number"]), float(data["time"]), from_json(data))
 
 
+@cache
 def _tag(kind: type) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
@@ -73,12 +77,21 @@ def output_types() -> dict[str, type]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    return {field.name: _encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    kind: type = type(value)
+    return {name: _encode(getattr(value, name)) for name in _names(kind)}
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def _encode(value: Any) -> Any:
-    if type(value) in output_types().values():
-        return {"kind": _tag(type(value)), **_fields(value)}
+    kind: type = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind in output_types().values():
+        return {"kind": _tag(kind), **_fields(value)}
     if dataclasses.is_dataclass(value):
         return _fields(value)
     if isinstance(value, tuple):

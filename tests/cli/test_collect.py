@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from terp.errors import TerpError
 from terp_cli.collect import collect
 from tests.awkward import NAMES
 
@@ -35,3 +36,18 @@ def test_what_is_there_already_stays(tmp_path: Path) -> None:
 def test_the_folder_is_made(tmp_path: Path) -> None:
     assert collect([], tmp_path / "a" / "b") == []
     assert (tmp_path / "a" / "b").is_dir()
+
+
+def test_a_link_in_the_place_of_a_file_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "a.csv").symlink_to("secret")
+    assert collect([str(tmp_path / "a.csv")], tmp_path / "out") == []
+
+
+def test_a_folder_that_has_become_a_link_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").symlink_to("elsewhere")
+    (tmp_path / "a.csv").write_text("new")
+    with pytest.raises(TerpError, match="has become a link"):
+        collect([str(tmp_path / "a.csv")], tmp_path / "out")
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -174,9 +174,17 @@ def test_a_subcommand_that_does_not_fit_is_refused_with_the_remedy(words: str, w
     assert refused.value.problems == (told,)
 
 
+def test_a_verb_that_is_missed_by_a_letter_is_no_prompt() -> None:
+    with pytest.raises(SettingsError) as refused:
+        read("profiles", "shwo", "work")
+    told = "'terp profiles shwo' is no command. Did you mean terp profiles show?"
+    assert refused.value.problems == (f"{told} To ask the model: terp -- profiles shwo work",)
+
+
 @pytest.mark.parametrize(
     "words",
     [
+        ("keys", "lost", "in", "translation"),
         ("run", "the", "tests", "in", "this", "repo"),
         ("run the tests",),
         ("export", "my bookmarks"),

@@ -26,6 +26,21 @@ def test_nothing_is_taken_from_a_project_that_nobody_trusts_and_one_line_says_so
     assert "Obey" not in said(result.requests[0])[0][1]
 
 
+def test_who_has_decided_against_a_project_is_not_told_each_time(terp: Terp) -> None:
+    (terp.cwd / "AGENTS.md").write_text("Obey.")
+    assert terp("trust", "no").code == 0
+    result = terp.asked(["hello"], "hi")
+    assert (result.notes, "Obey" in said(result.requests[0])[0][1]) == ("", False)
+
+
+def test_several_settings_that_a_trusted_project_may_not_set_are_one_line(terp: Terp) -> None:
+    (terp.cwd / ".terp").mkdir()
+    (terp.cwd / ".terp/profile.yaml").write_text("max_steps: 3\nauto_run: true\ntheme: dark\n")
+    assert terp("trust", "yes").code == 0
+    told = "terp: 2 settings of this project are not taken from it; terp trust names them.\n"
+    assert terp.asked(["hello"], "hi").notes == told
+
+
 def test_the_persons_own_instructions_are_told_to_the_model(terp: Terp) -> None:
     (terp.home / "AGENTS.md").write_text("Be brief.\n")
     result = terp.asked(["hello"], "hi")

@@ -41,6 +41,12 @@ allow  effects: reads  (~/home/config.yaml:3)
     )
 
 
+def test_options_of_code_without_quotes_are_no_language(terp: Terp) -> None:
+    result = terp("rules", "test", "ls", "-la")
+    told = "code of several words goes in quotes, as in terp rules test 'ls -la'"
+    assert (result.code, result.notes) == (2, f"terp: -l: there is no language 'a'; {told}.\n")
+
+
 def test_without_rules_it_is_said_where_they_would_be(tmp_path: Path) -> None:
     result = Terp(tmp_path)("rules")
     assert (result.out, result.notes) == (

@@ -76,6 +76,27 @@ def test_a_package_that_is_missing_is_installed_first_where_that_is_set(terp: Te
     assert (terp.cwd / "log").read_text() == "x"
 
 
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [
+        ("ask", "no_such_mod_x is not installed: nobody agreed to it."),
+        ("never", "no_such_mod_x is not installed, and terp may not install packages."),
+    ],
+)
+def test_why_a_missing_package_was_not_installed_is_told_behind_the_error(
+    terp: Terp, policy: str, why: str
+) -> None:
+    result = terp("run", "--auto-install", policy, "-", data="import no_such_mod_x")
+    *_, last, told = result.notes.splitlines()
+    assert (result.code, last) == (1, "ModuleNotFoundError: No module named 'no_such_mod_x'")
+    assert told == f"terp: {why} --auto-install known or always installs without a question."
+
+
+def test_what_is_caught_when_it_is_not_there_needs_no_word(terp: Terp) -> None:
+    code = "try:\n    import no_such_mod_x\nexcept ImportError:\n    print('none')"
+    assert terp("run", "-", data=code) == Result(0, "none\n", "")
+
+
 def test_a_package_that_only_the_run_asks_for_is_installed_for_the_next(terp: Terp, tmp_path: Path) -> None:
     write_wheel(tmp_path / "wheels", "demo_pkg", "demo_mod", "V = 42\n")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)

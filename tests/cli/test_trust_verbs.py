@@ -1,11 +1,13 @@
 """`terp trust`: what a project would change, and decisions about it without a session."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.running import Terp, said
+from tests.cli.teletype import Teletype
 
 
 @pytest.fixture
@@ -93,3 +95,13 @@ def test_a_stray_colon_in_a_path_lets_nothing_of_the_directory_in(terp: Terp) ->
         (terp.cwd / f"{name}.py").write_text(f"open({str(marker)!r}, 'w').close()\n")
     result = terp.asked(["hello"], "hi", PYTHONPATH=f"{terp.environ['PYTHONPATH']}:")
     assert (result.out, marker.exists()) == ("hello\n", False)
+
+
+def test_on_a_terminal_it_asks_at_once(terp: Terp) -> None:
+    command = [sys.executable, "-m", "terp_cli", "trust"]
+    with Teletype(command, terp.cwd, terp.environ) as teletype:
+        shown = teletype.until("[s]how the files ›")
+        teletype.types("y\r")
+        shown += teletype.over()[0]
+    assert "so nothing is taken from it" not in shown
+    assert "is trusted as it is now." in " ".join(shown.split())

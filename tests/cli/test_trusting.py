@@ -11,7 +11,7 @@ from terp.person import Choice
 from terp.places import Places
 from terp.trust.difference import Difference
 from terp.trust.standing import Standing, standing_of
-from terp_cli.trusting import OPTIONS, ask
+from terp_cli.trusting import OPTIONS, ask, told
 from tests.cli.running import Terp, said, to
 from tests.cli.teletype import Teletype
 from tests.cli.test_approval import Seat, desk
@@ -82,6 +82,28 @@ def test_whoever_does_not_want_to_be_asked_is_not_asked_until_something_changes(
     assert ("Trust it" in quiet, standing(terp).state) == (False, "open")
 
 
+def test_what_is_trusted_in_a_session_counts_from_there_on(terp: Terp) -> None:
+    with Loopback(["hello", "hello again"]) as server:
+        command = [sys.executable, "-m", "terp_cli", *to(server)]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            teletype.until("[s]how the files ›")
+            teletype.types("\r")
+            teletype.until("/help")
+            teletype.types("hi\r")
+            teletype.until("hello")
+            teletype.types("/trust\r")
+            teletype.until("[s]how the files ›")
+            teletype.types("y\r")
+            shown = teletype.until("max_steps  50 → 7")
+            teletype.types("and now?\r")
+            teletype.until("hello again")
+            teletype.types("\x04")
+            teletype.over()
+    assert "Its settings and instructions count from now on." in " ".join(shown.split())
+    told = [said(request)[0][1] for request in server.requests]
+    assert ["Obey the project." in one for one in told] == [False, True]
+
+
 async def choice_of(desk: Callable[..., Seat], *typed: str) -> str:
     seat = desk()
     answer = seat.person.choose(Choice("Trust it as it is now?", OPTIONS, otherwise="n"))
@@ -123,3 +145,9 @@ async def test_what_a_project_says_cannot_write_on_the_screen_by_itself(terp: Te
     await ask(standing(terp), found, Answers(""), said.append, 80)
     assert not any(character in said[0] for character in "\x1b\r\x07")
     assert [line for line in said[0].split("\n") if line.startswith(("Trusted", "b"))] == []
+
+
+def test_a_project_cannot_push_the_question_off_the_screen(terp: Terp) -> None:
+    lines = told(standing(terp), Difference((("settings", "ask: " + "x" * 5000),) * 90))
+    assert (len(lines), max(map(len, lines)) < 500, lines[-1]) == (42, True, "  … 50 more")
+    assert lines[1].endswith("x… 4,621 more characters")

@@ -1,5 +1,6 @@
 """What runs leave behind in the session's folder."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,41 @@ def test_a_spool_without_a_place_says_so(tmp_path: Path) -> None:
         spool.add(text)
     spool.close()
     assert (spool.path, spool.failure) == ("", f"File exists: {tmp_path / 'file'}")
+
+
+def test_a_long_private_key_that_comes_in_lines_is_in_no_spool(tmp_path: Path) -> None:
+    spool = Spool(Artifacts(tmp_path), "1")
+    lines = [f"{number:064}\n" for number in range(200)]
+    for text in ("-----BEGIN PRIVATE KEY-----\n", *lines, "-----END PRIVATE KEY-----\n", "after\n"):
+        spool.add(text)
+    spool.close()
+    assert Path(spool.path).read_text() == "[redacted]\nafter\n"
+
+
+def test_a_spool_is_not_written_through_a_link(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("as it was")
+    Artifacts(tmp_path / "outputs").path("1").symlink_to(mine)
+    spool = Spool(Artifacts(tmp_path / "outputs"), "1")
+    spool.add("evil")
+    spool.close()
+    assert (mine.read_text(), Path(spool.path).read_text()) == ("as it was", "evil")
+
+
+def test_a_spool_does_not_wait_at_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "1.txt")
+    spool = Spool(Artifacts(tmp_path), "1")
+    spool.add("text")
+    spool.close()
+    assert Path(spool.path).read_text() == "text"
+
+
+def test_a_picture_is_not_written_through_a_link(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("as it was")
+    Artifacts(tmp_path / "outputs").path("1").with_name("1-1.svg").symlink_to(mine)
+    saved = Artifacts(tmp_path / "outputs").save("1", Display({"image/svg+xml": "<svg/>"}))
+    assert (mine.read_text(), Path(saved.path).read_text()) == ("as it was", "<svg/>")
 
 
 def test_a_page_with_half_of_a_surrogate_pair_is_saved(tmp_path: Path) -> None:

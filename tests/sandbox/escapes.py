@@ -119,6 +119,8 @@ WRITES = [
     Escape("change git's configuration", "open('.git/config', 'a').write('x')", gap=PROJECT),
     Escape("replace git's configuration", "import os; open('c', 'w'); os.replace('c', '.git/config')", gap=PROJECT),
     Escape("change the editor's tasks", "open('.vscode/tasks.json', 'w').write('x')", gap=PROJECT),
+    Escape("plant code in the project's Python", "open('.venv/pyvenv.cfg', 'a').write('x')", gap=PROJECT),
+    Escape("make room for another Python", "import os; os.rename('.venv', 'old'); os.makedirs('.venv/bin')", gap=PROJECT),
     Escape("change the project's profile", "open('.terp/profile.yaml', 'w').write('x')", gap=PROJECT),
 ]  # fmt: skip
 
@@ -153,7 +155,10 @@ print(LEAK_ if os.waitstatus_to_exitcode(os.waitpid(tracer, 0)[1]) == 7 else "")
     Escape("read the passwords of the system", opened("/etc/shadow", "r"), sure=False),
 ]  # fmt: skip
 
+VSOCK = "import socket; socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM); print(LEAK_)"
 NETWORK = [
+    Escape("speak to the host of a virtual machine", VSOCK, sure=False),
+    Escape("speak to the host of a virtual machine", VSOCK, network=False, sure=False),
     Escape("connect", "import socket; socket.create_connection(('127.0.0.1', PORT_))", network=False),
     Escape("connect in a shell", shell("bash -c 'echo > /dev/tcp/127.0.0.1/PORT_'"), network=False),
     Escape("send a datagram", "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', UDP_))", network=False),
@@ -178,6 +183,9 @@ p.join()
     Escape("have a raw socket", "import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW); print(LEAK_)", network=False, sure=False),
     Escape("connect to a socket", "import socket; socket.socket(socket.AF_UNIX).connect('TOP_/sock')", network=False),
     Escape("connect to a socket without a path", "import socket; socket.socket(socket.AF_UNIX).connect('\\0TOP_')", network=False),
+    Escape("send a datagram to a socket", "import socket; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', 'TOP_/datagrams')", network=False),
+    Escape("send a datagram as a raw one", "import socket; socket.socket(socket.AF_UNIX, socket.SOCK_RAW).sendto(b'x', 'TOP_/datagrams')", network=False),
+    Escape("send a datagram from a pair", "import socket; socket.socketpair(type=socket.SOCK_DGRAM)[0].sendto(b'x', 'TOP_/datagrams')", network=False),
 ]  # fmt: skip
 
 ESCAPES = [*READS, *AROUND, *WRITES, *POWERS, *NETWORK]

@@ -91,6 +91,22 @@ async def test_memory_and_files_are_limited(tier: str, tmp_path: Path) -> None:
 
 
 @EACH_TIER
+async def test_temporary_files_are_there_for_every_kernel_and_outlive_a_new_start(
+    world: World, with_network: LocalKernels
+) -> None:
+    python, shell = with_network.get("python"), with_network.get("shell")
+    await printed_by(
+        python, "import os; print('kept', file=open(os.environ['TMPDIR'] + '/left', 'w'), flush=True)"
+    )
+    await python.restart()
+    seen = [
+        await printed_by(python, "import os; print(open(os.environ['TMPDIR'] + '/left').read(), end='')"),
+        await printed_by(shell, 'cat "$TMPDIR/left"'),
+    ]
+    assert [one.splitlines()[0] for one in seen] == ["kept", "kept"]
+
+
+@EACH_TIER
 async def test_nothing_is_left_when_terp_is_killed(tier: str, tmp_path: Path) -> None:
     seconds = f"60{secrets.randbelow(10**9):09}"
     program = Path(__file__).with_name("left_behind.py")

@@ -66,7 +66,7 @@ server.shutdown()
     Workload("psutil", "import psutil, os; print(psutil.Process().memory_info().rss > 0, psutil.virtual_memory().total > 0)", "True True"),
     Workload("magics of a shell", "!echo magic", "magic"),
     Workload("timing", "%timeit -n1 -r1 sum(range(9))", "loop"),
-    Workload("git", "rm -rf repo && git init -q repo && cd repo && echo a > f && git add f && git -c user.name=a -c user.email=b commit -qm one && git log --oneline | wc -l; cd ..", "1", "shell"),
+    Workload("git", "repo=$(mktemp -d -p .) && git init -q $repo && cd $repo && echo a > f && git add f && git -c user.name=a -c user.email=b commit -qm one && git log --oneline | wc -l; cd ..", "1", "shell"),
     Workload("git in the project", "rm -rf other && git init -q other && git -C other -c user.name=a -c user.email=b commit -q --allow-empty -m one && git --git-dir=other/.git log --format=%s", "one", "shell"),
     Workload("pipes", "seq 100 | sort -rn | head -1", "100", "shell"),
     Workload("background jobs", "sleep 0.05 & wait; echo done", "done", "shell"),

@@ -18,7 +18,9 @@ SECRETS = (
     ".local/share/jupyter/runtime/kernel.json", ".config/terp/config.yaml",
     ".local/state/terp/sessions/old/events.jsonl",
 )  # fmt: skip
-PROTECTED = (".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", ".terp/profile.yaml")
+PROTECTED = (
+    ".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", ".terp/profile.yaml", ".venv/pyvenv.cfg",
+)  # fmt: skip
 
 
 class World:
@@ -35,15 +37,20 @@ class World:
             _write(self.out / name, "as it was\n")
         for path in PROTECTED:
             _write(self.proj / path, "as it was\n")
+        # It is found, and never run.
+        _write(self.proj / ".venv/bin/python", "#!/bin/sh\n")
+        (self.proj / ".venv/bin/python").chmod(0o755)
         self.tcp = socket.create_server(("127.0.0.1", 0))
         self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.udp.bind(("127.0.0.1", 0))
         self.unix, self.abstract = (socket.socket(socket.AF_UNIX) for _ in range(2))
         self.unix.bind(str(self.top / "sock"))
         self.abstract.bind(f"\0{self.top}")
+        self.datagrams = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.datagrams.bind(str(self.top / "datagrams"))
         for listening in (self.unix, self.abstract):
             listening.listen()
-        for one in (self.tcp, self.udp, self.unix, self.abstract):
+        for one in (self.tcp, self.udp, self.unix, self.abstract, self.datagrams):
             one.setblocking(False)
         self.master, self._slave = pty.openpty()
         os.set_blocking(self.master, False)
@@ -94,11 +101,12 @@ class World:
                 yield "reached"
             except BlockingIOError:
                 continue
-        try:
-            self.udp.recv(10)
-            yield "reached"
-        except BlockingIOError:
-            pass
+        for one in (self.udp, self.datagrams):
+            try:
+                one.recv(10)
+                yield "reached"
+            except BlockingIOError:
+                continue
         try:
             os.read(self.master, 100)
             yield "written to a terminal"
@@ -120,7 +128,7 @@ class World:
         """Leave nothing."""
         self.victim.kill()
         self.victim.wait()
-        for one in (self.tcp, self.udp, self.unix, self.abstract):
+        for one in (self.tcp, self.udp, self.unix, self.abstract, self.datagrams):
             one.close()
         for descriptor in (self.master, self._slave):
             os.close(descriptor)

@@ -8,6 +8,7 @@ from terp.export.story import Answer, Run, Story
 from terp.export.telling import story_of
 from terp.export.words import output_text
 from terp.outputs import Display, Text
+from terp.renewing import renew
 from terp_cli.clipboard import copied
 from terp_cli.commands.rows import columns, counted, size_of
 from terp_cli.commands.table import misused
@@ -140,7 +141,7 @@ async def restart(talk: Talk, language: str) -> None:
     if not kernel.generation:
         talk.say(f"The {kernel.language} kernel has not started yet.")
         return
-    await kernel.restart()
+    await renew(kernel, talk.session.teach)
     talk.say(f"The {kernel.language} kernel is new: its variables are gone, files are still there.")
 
 

@@ -7,6 +7,8 @@ from terp.errors import KernelStartFailed, TerpError
 from terp.kernels.attached.connection_files import written
 from terp.kernels.protocol import Kernel
 from terp.pythons.interpreter import version_of
+from terp.renewing import renew
+from terp_cli.commands.profile import changed
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 from terp_cli.sanitise import one_line
@@ -34,7 +36,7 @@ async def python(talk: Talk, argument: str) -> None:
     lost = " The kernel is new: its variables are gone." if kernel.generation else ""
     try:
         if kernel.generation:
-            await kernel.restart()
+            await renew(kernel, talk.session.teach)
     except KernelStartFailed:
         pythons.current = before
         raise
@@ -43,7 +45,12 @@ async def python(talk: Talk, argument: str) -> None:
 
 async def trust(talk: Talk, _: str) -> None:
     """Whether the files of the project count; asked where nobody has decided."""
-    talk.say(await talk.trust())
+    told, change = await talk.trust()
+    talk.say(told)
+    if change is not None and change.names:
+        talk.show(changed(change, talk.width))
+    if change is not None and change.later:
+        talk.say(f"Only from the next start on: {', '.join(change.later)}.")
 
 
 def _version(path: str) -> str:

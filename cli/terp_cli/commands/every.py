@@ -208,7 +208,8 @@ TABLE = (
         "trust", "", "tell what this project would change, and trust it or not", "terp",
         "environment.trust",
         "Settings, instructions, tools and the Python of a project count once you trust its files as they "
-        "are. What you decide here counts from the next start on; terp trust does the same outside of one.",
+        "are. Here settings and instructions count at once, tools and a Python from the next start on; "
+        "terp trust does the same outside of a session.",
     ),
     Command(
         "clear", "", "clear the screen", "terp", "switches.clear",

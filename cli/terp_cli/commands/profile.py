@@ -1,6 +1,6 @@
 """`/profile`: which settings have a name, and those of another one from now on."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from terp_cli.commands.rows import columns
@@ -9,6 +9,8 @@ from terp_cli.commands.talk import Talk
 from terp_cli.commands.telling import shown
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from terp.changing import Change
 
 _VALUE_CHARS = 16
@@ -25,7 +27,7 @@ async def use(talk: Talk, name: str) -> None:
         return
     talk.say(f"The profile is {name} now." + ("" if change.names else " That changes nothing here."))
     if change.names:
-        talk.show(columns(list(_lines(change)), talk.width, ("", "bold", "dim")))
+        talk.show(changed(change, talk.width))
     if change.later:
         talk.say(f"Only from the next start on (terp -p {name}): {', '.join(change.later)}.")
     if change.touches({"auto_run"}):
@@ -41,6 +43,11 @@ def _list(talk: Talk) -> None:
     entries = Profiles(talk.places.profiles).listed()
     lines = [(f"  {entry.name}", entry.description) for entry in entries]
     talk.show(columns(lines, talk.width, ("bold", "")))
+
+
+def changed(change: "Change", width: int) -> "Sequence[Text]":
+    """What differs by now, and where each of it comes from."""
+    return columns(list(_lines(change)), width, ("", "bold", "dim"))
 
 
 def _lines(change: "Change") -> Iterator[tuple[str, str, str]]:

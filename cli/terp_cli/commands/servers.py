@@ -23,7 +23,8 @@ async def mcp(talk: Talk, argument: str) -> None:
         talk.say(f"MCP server {one.name} is up, with {counted(len(one.functions), 'function')}.")
         return
     if not argument:
-        talk.show(columns(listed(servers), talk.width, ("bold", "", "dim")))
+        rows = listed(servers, talk.session.equipment.without_secrets)
+        talk.show(columns(rows, talk.width, ("bold", "", "dim")))
         return
     if verb == "restart":
         raise TerpError(

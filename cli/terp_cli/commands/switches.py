@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from terp.kernels.pages import PageKernel
 from terp.kernels.runtimes.sql import SqlKernel
+from terp.renewing import renew
 from terp.sandbox.tier import is_confined
 from terp.setting import table
 from terp.settings import Settings
@@ -34,18 +35,17 @@ async def allow(talk: Talk, what: str) -> None:
         raise misused("allow", "the code does not run on this machine.")
     if not what:
         raise misused("allow", "it takes a path, or the word network.")
+    held = [language for language, tier in _running(talk).items() if is_confined(tier)]
     if what == "network":
         confinement.allow_network()
-        told = "Code may use the network in this session."
+        told, what = "Code may use the network in this session.", "use the network"
+        held = [language for language in held if not confinement.policy_of(language).network]
     else:
         path = confinement.allow(what)
-        told = f"Code may read and write {path} in this session."
-    held = [language for language, tier in _running(talk).items() if is_confined(tier)]
-    if not held:
-        talk.say(told)
-        return
-    talk.say(told, "What a kernel may do is fixed when it starts.")
-    await _offer_restart(talk, held)
+        told, what = f"Code may read and write {path} in this session.", f"read and write {path}"
+    talk.say(told, *(["What a kernel may do is fixed when it starts."] if held else []))
+    counts = not held or await _offer_restart(talk, held)
+    talk.session.teach(f"[The user lets code {what}{' now' if counts else ', once its kernel starts anew'}.]")
 
 
 async def confine(talk: Talk) -> None:
@@ -59,15 +59,17 @@ async def confine(talk: Talk) -> None:
         await _offer_restart(talk, free)
 
 
-async def _offer_restart(talk: Talk, languages: Sequence[str]) -> None:
+async def _offer_restart(talk: Talk, languages: Sequence[str]) -> bool:
     names = ", ".join(languages)
-    if await talk.ask(f"Start {names} anew now? Variables there are lost; files stay."):
-        for language in languages:
-            await talk.session.kernels.get(language).restart()
-        if (briefing := talk.session.equipment.briefing) is not None:
-            # The model is told what holds them now.
-            talk.session.brief(briefing.text(talk.settings), code=talk.settings.code)
-        talk.say(f"Started anew: {names}.")
+    if not await talk.ask(f"Start {names} anew now? Variables there are lost; files stay."):
+        return False
+    for language in languages:
+        await renew(talk.session.kernels.get(language), talk.session.teach)
+    if (briefing := talk.session.equipment.briefing) is not None:
+        # The model is told what holds them now.
+        talk.session.brief(briefing.text(talk.settings), code=talk.settings.code)
+    talk.say(f"Started anew: {names}.")
+    return True
 
 
 def _running(talk: Talk) -> dict[str, str]:

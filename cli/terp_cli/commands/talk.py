@@ -68,6 +68,9 @@ class Conversation(Protocol):
     def equipment(self) -> Equipment:
         """What there is for the code besides kernels: a Python, packages, tools, servers."""
 
+    def teach(self, told: str) -> None:
+        """Let the model read this with the next message."""
+
     def brief(self, system: str, *, code: bool = True) -> None:
         """Tell the model `system` from now on."""
 
@@ -189,8 +192,8 @@ class Talk(Protocol):
             TerpError: it cannot.
         """
 
-    async def trust(self) -> str:
-        """How the project stands, once the person was asked about it.
+    async def trust(self) -> "tuple[str, Change | None]":
+        """How the project stands, once the person was asked about it; and what that changed, if anything.
 
         Raises:
             TerpError: there is nobody to ask.

@@ -1,19 +1,20 @@
 """Who may call: one layer around every route of a server, whatever router it comes from.
 
 In this order: is the request meant for this server (`Host`), does it come from a page of another one
-(`Origin`), does it show the token. A WebSocket shows it in a header, or in its first frame, as the scripts of
-a page cannot set headers: `{"token": "…"}`. What a route sees has passed all three.
+(`Origin`), does it show the token: once, in one of two headers. A WebSocket shows it in `Authorization`, or
+in its first frame, as the scripts of a page cannot set headers: `{"token": "…"}`. What a route sees has
+passed all three.
 """
 
 import asyncio
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp_cli.server.failures import Refused, body_of
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.own_names import OwnNames
+from terp_cli.server.own_names import Names
 from terp_cli.server.token import Token
 
 # RFC 6455: a message that goes against the rules of this server; and 1013, "try again later".
@@ -21,19 +22,29 @@ POLICY, BUSY = 1008, 1013
 _LONGEST_GREETING = 4_096
 
 
+def nowhere(_: Scope) -> bool:
+    """Not for any request."""
+    return False
+
+
 class Access:
-    """ASGI middleware. `public` are the paths of pages that hold nothing of a session, and need no token."""
+    """ASGI middleware. `public` are the paths of pages that hold nothing of a session, and need no token.
+
+    Requests that are `elsewhere` have another entrance behind this one, which asks for its own key.
+    """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        names: OwnNames,
+        names: Names,
         token: Token,
         limits: ServerLimits,
         public: Collection[str] = (),
+        elsewhere: Callable[[Scope], bool] = nowhere,
     ) -> None:
         self._app = app
+        self._elsewhere = elsewhere
         self._names = names
         self._token = token
         self._limits = limits
@@ -61,6 +72,8 @@ class Access:
         """Why it is not for this server, or not from a page of it."""
         if not scope["path"].startswith("/"):
             return Refused(400, "The request line must name a path alone.")
+        if len(scope["raw_path"]) + len(scope["query_string"]) > self._limits.headers:
+            return Refused(414, f"The address is longer than {self._limits.headers:,} bytes.")
         if sum(len(key) + len(value) for key, value in scope["headers"]) > self._limits.headers:
             return Refused(431, f"The headers are longer than {self._limits.headers:,} bytes.")
         address = str((scope.get("server") or ("",))[0])
@@ -73,27 +86,37 @@ class Access:
         return None
 
     def _may_be_strange(self, scope: Scope) -> bool:
-        """Whether the token is not needed, or is to come in the first frame."""
+        """Whether the token is not needed, or is to come in the first frame, or asked for behind this."""
+        if self._elsewhere(scope):
+            return True
         if scope["type"] == "websocket":
             return not values(scope, b"authorization")
         return scope["path"] in self._public and scope["method"] in ("GET", "HEAD")
 
     def _unknown(self, scope: Scope) -> Refused | None:
         """Why a request does not show the token."""
-        shown = values(scope, b"authorization")
-        if len(shown) != 1 or not self._is_bearer(shown[0]):
-            return Refused(401, "The token is missing or wrong.", "Send it as: Authorization: Bearer TOKEN")
+        bearer, plain = values(scope, b"authorization"), values(scope, b"x-api-key")
+        shown = [self._is_bearer(value) for value in bearer] + [self._is_token(value) for value in plain]
+        if shown != [True]:
+            return Refused(
+                401,
+                "The token is missing or wrong, or shown twice.",
+                "Send it as: Authorization: Bearer TOKEN, or as: X-API-KEY: TOKEN",
+            )
         return None
+
+    def _is_token(self, value: str) -> bool:
+        return self._token.matches(value.encode("latin-1"))
 
     def _is_bearer(self, value: str) -> bool:
         scheme, _, token = value.partition(" ")
-        return scheme.lower() == "bearer" and self._token.matches(token.encode("latin-1"))
+        return scheme.lower() == "bearer" and self._is_token(token)
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send, refused: Refused | None) -> None:
         if refused is not None:
             await receive()
             await _deny(scope, send, refused)
-        elif values(scope, b"authorization"):
+        elif self._elsewhere(scope) or values(scope, b"authorization"):
             await self._app(scope, receive, send)
         elif self._strangers >= self._limits.strangers:
             await receive()

@@ -13,6 +13,7 @@ from terp.settings import Settings
 from terp_cli.server.application import application
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.openai import routes as openai
 from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.own_names import OwnNames
 from terp_cli.server.sessions import Sessions
@@ -73,12 +74,14 @@ def _sentence(text: str) -> str:
 
 
 def document() -> Mapping[str, Any]:
-    """The OpenAPI document of the native interface, which does not depend on what is served."""
+    """The OpenAPI document of the server, which does not depend on what is served."""
     # No session is ever opened for it.
     limits, ground = ServerLimits(), Ground(Path(), find_places({}))
     token = Token("")
     opener = SettingsOpener(Settings(), lambda _: Settings(), ground, {}, token)
-    app = application(Sessions(opener, ground, limits), token, OwnNames("127.0.0.1", 80), limits)
+    sessions = Sessions(opener, ground, limits)
+    app = application(sessions, token, OwnNames("127.0.0.1", 80), limits)
+    app.include_router(openai.router(sessions))
     return app.openapi()
 
 

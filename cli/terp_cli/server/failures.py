@@ -24,21 +24,31 @@ _CODES = {
     408: "too_slow",
     409: "conflict",
     413: "too_large",
+    414: "long_address",
     415: "wrong_content_type",
     416: "no_such_range",
     421: "not_this_host",
     422: "wrong_value",
     429: "too_many",
     431: "long_header",
+    500: "mistake",
 }
 
 
+_KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+
+
 class Problem(BaseModel):
-    """Why it was not done: a word for programs, a sentence, and what can be done about it."""
+    """Why it was not done: a word for programs, a sentence, and what can be done about it.
+
+    `type` and `param` are there for clients of OpenAI's interface, whose errors have them.
+    """
 
     code: str
     message: str
     remedy: str = ""
+    type: str = "invalid_request_error"
+    param: None = None
 
 
 class Failure(BaseModel):
@@ -53,7 +63,8 @@ class Refused(Exception):
     def __init__(self, status: int, message: str, remedy: str = "", *, code: str = "") -> None:
         super().__init__(message)
         self.status = status
-        self.problem = Problem(code=code or _CODES[status], message=message, remedy=remedy)
+        kind = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error")
+        self.problem = Problem(code=code or _CODES[status], message=message, remedy=remedy, type=kind)
 
 
 def body_of(problem: Problem) -> bytes:
@@ -68,7 +79,7 @@ def answer(refused: Refused, headers: Mapping[str, str] | None = None) -> JSONRe
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The failures of a route, for the OpenAPI document; those that every route has are among them."""
-    every = (400, 401, 403, 405, 408, 413, 415, 421, 422, 429, 431)
+    every = (400, 401, 403, 405, 408, 413, 414, 415, 421, 422, 429, 431)
     return {
         status: {"model": Failure, "description": _CODES[status]} for status in sorted({*every, *statuses})
     }
@@ -80,6 +91,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(TerpError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _mistaken)
 
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:
@@ -122,6 +134,11 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
         return answer(refused, {"Allow": ", ".join(_methods(request))})
     status = error.status_code if error.status_code in _CODES else 400
     return answer(Refused(status, str(error.detail)), error.headers)
+
+
+async def _mistaken(_: Request, _error: Exception) -> JSONResponse:
+    """What went wrong is in the log, and for nobody else."""
+    return answer(Refused(500, "The server made a mistake.", "Its log says which."))
 
 
 def _methods(request: Request) -> Sequence[str]:

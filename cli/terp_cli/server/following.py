@@ -25,29 +25,26 @@ async def batches(
 
     An empty one says, now and then, that nothing has happened.
     """
-    changed: asyncio.Future[None] | None = None
+    while True:
+        batch = await served.transcript.since(after)
+        # From here to the wait nothing else runs, so nothing can be missed.
+        end = _end_of(turn)
+        if batch.told or batch.after > after:
+            after = batch.after
+            yield _until(batch, end)
+        elif served.closed or (end is not None and after >= end):
+            return
+        elif not await _changed_within(served, keepalive_s):
+            yield Batch((), after)
+
+
+async def _changed_within(served: Served, seconds: float) -> bool:
     try:
-        while True:
-            closed, end = served.closed, _end_of(turn)
-            batch = await served.transcript.since(after)
-            if batch.told or batch.after > after:
-                after = batch.after
-                yield _until(batch, end)
-            elif closed or (end is not None and after >= end):
-                return
-            elif changed is None:
-                # Once this waits, nothing can be missed: then there is another look.
-                changed = asyncio.ensure_future(served.transcript.changed())
-                await asyncio.sleep(0)
-            else:
-                await asyncio.wait({changed}, timeout=keepalive_s)
-                if not changed.done():
-                    yield Batch((), after)
-            if changed is not None and changed.done():
-                changed = None
-    finally:
-        if changed is not None:
-            changed.cancel()
+        async with asyncio.timeout(seconds):
+            await served.transcript.changed()
+    except TimeoutError:
+        return False
+    return True
 
 
 class EventStream(Response):
@@ -68,7 +65,7 @@ class EventStream(Response):
         with self._served.follows():
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             sending = asyncio.ensure_future(self._send(send))
-            leaving = asyncio.ensure_future(_gone(receive))
+            leaving = asyncio.ensure_future(gone(receive))
             try:
                 await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -104,7 +101,8 @@ async def in_time(send: Callable[[Message], Awaitable[None]], message: Message, 
         raise OSError("the client takes nothing") from None
 
 
-async def _gone(receive: Receive) -> None:
+async def gone(receive: Receive) -> None:
+    """Return when the client has left."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

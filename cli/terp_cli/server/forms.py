@@ -137,6 +137,22 @@ class SessionList(BaseModel):
     sessions: list[SessionRow]
 
 
+class ProfileRow(BaseModel):
+    """A profile for a session, and the model that answers with it."""
+
+    name: str
+    description: str
+    model: str
+
+
+class ProfileList(BaseModel):
+    """The profiles by name. `model` answers where no profile is named; `asks` is whether code is approved."""
+
+    model: str
+    profiles: list[ProfileRow]
+    asks: bool
+
+
 class Forked(BaseModel):
     """The id of the session that has the same past now."""
 

@@ -20,11 +20,8 @@ class Ground:
 
     @property
     def work(self) -> Path:
-        """What holds the directories of sessions that were given none.
-
-        They lie apart from the sessions: a kernel takes what changes in those for files of terp's.
-        """
-        return self.places.state / "work"
+        """What holds the directories of sessions that were given none."""
+        return self.places.work
 
     @property
     def own(self) -> Sequence[Path]:

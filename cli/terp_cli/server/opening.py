@@ -1,14 +1,17 @@
 """From what a client wishes to a session, as the settings of the server say."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from terp.errors import SettingsError
 from terp.known_secrets import Secrets
 from terp.opening import build_session
 from terp.person import AutoRun, Person
+from terp.profiles import Profiles
 from terp.project import bare_project
 from terp.session import Session
 from terp.settings import Settings
@@ -20,21 +23,41 @@ from terp_cli.server.ground import Ground
 from terp_cli.server.token import TOKEN_VARIABLE, Token
 from terp_cli.server.wishes import Wishes, settings_for
 
-if TYPE_CHECKING:
-    from terp.models.scrubbing import Scrubber
-
 
 @dataclass(frozen=True)
 class Opened:
-    """A session, where it works, and what takes secrets out of its words."""
+    """A session, and where it works."""
 
     session: Session
     cwd: Path
-    scrubber: "Scrubber"
+
+
+@dataclass(frozen=True)
+class ProfileOffered:
+    """A profile that a client may name, and the model that answers with it."""
+
+    name: str
+    description: str
+    model: str
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What clients can choose from: `model` is that of a session for which nothing is wished.
+
+    `asks` is whether code waits for an approval, which no client can change.
+    """
+
+    model: str
+    profiles: Sequence[ProfileOffered] = ()
+    asks: bool = True
 
 
 class Opener(Protocol):
     """Makes sessions, new ones and of stored ones."""
+
+    def offer(self) -> Offer:
+        """What there is to choose from. Reads files."""
 
     async def new(self, wishes: Wishes, person: Person) -> Opened:
         """A new session.
@@ -74,14 +97,24 @@ class SettingsOpener:
         self._token = token
         self._api_key = api_key
 
+    def offer(self) -> Offer:
+        """The model of the server, and the profiles that can be read."""
+        return Offer(self._started.model, tuple(self._profiles()), asks=not self._started.auto_run)
+
+    def _profiles(self) -> Iterator[ProfileOffered]:
+        for entry in Profiles(self._ground.places.profiles).listed():
+            # One with a mistake cannot be chosen: `terp profiles` says what is wrong.
+            with suppress(SettingsError):
+                model = settings_for(Wishes(entry.name), self._started, self._of_profile).model
+                yield ProfileOffered(entry.name, entry.description, model)
+
     async def new(self, wishes: Wishes, person: Person) -> Opened:
         """A new session, kept from its first turn on."""
         settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
         folder = new_folder(self._ground.places.sessions)
         cwd = await asyncio.to_thread(self._ground.chosen, wishes.cwd, folder.name)
-        secrets = self._secrets(settings)
-        place = await asyncio.to_thread(new_place, folder, str(cwd), secrets)
-        return await self._opened(settings, place, cwd, secrets, person)
+        place = await asyncio.to_thread(new_place, folder, str(cwd), self._secrets(settings))
+        return await self._opened(settings, place, cwd, _deciding(person, settings, wishes))
 
     async def stored(self, session: str, wishes: Wishes, person: Person) -> Opened:
         """A stored session, with the model that it had unless another one is wished for."""
@@ -93,17 +126,14 @@ class SettingsOpener:
         if not (wishes.model or wishes.profile):
             wishes = replace(wishes, model=header.model)
         settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
-        secrets = self._secrets(settings)
-        place = await asyncio.to_thread(stored_place, folder, secrets)
-        return await self._opened(settings, place, cwd, secrets, person)
+        place = await asyncio.to_thread(stored_place, folder, self._secrets(settings))
+        return await self._opened(settings, place, cwd, _deciding(person, settings, wishes))
 
-    async def _opened(
-        self, settings: Settings, place: Place, cwd: Path, secrets: Secrets, person: Person
-    ) -> Opened:
+    async def _opened(self, settings: Settings, place: Place, cwd: Path, person: Person) -> Opened:
         try:
             session = await build_session(
                 settings,
-                AutoRun(person) if settings.auto_run else person,
+                person,
                 place=place,
                 # Nobody was asked about the files of a project in it.
                 project=bare_project(cwd),
@@ -116,9 +146,14 @@ class SettingsOpener:
             raise
         for problem in session.equipment.toolbox.problems:
             session.voice.tell(problem)
-        return Opened(session, cwd, secrets.scrubber())
+        return Opened(session, cwd)
 
     def _secrets(self, settings: Settings) -> Secrets:
+        # The session takes them from its place.
         # A new token stands in no variable, and is to be found in no text either.
         environ = {**self._environ, TOKEN_VARIABLE: self._token.reveal()}
         return Secrets(environ, settings, self._api_key)
+
+
+def _deciding(person: Person, settings: Settings, wishes: Wishes) -> Person:
+    return AutoRun(person) if settings.auto_run and not wishes.asked else person

@@ -2,8 +2,19 @@
 
 from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import Protocol
 
 _PORT_OF_HTTP = 80
+
+
+class Names(Protocol):
+    """Decides which names are a server's own."""
+
+    def is_host(self, host: str, came_in_on: str) -> bool:
+        """Whether a request with this `Host` is meant for this server."""
+
+    def is_origin(self, origin: str, came_in_on: str) -> bool:
+        """Whether a page of this origin is one of this server."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """The person behind a session that is served: whoever follows it, and answers through `Session.answer`."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from terp.errors import NobodyThere
@@ -22,16 +24,25 @@ class Waiting:
 class RemotePerson:
     """Never answers by itself, but for those who have left: then code is declined and nothing is allowed.
 
-    `waiting` is what is asked now beyond approvals, for `GET /v1/sessions/{id}`.
+    `waiting` is what is asked now beyond approvals, for `GET /v1/sessions/{id}`. `changed` is called whenever
+    something is asked that nobody else, such as a rule, has answered.
     """
 
     def __init__(self, presence: Presence) -> None:
         self.waiting: list[Waiting] = []
+        self.changed: Callable[[], None] = _nobody_looks
         self._presence = presence
+        self._asked = 0
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a question waits for a client."""
+        return self._asked > 0
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """A refusal that ends the turn, once nobody follows the session any more."""
-        await self._presence.gone()
+        with self._being_asked():
+            await self._presence.gone()
         return Decline(_LEFT, stop=True)
 
     async def allow(self, request: Consent) -> bool:
@@ -50,12 +61,27 @@ class RemotePerson:
         Raises:
             NobodyThere: nobody follows any more.
         """
-        await self._presence.gone()
+        with self._being_asked():
+            await self._presence.gone()
         raise NobodyThere(f"The code asked for input, and {_LEFT}.")
 
     async def _until_gone(self, waiting: Waiting) -> None:
         self.waiting.append(waiting)
         try:
-            await self._presence.gone()
+            with self._being_asked():
+                await self._presence.gone()
         finally:
             self.waiting.remove(waiting)
+
+    @contextmanager
+    def _being_asked(self) -> Iterator[None]:
+        self._asked += 1
+        self.changed()
+        try:
+            yield
+        finally:
+            self._asked -= 1
+
+
+def _nobody_looks() -> None:
+    """Until the session is served."""

@@ -1,6 +1,6 @@
 """Records as they may leave the process: without secrets, also where one comes in pieces."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ class Redaction:
     at most some kilobytes. It comes before the next event that is no piece of a text.
     """
 
-    def __init__(self, scrubber: "Scrubber") -> None:
+    def __init__(self, scrubber: Callable[[], "Scrubber"]) -> None:
         self._scrubber = scrubber
         self._held: dict[_Stream, tuple[str, Record]] = {}
 
@@ -37,14 +37,14 @@ class Redaction:
         stream, text = piece
         before, _ = self._held.pop(stream, ("", record))
         whole = before + text
-        settled = self._scrubber.settled(whole)
+        settled = self._scrubber().settled(whole)
         if settled < len(whole):
             self._held[stream] = whole[settled:], record
         if settled:
             yield self._clean(record, whole[:settled])
 
     def _clean(self, record: Record, text: str) -> Record:
-        clean, piece = self._scrubber.redacted(text), piece_of(record.event)
+        clean, piece = self._scrubber().redacted(text), piece_of(record.event)
         # Nearly always nothing is to be changed.
         return record if piece and piece[1] == clean else replace(record, event=_with(record.event, clean))
 

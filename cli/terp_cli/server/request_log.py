@@ -62,12 +62,11 @@ def _status(message: Message) -> int:
 
 
 class JsonLines(logging.Handler):
-    """Log records as lines, without secrets: of the HTTP server, and of what fails in ours."""
+    """Log records as lines: of the HTTP server, and of what fails in ours."""
 
-    def __init__(self, line: Line, scrubber: "Scrubber") -> None:
+    def __init__(self, line: Line) -> None:
         super().__init__()
         self._line = line
-        self._scrubber = scrubber
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one."""
@@ -75,15 +74,16 @@ class JsonLines(logging.Handler):
         told = {"level": record.levelname.lower(), "message": record.getMessage()}
         if trace:
             told["traceback"] = trace
-        self._line({name: self._scrubber.redacted(text) for name, text in told.items()})
+        self._line(told)
 
 
-def lines_to(write: Callable[[str], object], *, quiet: bool) -> Line:
-    """What writes lines with their time; with `quiet` those of failures alone."""
+def lines_to(write: Callable[[str], object], scrubber: "Scrubber", *, quiet: bool) -> Line:
+    """What writes lines with their time, without secrets; with `quiet` those of failures alone."""
 
     def line(fields: dict[str, Any]) -> None:
         if quiet and fields.get("status", 500) < 500:
             return
-        write(json.dumps({"time": round(time.time(), 3), **fields}) + "\n")
+        # A path can hold a secret, too: somebody has put it into an address.
+        write(json.dumps({"time": round(time.time(), 3), **scrubber.redacted_value(fields)}) + "\n")
 
     return line

@@ -34,7 +34,6 @@ class Served:
         *,
         cwd: Path,
         files: Tree,
-        scrubber: "Scrubber",
         limits: ServerLimits,
     ) -> None:
         self.id = session.folder.name
@@ -43,15 +42,21 @@ class Served:
         self.presence = presence
         self.cwd = cwd
         self.files = files
-        self.scrubber = scrubber
-        self.transcript = Transcript(session.log, scrubber)
+        self.transcript = Transcript(session.log, session.equipment.scrubber)
         self.questions = OpenQuestions(session)
         self.turns = Turns(session, limits.queue, self._turned)
         self.closed = False
+        # Who follows the log sees what is asked, too.
+        person.changed = session.log.wake
         self.used = asyncio.get_running_loop().time()
         self._limits = limits
         self._rest: asyncio.TimerHandle | None = None
         self._resting: set[asyncio.Task[None]] = set()
+
+    @property
+    def scrubber(self) -> "Scrubber":
+        """What takes the session's secrets out of text."""
+        return self.session.equipment.scrubber()
 
     @property
     def is_idle(self) -> bool:

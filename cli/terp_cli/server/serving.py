@@ -6,50 +6,60 @@ import logging
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 
 from terp.errors import SettingsError
-from terp.kernels.local import LocalKernels
 from terp.known_secrets import Secrets
 from terp.settings import Settings
-from terp.workbench import kernel_options
 from terp_cli.call import Call
 from terp_cli.server.application import application
+from terp_cli.server.compat.serving import address_of, compat_of, opened_by
+from terp_cli.server.compat.stateful import stateful_of
+from terp_cli.server.confined import confinement_told
+from terp_cli.server.connections import Frames, Http, allow_descriptors
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.openai import routes as openai
+from terp_cli.server.openai.embedding import Embedder
 from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.own_names import OwnNames, is_loopback
-from terp_cli.server.request_log import JsonLines, Line, lines_to
+from terp_cli.server.request_log import JsonLines, lines_to
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import TOKEN_VARIABLE, Token, token_of, written
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from terp.models.scrubbing import Scrubber
+
 _BACKLOG = 512
+# Files and sockets that a session with its kernels takes, and some to spare.
+_OF_A_SESSION = 40
 
 
 def serve(call: Call) -> int:
     """Serve until a signal ends it; the exit code."""
     settings = call.settings()
     token, is_new = token_of(call.environ)
-    with _listening(call) as listening, ExitStack() as stack:
-        port = int(listening.getsockname()[1])
+    confined = confinement_told(settings, call.cwd, call.environ)
+    host, port = address_of(call)
+    with listening(host, port, remote=call.options.allow_remote) as taken, ExitStack() as stack:
+        port = int(taken.getsockname()[1])
         folder = call.places.state / "servers"
         file = stack.enter_context(written(token, folder, port)) if is_new else None
-        names = OwnNames(call.options.host, port)
-        _announce(call, settings, names, token, file)
+        names = OwnNames(host, port)
+        _announce(call, names, token, file, confined)
         _keep_imports()
-        return asyncio.run(_served(call, settings, token, names, listening))
+        return asyncio.run(_served(call, settings, token, names, taken))
 
 
-async def _served(
-    call: Call, settings: Settings, token: Token, names: OwnNames, listening: socket.socket
-) -> int:
+async def _served(call: Call, settings: Settings, token: Token, names: OwnNames, taken: socket.socket) -> int:
     limits = ServerLimits(sessions=call.options.max_sessions, idle_s=call.options.idle_timeout)
+    allow_descriptors(limits.connections + _OF_A_SESSION * limits.sessions)
     ground = Ground(call.cwd, call.places)
     opener = SettingsOpener(
         settings,
@@ -61,8 +71,13 @@ async def _served(
         call.options.api_key,
     )
     sessions = Sessions(opener, ground, limits)
-    line = lines_to(_writer(call), quiet=call.options.quiet)
-    app = application(sessions, token, names, limits, log=line)
+    scrubber = _scrubber(call, settings, token)
+    line = lines_to(_writer(call), scrubber, quiet=call.options.quiet)
+    compat = compat_of(call, settings, sessions, token, names.host)
+    app = application(sessions, token, names, limits, log=line, compat=compat)
+    embedder = Embedder(settings, call.environ, call.options.api_key)
+    stateful = stateful_of(compat) if compat else None
+    app.include_router(openai.router(sessions, model=settings.model, embed=embedder, stateful=stateful))
     # It takes a fifth of a second, in which nothing else would be answered.
     app.openapi()
     server = Server(app, limits)
@@ -71,8 +86,8 @@ async def _served(
         await sessions.aclose()
         server.should_exit = True
 
-    with _logging(line, call, settings, token), call.stopping.watching(end, _nothing):
-        await server.serve(sockets=[listening])
+    with _logging(JsonLines(line)), call.stopping.watching(end, _nothing):
+        await server.serve(sockets=[taken])
     return call.stopping.code or 0
 
 
@@ -83,8 +98,8 @@ class Server(uvicorn.Server):
         config = uvicorn.Config(
             app,
             # Which parser takes a request is part of what was tested, so not whatever is installed.
-            http="h11",
-            ws="websockets-sansio",
+            http=cast("type[asyncio.Protocol]", partial(Http, head_s=limits.greeting_s)),
+            ws=Frames,
             loop="asyncio",
             lifespan="off",
             log_config=None,
@@ -108,53 +123,47 @@ class Server(uvicorn.Server):
 
 
 @contextmanager
-def _listening(call: Call) -> Iterator[socket.socket]:
-    """The socket of the server.
+def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
+    """The socket of a server.
 
     Raises:
         SettingsError: it is not to be had, or other machines could reach it and nobody asked for that.
     """
-    host, port = call.options.host, call.options.port
-    if not (is_loopback(host) or call.options.allow_remote):
+    if not (is_loopback(host) or remote):
         raise SettingsError(
             [f"--host {host} can be reached from other machines. Add --allow-remote if that is meant."]
         )
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        # Before anybody is told where: who comes early waits.
-        listening.listen(_BACKLOG)
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise SettingsError(
-            [f"cannot listen on {host} port {port}: {why}. --port 0 takes a free one."]
-        ) from error
-    with listening:
-        yield listening
+    with ExitStack() as closing:
+        try:
+            family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            taken = closing.enter_context(socket.socket(family))
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            taken.bind(address)
+            # Before anybody is told where: who comes early waits.
+            taken.listen(_BACKLOG)
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise SettingsError(
+                [f"cannot listen on {host} port {port}: {why}. --port 0 takes a free one."]
+            ) from error
+        yield taken
 
 
-def _announce(call: Call, settings: Settings, names: OwnNames, token: Token, file: Path | None) -> None:
+def _announce(call: Call, names: OwnNames, token: Token, file: Path | None, confined: str) -> None:
     """Say, in a line each, where the server is, where its token is, what confines code, and what is open."""
     host = f"[{names.host}]" if ":" in names.host else names.host
-    kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
-    tier = kernels.get(kernels.languages[0]).tier
-    confined = "nothing confines code" if tier == "none" else f"code is confined by {tier}"
-    unasked = ", and it runs without being asked about (auto_run)" if settings.auto_run else ""
     call.tell(f"serving http://{host}:{names.port}")
     call.tell(f"token: {f'in {file}' if file else f'that of {TOKEN_VARIABLE}'}")
     if file and call.notes.isatty():
-        call.tell(f"token: {token.reveal()}")
-    call.tell(f"sandbox: {tier}; {confined}{unasked}")
-    call.tell("open: /v1, the native interface; no compatibility mode")
+        call.tell(f"page: http://{host}:{names.port}/#token={token.reveal()}")
+    call.tell(f"sandbox: {confined}")
+    for line in opened_by(call, names.host, names.port, unasked=call.settings().auto_run):
+        call.tell(line)
 
 
 @contextmanager
-def _logging(line: Line, call: Call, settings: Settings, token: Token) -> Iterator[None]:
-    """What the HTTP server has to say goes to the same lines, without secrets."""
-    environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
-    lines = JsonLines(line, Secrets(environ, settings, call.options.api_key).scrubber())
+def _logging(lines: logging.Handler) -> Iterator[None]:
+    """What the HTTP server has to say goes to the same lines."""
     log = logging.getLogger("uvicorn.error")
     log.addHandler(lines)
     log.setLevel(logging.WARNING)
@@ -163,6 +172,11 @@ def _logging(line: Line, call: Call, settings: Settings, token: Token) -> Iterat
         yield
     finally:
         log.removeHandler(lines)
+
+
+def _scrubber(call: Call, settings: Settings, token: Token) -> "Scrubber":
+    environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
+    return Secrets(environ, settings, call.options.api_key).scrubber()
 
 
 def _writer(call: Call) -> Callable[[str], None]:

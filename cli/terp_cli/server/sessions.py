@@ -10,13 +10,15 @@ from terp.store.reading import read_header
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.opening import Opened, Opener
+from terp_cli.server.opening import Offer, Opened, Opener
 from terp_cli.server.person import RemotePerson
 from terp_cli.server.presence import Presence
 from terp_cli.server.served import Served
 from terp_cli.server.tree import Tree
 from terp_cli.server.wishes import Wishes
 
+PersonOf = Callable[[Presence], RemotePerson]
+"""Makes the person behind a session, who learns of who is there."""
 _ID = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}")
 _PAGE = 4_096
 
@@ -59,15 +61,15 @@ class Sessions:
             )
         raise _unknown(session)
 
-    async def new(self, wishes: Wishes) -> Served:
+    async def new(self, wishes: Wishes, person_of: PersonOf = RemotePerson) -> Served:
         """A new session.
 
         Raises:
             Refused, TerpError: there is no room, or a wish cannot be granted.
         """
-        return await self._make(lambda person: self._opener.new(wishes, person))
+        return await self._make(lambda person: self._opener.new(wishes, person), person_of)
 
-    async def resume(self, session: str, wishes: Wishes) -> Served:
+    async def resume(self, session: str, wishes: Wishes, person_of: PersonOf = RemotePerson) -> Served:
         """The session with this id, opened unless it is.
 
         Raises:
@@ -79,7 +81,7 @@ class Sessions:
             raise _unknown(session)
         if session not in self._coming:
             task = asyncio.create_task(
-                self._make(lambda person: self._opener.stored(session, wishes, person))
+                self._make(lambda person: self._opener.stored(session, wishes, person), person_of)
             )
             self._coming[session] = task
             task.add_done_callback(lambda _: self._coming.pop(session, None))
@@ -90,6 +92,10 @@ class Sessions:
         """Every session for clients to see, the one that was used last first; with it, if it is open."""
         stored = await asyncio.to_thread(self._catalogue.listed)
         return [(entry, self._open.get(entry.id)) for entry in stored if self.ground.has(entry.cwd)]
+
+    async def offer(self) -> Offer:
+        """What clients can choose from for a session."""
+        return await asyncio.to_thread(self._opener.offer)
 
     async def fork(self, session: str) -> str:
         """Keep the conversation as it is now as another session, with its own copy of the files; its id.
@@ -137,12 +143,14 @@ class Sessions:
         if closing:
             await asyncio.wait(closing, timeout=self.limits.closing_s)
 
-    async def _make(self, opening: Callable[[RemotePerson], Awaitable[Opened]]) -> Served:
+    async def _make(
+        self, opening: Callable[[RemotePerson], Awaitable[Opened]], person_of: PersonOf
+    ) -> Served:
         await self._make_room()
         self._making += 1
         try:
             presence = Presence(self.limits.patience_s)
-            person = RemotePerson(presence)
+            person = person_of(presence)
             opened = await opening(person)
         finally:
             self._making -= 1
@@ -155,7 +163,6 @@ class Sessions:
             presence,
             cwd=opened.cwd,
             files=Tree(opened.cwd, self.ground.own),
-            scrubber=opened.scrubber,
             limits=self.limits,
         )
         self._open[served.id] = served

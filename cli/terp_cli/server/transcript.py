@@ -3,7 +3,7 @@
 import asyncio
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,9 @@ from terp_cli.server.redaction import Redaction, piece_of
 
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
+
+# `json.dumps` would make one for each event.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,12 @@ class Batch:
 
 
 class Transcript:
-    """The log of a session without secrets. Whoever reads holds a number, and nothing waits for them."""
+    """The log of a session without the secrets that `scrubber` knows.
 
-    def __init__(self, log: EventLog, scrubber: "Scrubber") -> None:
+    Whoever reads holds a number, and nothing waits for them.
+    """
+
+    def __init__(self, log: EventLog, scrubber: Callable[[], "Scrubber"]) -> None:
         self._log = log
         self._scrubber = scrubber
         self._redaction = Redaction(scrubber)
@@ -70,13 +76,13 @@ class Transcript:
 
     def _catch_up(self) -> None:
         for record in self._log.since(self._log.resumed_at + len(self._told)):
-            shown = [_told(one, self._scrubber) for one in self._redaction.passed(record)]
+            shown = [_told(one, self._scrubber()) for one in self._redaction.passed(record)]
             before = [replace(told, is_last=False) for told in shown[:-1]]
             self._told.append((*before, *shown[-1:]))
 
     def _earlier(self, number: int, most: int) -> Sequence[Told]:
         records = self._log.since(number)[:most]
-        return [_told(one, self._scrubber) for one in records if one.number <= self._log.resumed_at]
+        return [_told(one, self._scrubber()) for one in records if one.number <= self._log.resumed_at]
 
 
 def _told(record: Record, scrubber: "Scrubber") -> Told:
@@ -89,7 +95,7 @@ def _told(record: Record, scrubber: "Scrubber") -> Told:
 def encoded(fields: Any) -> bytes:
     """JSON for any program, whatever a kernel has put in."""
     try:
-        return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return _ENCODER.encode(fields).encode()
     except (ValueError, TypeError):
         # Half of a surrogate pair, a number that is none, or what JSON does not know.
         plain = _plain(fields)

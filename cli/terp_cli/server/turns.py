@@ -69,6 +69,14 @@ class Turns:
             self._changed()
         return turn
 
+    def drop(self, turn: Turn) -> bool:
+        """Let this turn not begin; False when it has begun."""
+        if turn not in self._waiting:
+            return False
+        self._waiting.remove(turn)
+        turn.drop()
+        return True
+
     def drop_waiting(self) -> int:
         """Let no waiting turn begin; how many there were."""
         dropped = list(self._waiting)

@@ -20,12 +20,16 @@ _KEPT = ("max_budget_usd", "session_quota_mb")
 
 @dataclass(frozen=True)
 class Wishes:
-    """How a client wants a session: with a profile by name, a model, in a directory, with settings."""
+    """How a client wants a session: with a profile by name, a model, in a directory, with settings.
+
+    With `asked` its person decides about all code, also where the server was started to run it unasked.
+    """
 
     profile: str = ""
     model: str = ""
     cwd: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    asked: bool = False
 
 
 def settings_for(wishes: Wishes, started: Settings, of_profile: Callable[[str], Settings]) -> Settings:
@@ -81,9 +85,16 @@ def checked_settings(sent: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: one is not for clients, or has a wrong value.
     """
-    if problems := _wrong(sent):
+    read = {name: _read(name, value) for name, value in sent.items()}
+    if problems := _wrong(read):
         raise ValueError(" ".join(problems))
-    return sent
+    return read
+
+
+def _read(name: str, value: Any) -> Any:
+    """The value; to JSON Schema 5.0 is a whole number."""
+    is_whole = name in OF_CLIENTS and table(Settings)[name].kind == "whole"
+    return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
 
 
 def _problems(wishes: Wishes) -> list[str]:

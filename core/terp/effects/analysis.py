@@ -16,7 +16,7 @@ def effects_of(language: str, code: str, known: Mapping[str, str] | None = None,
 
     `known` are names that the kernel has already, each with the full name of the module, function or
     class it is or is an instance of (`{"pd": "pandas", "df": "pandas.DataFrame"}`), or `TOOL` for a tool of
-    the session; all others are unknown.
+    the session and `SERVERS` for its MCP servers; all others are unknown.
     A module in the directory `cwd` takes the place of one of the same name that would be known.
     """
     if len(code) > MOST_CHARACTERS:

@@ -34,6 +34,8 @@ from terp.effects.values import (
 
 TOOL = "terp.tools"
 """The full name of whatever is a tool of the session: nobody has read what it does."""
+SERVERS = "terp.mcp_servers"
+"""The full name of what calls the MCP servers of the session."""
 _MOST_READINGS = 6
 _ENTERED = {"file", "database", "archive", "instance", "content"}
 
@@ -142,6 +144,8 @@ class Reader:
             return self.mentioned(node, given)
         if self._known.get(node.id) == TOOL:
             return self.doubt(node, f"{'calls' if node in self.walk.called else 'passes on'} tool {node.id}")
+        if self._known.get(node.id) == SERVERS:
+            return self.doubt(node, f"has an MCP server do what `{node.id}` names")
         if node.id in self._known:
             return self.mentioned(node, _from_kernel(self._known[node.id]))
         if is_known(f"builtins.{node.id}"):

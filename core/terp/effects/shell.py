@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from terp.effects.found import EffectKind, Effects, Finder, Place
 from terp.effects.secret_names import is_secret_variable, secret_in
+from terp.effects.shell_evaluating import evaluates
 from terp.effects.shell_loops import unrolled
 from terp.effects.shell_programs import PROGRAMS
 from terp.effects.shell_telling import Found, network_target, operands, tell_files, worded
@@ -47,6 +48,8 @@ def tell_script(code: str, find: Finder, line: int = 1, depth: int = 0) -> None:
         script.read()
     except NotRead as unread:
         find.doubt(f"{unread.what} is not read", (unread.line, 0))
+    for name, at in script.computed:
+        find.doubt(f"arithmetic may run what is in `{name}`", at)
     for command in unrolled(script.commands):
         _tell(command, find, depth)
 
@@ -93,6 +96,8 @@ def _redirected(redirection: Redirection, find: Finder, at: Place) -> None:
 def _run(found: Found) -> None:
     """One command without its assignments and redirections."""
     first = found.words[0]
+    if evaluated := evaluates(found.words):
+        found.doubt(evaluated)
     folder, _, name = first.text.rpartition("/")
     if not first.plain or (first.pattern and name != "["):
         found.find.add("subprocess", worded(found.words), found.at)

@@ -18,13 +18,15 @@ _DEEPEST = 20
 class Word:
     """One word, its quotes removed; not `plain` when the shell puts something else in its place.
 
-    `bare` is what stood there without any quotes: only such a word is a keyword or an assignment.
+    `bare` is what stood there without any quotes: only such a word is a keyword or an assignment. One that
+    `splits` has something outside of quotes that may become several words.
     """
 
     text: str
     plain: bool = True
     bare: bool = False
     pattern: bool = False
+    splits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,10 @@ _RUN = re.compile(r"[^\s'\"\\$`;&|()<>*?\[\]{},!#=~]+")
 _IN_QUOTES = re.compile(r"[^\"\\$`]+")
 _BACKTICKS = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _PARAMETER = re.compile(r"\$(?:\w+|[?#@*$!-])")
-_BRACED = re.compile(r"\$\{#?\w+(?:\[[@*\d]+\])?(?:[:#%/^,+=?-][^`$(){}'\"\\]*)?\}")
+# Behind a colon may stand a number; a name there would be read as one.
+_BRACED = re.compile(r"\$\{#?\w+(?:\[[@*\d]+\])?(?::[\d\s:-]*|(?::[+=?-]|[#%/^,+=?-])[^`$(){}'\"\\]*)?\}")
 _ARITHMETIC = re.compile(r"\$\(\([\w\s+*/%<>=!&|^~?:,$-]*(?:\([\w\s+*/%$-]*\)[\w\s+*/%$-]*)*\)\)")
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _REDIRECTION = re.compile(r"(\d*)(<<<|<<-|<<|<>|<&|<(?!\()|>>|>&|>\||>(?!\())|(&>>|&>)")
 _SEPARATOR = re.compile(r"&&|\|\||\|&|;;|[;&|]")
 _CONTINUING = frozenset(str.split("! { if then elif else while until do time"))
@@ -80,11 +84,13 @@ class _Open:
 class Script:
     """Reads a script that stands at a place; `commands` are those found, also when reading it has failed.
 
-    `here_documents` is whether a command reads one; they are no part of its `redirections`.
+    `here_documents` is whether a command reads one; they are no part of its `redirections`. `computed` has a
+    name of each arithmetic: the shell reads what such a variable holds as arithmetic again.
     """
 
     def __init__(self, text: str, at: Place = (1, 0), depth: int = 0) -> None:
         self.commands: list[Command] = []
+        self.computed: list[tuple[str, Place]] = []
         self.here_documents = False
         self._piped = False
         self._text = text
@@ -219,6 +225,7 @@ class Script:
                 inner = Script("\n".join(lines), self._place(), self._depth)
                 inner._expanded()
                 self.commands += inner.commands
+                self.computed += inner.computed
         self._documents = []
 
     def _expanded(self) -> None:
@@ -231,7 +238,7 @@ class Script:
 
     def _word(self) -> Word:
         pieces: list[str] = []
-        plain, bare, pattern = True, True, False
+        plain, bare, pattern, splits = True, True, False, False
         start = self._at
         while self._at < len(self._text):
             if run := _RUN.match(self._text, self._at):
@@ -250,12 +257,13 @@ class Script:
             text, is_plain = self._character(character)
             pieces.append(text)
             plain = plain and is_plain
+            splits = splits or (character in "$`" and not is_plain)
         if self._at == start:
             raise self._unread(f"`{self._text[start : start + 1] or 'the end'}`")
         text = "".join(pieces)
         # Alone they group, or stand for a file; within a word they make several words of one.
         plain = plain or (text in ("{", "}", "{}") and self._text[start : self._at] == text)
-        return Word(text, plain, bare and plain, pattern)
+        return Word(text, plain, bare and plain, pattern, splits)
 
     def _substitutes(self) -> bool:
         return self._text[self._at + 1 : self._at + 2] == "("
@@ -313,17 +321,13 @@ class Script:
         """A `$` or a backtick: a parameter, or commands whose output is put there."""
         text, at = self._text, self._at
         if text[at] == "`":
-            found = _BACKTICKS.match(text, at)
-            if found is None:
-                raise self._unread("a ` without its end")
-            inner = Script(re.sub(r"\\([`\\$])", r"\1", found[1]), self._place(), self._depth)
-            try:
-                inner.read()
-            finally:
-                self.commands += inner.commands
-            self._at = found.end()
-            return "$(…)", False
-        if found := _ARITHMETIC.match(text, at) or _BRACED.match(text, at) or _PARAMETER.match(text, at):
+            return self._backticks()
+        if arithmetic := _ARITHMETIC.match(text, at):
+            self._at = arithmetic.end()
+            if name := _NAME.search(arithmetic.group()):
+                self.computed.append((name.group(), self._place()))
+            return arithmetic.group(), False
+        if found := _BRACED.match(text, at) or _PARAMETER.match(text, at):
             self._at = found.end()
             return found.group(), False
         if text.startswith("$((", at):
@@ -341,6 +345,19 @@ class Script:
             raise self._unread(f"`{text[at : at + 12]}`")
         self._at += 1
         return ("$", True) if not text.startswith('$"', at) else ("", True)
+
+    def _backticks(self) -> tuple[str, bool]:
+        found = _BACKTICKS.match(self._text, self._at)
+        if found is None:
+            raise self._unread("a ` without its end")
+        inner = Script(re.sub(r"\\([`\\$])", r"\1", found[1]), self._place(), self._depth)
+        try:
+            inner.read()
+        finally:
+            self.commands += inner.commands
+            self.computed += inner.computed
+        self._at = found.end()
+        return "$(…)", False
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from terp.export.colouring import coloured
 from terp.export.words import as_text
+from terp.own_files import content_of
 from terp.pictures import EXTENSIONS
 
 _MIMES = {f".{extension}": mime for mime, extension in EXTENSIONS.items()}
@@ -48,11 +49,12 @@ class Prose:
         if path is None or mime is None or "://" in target:
             return ""
         try:
-            if path.stat().st_size > _LARGEST_PICTURE:
-                return ""
-            return f"data:{mime};base64,{base64.b64encode(path.read_bytes()).decode()}"
+            content = content_of(path, _LARGEST_PICTURE + 1)
         except OSError:
             return ""
+        if len(content) > _LARGEST_PICTURE:
+            return ""
+        return f"data:{mime};base64,{base64.b64encode(content).decode()}"
 
 
 def _linked(target: str) -> str:

@@ -161,6 +161,9 @@ def _is_of_interest(path: str, directories: set[str]) -> bool:
         return False
     name = Path(path)
     parents = {str(parent) for parent in name.parents}
+    if any(part.startswith(PREFIX) for part in name.parts[:-1]):
+        # What goes when terp ends is no result; `Leftovers` tells of it.
+        return False
     if parents & directories:
         return not any(part in _SKIPPED for part in name.parts)
     return not any(part in _SKIPPED or part.startswith(".") for part in name.parts[:-1])

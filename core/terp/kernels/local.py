@@ -23,8 +23,10 @@ from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import best_runtimes
 from terp.languages import language_of
+from terp.pythons.candidates import needed_around
 from terp.pythons.interpreter import Interpreter
 from terp.sandbox.confinement import Confinement, Wish
+from terp.sandbox.temporary import OwnTemporary
 from terp.sandbox.tier import NONE
 
 _INSIDE_PYTHON = ("sql",)
@@ -57,6 +59,7 @@ class LocalKernels:
         self.functions: Callable[[], str] = str
         self.own_files: tuple[str, ...] = ()
         self.own_folders: tuple[str, ...] = ()
+        self._temporary = OwnTemporary()
         self._listeners = Listeners()
         self._kernels: dict[str, Kernel] = {}
         self._attached: dict[str, Attachment] = {}
@@ -156,7 +159,10 @@ class LocalKernels:
         def confined(token: str) -> Way:
             made = way(token)
             if isinstance(made, Launch):
-                return replace(made, confined=self.confinement.now(made.needs, language))
+                if self.confinement.wanted:
+                    self.confinement.temporary = self._temporary.made()
+                needed = (*made.needs, *needed_around(self.cwd, self.environ, self.python))
+                return replace(made, confined=self.confinement.now(needed, language))
             self.confinement.check_elsewhere(made.why)
             return made
 
@@ -197,6 +203,7 @@ class LocalKernels:
         """End every kernel."""
         for kernel in tuple(self._kernels.values()):
             await kernel.aclose()
+        self._temporary.close()
 
     @property
     def python(self) -> Interpreter:

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import IO
 
 from terp.errors import KernelStartFailed
+from terp.own_files import content_of
 
 PREFIX = "terp-k-"
 """How the names of such directories begin."""
 
 # `sun_path` holds 107 bytes on Linux and 103 on macOS, and "/terp-k-xxxxxxxx/c.json-ipc-5" comes on top.
 _LONGEST_BASE = 70
+_TAIL_BYTES = 8_192
+_LONGEST_STACK = 1_000_000
 
 
 class RunDir:
@@ -32,6 +35,8 @@ class RunDir:
         try:
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base or short_base()))
             self._lock: IO[bytes] = (self.path / "lock").open("wb")
+            # The code can put a link to anything in its place, so it is never opened again.
+            self._read_log: IO[bytes] = self.log.open("a+b")
         except OSError as error:
             raise KernelStartFailed(
                 f"There is no folder for the sockets of a kernel: {error.strerror}.",
@@ -52,20 +57,19 @@ class RunDir:
     def stack(self) -> str:
         """The stack that the bootstrap's signal wrote; "" while it is not complete."""
         try:
-            text = (self.path / "stack").read_text(encoding="utf-8", errors="replace")
+            text = content_of(self.path / "stack", _LONGEST_STACK).decode(errors="replace")
         except OSError:
             return ""
         return text if text.endswith("\n") and "  File " in text else ""
 
     def log_tail(self, lines: int = 12) -> str:
         """The last lines of the log, or the first ones about a crash of Python; "" when there are none."""
-        try:
-            size = self.log.stat().st_size
-            with self.log.open("rb") as file:
-                file.seek(max(0, size - 8192))
-                text = file.read().decode(errors="replace")
-        except OSError:
+        if self._read_log.closed:
             return ""
+        log = self._read_log.fileno()
+        text = os.pread(log, _TAIL_BYTES, max(0, os.fstat(log).st_size - _TAIL_BYTES)).decode(
+            errors="replace"
+        )
         crash = text.find("Fatal Python error")
         if crash >= 0:
             # The innermost frames come first, then many of the kernel's own.
@@ -74,6 +78,7 @@ class RunDir:
 
     def close(self) -> None:
         """Remove the directory."""
+        self._read_log.close()
         self._lock.close()
         shutil.rmtree(self.path, ignore_errors=True)
 

@@ -206,9 +206,9 @@ class Connection:
 
     def _reason(self, error: Exception) -> str:
         if self._statuses.refused:
-            return f"{self.declared.url} answered {self._statuses.refused}."
+            return f"{self.declared.where} answered {self._statuses.refused}."
         if self.declared.url:
-            return f"{self.declared.url} cannot be reached: {why(error, self.declared)}"
+            return f"{self.declared.where} cannot be reached: {why(error, self.declared)}"
         closed = "connection closed" in why(error, self.declared).lower()
         reason = "it has ended." if closed else why(error, self.declared)
         said = self._programs.last_words(self.name) if closed else ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from terp.setting import setting
 
@@ -24,6 +25,15 @@ class McpServer:
     timeout_s: float = setting(
         60.0, "how long a call may take; waiting for you does not count", unit="s", unset="for ever"
     )
+
+    @property
+    def where(self) -> str:
+        """Where it is, without what may be a key in its address."""
+        if not self.url:
+            return " ".join([self.command, *self.args])
+        parts = urlsplit(self.url)
+        host = parts.netloc.rpartition("@")[2]
+        return f"{parts.scheme}://{host}{'/…' if parts.path.strip('/') or parts.query else ''}"
 
     @property
     def problem(self) -> str:

@@ -59,7 +59,8 @@ def open_servers(
     functions: FunctionNames,
 ) -> None:
     """Begin to connect to the servers, which end with the session. Nobody waits for them before a request."""
-    programs = Programs(kernels.environ, kernels.cwd, session.folder / LOGS)
+    redacted = session.equipment.without_secrets
+    programs = Programs(kernels.environ, kernels.cwd, session.folder / LOGS, redacted)
     servers = Servers(declared, programs, ServerQuestions(session.voice).elicit)
     functions.servers = session.equipment.servers = servers
     kernels.functions = servers.prelude

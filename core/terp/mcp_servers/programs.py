@@ -2,7 +2,8 @@
 
 import asyncio
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from terp.kernels.environment import kernel_environment
@@ -15,12 +16,19 @@ _TAIL_BYTES = 4_000
 
 
 class Programs:
-    """Around the servers of a session that are programs: they work in `cwd` and log to `folder`."""
+    """Around the servers of a session that are programs: they work in `cwd` and log to `folder`.
 
-    def __init__(self, environ: Mapping[str, str], cwd: str, folder: Path) -> None:
+    They write there themselves; `redacted` takes the secrets out of what is told of it, and out of the files
+    when all have ended.
+    """
+
+    def __init__(
+        self, environ: Mapping[str, str], cwd: str, folder: Path, redacted: Callable[[str], str] = str
+    ) -> None:
         self.environ = environ
         self.cwd = cwd
         self._folder = folder
+        self._redacted = redacted
         self._mark = uuid.uuid4().hex
         self._guard: Guard | None = None
         self._began_at: dict[str, int] = {}
@@ -43,7 +51,7 @@ class Programs:
             return ""
         with path.open("rb") as file:
             file.seek(max(self._began_at.get(name, 0), path.stat().st_size - _TAIL_BYTES))
-            lines = file.read().decode(errors="replace").splitlines()
+            lines = self._redacted(file.read().decode(errors="replace")).splitlines()
         return next((line.strip()[:_LAST_WORDS] for line in reversed(lines) if line.strip()), "")
 
     def guard(self) -> None:
@@ -59,9 +67,17 @@ class Programs:
         """End those that are still there, and what they have left behind."""
         for name in self._began_at:
             await self.end_one(name)
+            await asyncio.to_thread(self._redact, self._path(name))
         if self._guard is not None:
             await asyncio.to_thread(self._guard.dismiss)
             self._guard = None
+
+    def _redact(self, log: Path) -> None:
+        """Leave no secret in a log; one that cannot be read or written stays as it is."""
+        with suppress(OSError):
+            said = log.read_bytes().decode(errors="surrogateescape")
+            if (clean := self._redacted(said)) != said:
+                log.write_bytes(clean.encode(errors="surrogateescape"))
 
     def _mark_of(self, name: str) -> str:
         # It begins with that of all, for which the guard looks.

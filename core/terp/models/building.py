@@ -115,7 +115,7 @@ def _live(
     for name in settings.fallback_models:
         wanted, key = settings_for(name, settings.model, settings, api_key)
         # A name that says no provider is a mistake now, and not when the first model fails.
-        route(_options(wanted, key), environ)
+        route(options_of(wanted, key), environ)
         others.append((name, partial(_alone, wanted, languages, environ, key, functions)))
     return FallingBackModel(first, others)
 
@@ -127,14 +127,15 @@ def _alone(
     api_key: str,
     functions: Collection[str],
 ) -> Model:
-    model = open_model(_options(settings, api_key), environ=environ)
+    model = open_model(options_of(settings, api_key), environ=environ)
     # Providers refuse calls in a history for which no tools are offered; fences hold them as text.
     if settings.supports_tools is False or not settings.code:
         return FencedModel(model, languages, functions=functions)
     return with_text_fallback(model, languages, functions=functions)
 
 
-def _options(settings: Settings, api_key: str) -> ModelOptions:
+def options_of(settings: Settings, api_key: str) -> ModelOptions:
+    """What of the settings reaches a model."""
     return ModelOptions(
         model=settings.model,
         adapter=cast("AdapterName", settings.adapter),

@@ -25,7 +25,7 @@ class ChatServer:
     def __init__(self, route: Route, timeout_s: float | None) -> None:
         self._route = route
         self._timeout_s = timeout_s
-        self._client = _client(route, timeout_s)
+        self._client = connections(route, timeout_s)
 
     async def received(self, request: Mapping[str, Any], body: ChatStream) -> AsyncGenerator[bytes, None]:
         """The bytes of the response as they arrive, until `body` is done.
@@ -39,7 +39,7 @@ class ChatServer:
             ) as response:
                 if response.status_code != 200:
                     raise classify(
-                        self._route.target, response.status_code, await _text(response), response.headers
+                        self._route.target, response.status_code, await error_text(response), response.headers
                     )
                 received = response.aiter_bytes()
                 async for piece in received:
@@ -64,7 +64,8 @@ class ChatServer:
         return f"the connection broke off ({str(error) or type(error).__name__})"
 
 
-def _client(route: Route, timeout_s: float | None) -> httpx.AsyncClient:
+def connections(route: Route, timeout_s: float | None) -> httpx.AsyncClient:
+    """What sends requests to the address of a route, with its key."""
     headers = {"User-Agent": "terp"}
     if route.key:
         headers["Authorization"] = f"Bearer {route.key}"
@@ -78,7 +79,7 @@ def _client(route: Route, timeout_s: float | None) -> httpx.AsyncClient:
     )
 
 
-async def _text(response: httpx.Response) -> str:
+async def error_text(response: httpx.Response) -> str:
     """The body of an error, as far as it is worth reading."""
     body = b""
     async for piece in response.aiter_bytes():

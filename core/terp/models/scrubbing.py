@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from terp.models.begun_secrets import begun
+from terp.models.begun_secrets import Beginnings, begun, begun_block
 from terp.models.secret_values import written_forms
 
 REDACTED = "[redacted]"
@@ -41,11 +41,15 @@ _JWT = re.compile(rf"{_START}{_JWT_MARK}[\w-]{{8}}", re.ASCII)
 _URL_MARK = "://"
 _URL_PASSWORD = re.compile(r"://[^\s/@:'\"\\{}$<>]*:([^\s/@'\"\\{}$<>]+)@")
 _SHORTEST_SECRET = 8
+# What of a text that goes on later can be cut in two.
+_PARTED_MARKS = (*_MARKS, _JWT_MARK, _URL_MARK)
 # Most text has no word as long as most secrets are, and is then not searched for them.
 _LONG_WORD = 15
 _IN_SHORT_WORDS = ("bearer", "Bearer", "BEARER", "-----BEGIN ")
 # In so much of the end of a text a secret is looked for that goes on behind it.
 _LONGEST_BEGUN = 4_096
+# The same for a private key: one of RSA with 16,384 bits has 13,000 characters.
+_LONGEST_BLOCK = 20_000
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _PLACES = (
@@ -76,6 +80,7 @@ class Scrubber:
     temporary: str = ""
     _written: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _short: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _beginnings: Beginnings = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         forms = (form for secret in self.secrets for form in written_forms(secret))
@@ -83,6 +88,7 @@ class Scrubber:
         object.__setattr__(self, "_written", written)
         short = (form for form in written if max(map(len, form.split()), default=0) < _LONG_WORD)
         object.__setattr__(self, "_short", tuple(short))
+        object.__setattr__(self, "_beginnings", Beginnings((*written, *_PARTED_MARKS)))
 
     def redacted(self, text: str) -> str:
         """The text with every secret replaced."""
@@ -103,14 +109,17 @@ class Scrubber:
     def settled(self, text: str) -> int:
         """How much of a text that goes on later can be redacted by itself: in the rest, a secret may begin.
 
-        The rest is mostly empty, and has 4,096 characters at most.
+        The rest is mostly empty, and has 20,000 characters at most.
         """
-        first = max(0, len(text) - _LONGEST_BEGUN)
-        settled = first + begun(text[first:], self._written, (*_MARKS, _JWT_MARK, _URL_MARK))
+        first, longest = (max(0, len(text) - most) for most in (_LONGEST_BEGUN, _LONGEST_BLOCK))
+        settled = min(
+            first + begun(text[first:], self._beginnings, _PARTED_MARKS),
+            longest + begun_block(text[longest:]),
+        )
         if settled == len(text):
             return settled
         # What is a secret already, and may go on, is not cut in two.
-        cut = (start for start, end in self._spans(text) if first <= start < settled < end)
+        cut = (start for start, end in self._spans(text) if longest <= start < settled < end)
         return next(cut, settled)
 
     def redacted_value(self, value: Any) -> Any:

@@ -129,12 +129,10 @@ class MissingPackages:
         told: list[str] = []
         if self.policy == "known" and guessed:
             told = [f"{module} is not installed, and terp does not know its package." for module in guessed]
-            self._voice.tell(" ".join(told), "/install NAME installs a package.")
+            self._voice.tell(" ".join(told), "/install NAME or --packages NAME installs a package.")
             wanted = [one for one in wanted if one.known]
         if not wanted or (self.policy == "ask" and not await self._agreed(wanted)):
-            return told + [
-                f"{one.module} is not installed: the person did not agree to it." for one in wanted
-            ]
+            return told + [f"{one.module} is not installed: nobody agreed to it." for one in wanted]
         return told + await self._installed(wanted)
 
     async def _agreed(self, wanted: Sequence[Wanted]) -> bool:

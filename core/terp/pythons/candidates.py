@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from terp.project_folders import upwards
+from terp.pythons.interpreter import Interpreter, needed_by
 
 _IN_PROJECT = (".venv", "venv", ".pixi/envs/default")
 
@@ -47,6 +48,17 @@ def project_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None
 def suggested_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None:
     """The Python of the project, unless the person has activated an environment: that is a choice already."""
     return None if active_python(environ)[0] else project_python(cwd, environ)
+
+
+def needed_around(cwd: str, environ: Mapping[str, str], chosen: Interpreter) -> tuple[str, ...]:
+    """The folders that the Pythons around `cwd` are read from: the chosen one, and what may be chosen later.
+
+    terp itself starts them, to install into them.
+    """
+    active, project = active_python(environ)[0], project_python(cwd, environ)
+    others = [active, project.path if project else ""]
+    pythons = [chosen, *(Interpreter(path, "") for path in others if path)]
+    return tuple(dict.fromkeys(folder for python in pythons for folder in needed_by(python)))
 
 
 def _environments(folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:

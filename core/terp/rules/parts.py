@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from terp.effects.analysis import MOST_CHARACTERS
 from terp.effects.cells import shell_in
+from terp.effects.shell_evaluating import evaluates
 from terp.effects.shell_telling import worded
 from terp.effects.shell_words import ASSIGNMENT, Command, NotRead, Script, Word
 from terp.languages import language_of
@@ -87,4 +88,4 @@ def _odd(command: Command) -> str:
     for word in command.words:
         if not word.plain or word.pattern:
             return f"the shell puts something else in the place of `{word.text}`"
-    return ""
+    return evaluates(command.words)

@@ -48,7 +48,7 @@ class Bubblewrap:
 
     def wrap(self, command: Command, policy: Policy) -> Command:
         """The command in namespaces of its own."""
-        environment = with_own_places(command.environment, command.directory)
+        environment = with_own_places(command.environment, command.directory, policy.temporary)
         # Its parent is the first process of a namespace, for which ipykernel does not look out.
         environment["JPY_PARENT_PID"] = "1"
         rules = {**_SCOPES_ONLY, "network": policy.network}
@@ -64,7 +64,7 @@ class Bubblewrap:
             # To root's identity they are open even without its rights.
             *(part for path in _SYSTEM for part in ("--ro-bind-try", path, path)),
             *(part for device in graphics() for part in ("--dev-bind-try", device, device)),
-            *_mounted(_places(policy, command.directory), command.directory),
+            *_mounted(_places(policy, command.directory), command.directory, environment["TMPDIR"]),
             *("--chdir", command.cwd, "--", *inner),
         )
         return Command(argv, environment, command.cwd, command.directory, command.transport)
@@ -91,7 +91,8 @@ def _places(policy: Policy, directory: Path) -> dict[str, Kind]:
     shown = [resolver, "/run/current-system", *needed_by_launcher(), *policy.readable]
     covered = (_RUN, _TEMPORARY, *policy.hidden)
     for path in map(os.path.realpath, shown):
-        if Path(path).exists() and any(Path(path).is_relative_to(place) for place in covered):
+        below = (place for place in covered if place != path and Path(path).is_relative_to(place))
+        if any(below) and Path(path).exists():
             places[path] = "shown"
     for path in policy.writable:
         places[path] = "open"
@@ -106,7 +107,8 @@ def _places(policy: Policy, directory: Path) -> dict[str, Kind]:
         # A socket can be connected to although its folder is read-only.
         if not any(Path(path).is_relative_to(place) for place in (*covered, *policy.writable)):
             places[path] = "hidden"
-    places[os.path.realpath(directory)] = "open"
+    for path in (os.path.realpath(directory), *([policy.temporary] if policy.temporary else [])):
+        places[path] = "open"
     return places
 
 
@@ -120,13 +122,11 @@ def _fixed(path: str, writable: tuple[str, ...]) -> Iterator[tuple[str, Kind]]:
     for above in there.parents:
         if str(above) in writable or not any(above.is_relative_to(folder) for folder in writable):
             break
-        # A link cannot be held in its place, and where it leads need not be in sight.
-        if not above.is_symlink():
-            yield str(above), "open"
-    yield os.path.realpath(path), "fixed"
+        yield str(above), "open"
+    yield path, "fixed"
 
 
-def _mounted(places: Mapping[str, Kind], directory: Path) -> Iterator[str]:
+def _mounted(places: Mapping[str, Kind], directory: Path, temporary: str) -> Iterator[str]:
     """The options for these places, what is above before what is below."""
     own = Path(os.path.realpath(directory))
     nothing = own / "nothing"
@@ -136,7 +136,7 @@ def _mounted(places: Mapping[str, Kind], directory: Path) -> Iterator[str]:
             case "empty":
                 yield from ("--tmpfs", path)
             case "own":
-                yield from ("--bind", str(own / "tmp"), path)
+                yield from ("--bind", temporary, path)
             case "hidden" if Path(path).is_dir():
                 open_below = any(Path(other).is_relative_to(path) for other in places if other != path)
                 # Who knows a name below may pass, where something below is open.

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 from terp.sandbox.policy import Policy
@@ -36,8 +37,13 @@ if port:
 """
 
 
+@cache
 def holds(tier: Tier, *, network: bool) -> str:
-    """Why a tier is of no use here, in a few words; "" when it works."""
+    """Why a tier is of no use here, in a few words; "" when it works.
+
+    It is tried once in a process: what one session is told of a tier holds for the others, which are not held
+    up by another try.
+    """
     try:
         with (
             tempfile.TemporaryDirectory(prefix="terp-canary-") as folder,

@@ -2,16 +2,20 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 from terp.errors import NoSandbox, SettingsError
 from terp.places import Places, find_places
 from terp.sandbox.canary import holds
+from terp.sandbox.launcher import needed_by_launcher
+from terp.sandbox.obeyed import Obeyed
 from terp.sandbox.policy import Allowed, Policy, ResourceLimits, policy_for
 from terp.sandbox.private_places import home_of
+from terp.sandbox.repositories import repositories_in
 from terp.sandbox.tier import NONE, Confined, Tier
 from terp.sandbox.unconfined import Unconfined
 
@@ -33,8 +37,8 @@ class Confinement:
     """Decides about the next start of a kernel; one that runs stays as it was started.
 
     `unasked` tells whether code runs without a question by now, `outputs` is the session's folder of pictures
-    and texts, and what is `readable` can be read wherever it lies. `tiers` finds those of this machine, the
-    best first; each is tried once.
+    and texts, `temporary` that for temporary files of all its kernels, and what is `readable` can be read
+    wherever it lies. `tiers` finds those of this machine, the best first; each is tried once.
     """
 
     def __init__(
@@ -49,14 +53,18 @@ class Confinement:
         self.wish = wish
         self.unasked = unasked
         self.outputs = ""
+        self.temporary = ""
         self.readable: tuple[str, ...] = ()
         self.allowed = Allowed()
-        self._cwd = cwd
+        # What it is now: a link that code puts there later leads nowhere.
+        self._cwd = os.path.realpath(cwd)
         self._environ = environ
         self._places: Places = find_places(environ)
         self._find = tiers or tiers_here
         self._tried: dict[tuple[bool, bool, str], tuple[Tier | None, str]] = {}
         self._started: dict[str, Policy] = {}
+        self._obeyed: dict[str, Obeyed] = {}
+        self._repositories: Sequence[Path] | None = None
 
     @property
     def wanted(self) -> bool:
@@ -98,18 +106,27 @@ class Confinement:
     @property
     def warning(self) -> str:
         """What a person must hear of before code runs; "" for nothing."""
+        return " ".join(self._warnings())
+
+    def _warnings(self) -> Iterator[str]:
         if self.missing:
-            return f"No sandbox works here ({self.missing}): code can do whatever you can do on this machine."
+            yield f"No sandbox works here ({self.missing}): code can do whatever you can do on this machine."
         if self.wish.mode == "off" and not self.wish.network:
-            return "The sandbox is off, so code has the network all the same."
-        return ""
+            yield "The sandbox is off, so code has the network all the same."
+        if self.wish.limits.processes and self.wish.mode != "docker" and os.geteuid() == 0:
+            yield "You are root, whose processes max_processes does not limit."
 
     def check(self) -> None:
         """Return when kernels may start.
 
         Raises:
-            NoSandbox: confinement is required, and not to be had.
+            NoSandbox: confinement is required, and not to be had; or the directory is another one by now.
         """
+        if self.wanted and os.path.realpath(self._cwd) != self._cwd:
+            raise NoSandbox(
+                f"{self._cwd} has become a link to elsewhere, so no code runs.",
+                "Look at who has put it there.",
+            )
         if self.wish.required and self.wish.mode == "off":
             raise NoSandbox(
                 "sandbox_required is on, and sandbox is off: no code runs.",
@@ -144,13 +161,21 @@ class Confinement:
             NoSandbox: confinement is required, and not to be had.
         """
         self.check()
+        if self.wanted and self._repositories is None:
+            # Once: one that the code itself makes later it may remove again.
+            self._repositories = repositories_in(Path(self._cwd))
         confined = self._confined(readable)
         self._started[language] = confined.policy
+        self._obeyed[language] = Obeyed(confined.policy.obeyed)
         return confined
 
     def policy_of(self, language: str) -> Policy:
         """What the kernel of a language is held to since it started, whatever would hold it now."""
         return self._started.get(language) or self.policy
+
+    def obeyed_of(self, language: str) -> Obeyed:
+        """What programs obey, as it was when the kernel of a language started or its last run ended."""
+        return self._obeyed.get(language) or Obeyed(())
 
     def wishing(self, wish: Wish) -> "Confinement":
         """The same with another wish; this one stays as it is."""
@@ -161,7 +186,8 @@ class Confinement:
     def elsewhere(self, cwd: str) -> "Confinement":
         """The same around another directory, for a process that is no kernel."""
         other = copy(self)
-        other._cwd, other._started, other.outputs = cwd, {}, ""
+        other._cwd, other.outputs = os.path.realpath(cwd), ""
+        other._started, other._obeyed, other._repositories = {}, {}, None
         return other
 
     def differs(self, other: "Confinement") -> bool:
@@ -197,12 +223,12 @@ class Confinement:
             self._cwd,
             home_of(self._environ),
             self._places,
-            network=self.network,
-            allowed=self.allowed,
+            allowed=replace(self.allowed, network=self.network),
             outputs=self.outputs,
-            readable=(*self.readable, *readable),
+            readable=(*self.readable, *needed_by_launcher(), *readable),
+            repositories=self._repositories or (),
         )
-        return replace(policy, limits=self.wish.limits)
+        return replace(policy, limits=self.wish.limits, temporary=self.temporary)
 
     def _tier(self) -> tuple[Tier | None, str]:
         """The tier that works, or why none does."""

@@ -1,13 +1,15 @@
-"""What a run was kept from, in words: found in what it put out."""
+"""What a run was kept from, in words, found in what it put out; and what it was not kept from."""
 
 import os
 import re
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.kernels.protocol import Kernel
 from terp.outputs import Error, Output, Text
+from terp.sandbox.obeyed import Obeyed
 from terp.sandbox.policy import Policy
 from terp.sandbox.tier import NONE
 
@@ -30,13 +32,18 @@ _LOOKED_AT = 100_000
 _HINTS = 50
 # The patterns try every place of a line as the beginning of a path: on one of 100 kB that takes a minute.
 _AROUND = 500
+_MOST_TOLD = 3
 
 
 class Denials:
-    """Looks through the outputs of one run that was held to `policy`; None held it to nothing."""
+    """Looks through the outputs of one run that was held to `policy`; None held it to nothing.
 
-    def __init__(self, policy: Policy | None) -> None:
+    `obeyed` is what programs of the person obey, as it was before.
+    """
+
+    def __init__(self, policy: Policy | None, obeyed: Obeyed | None = None) -> None:
         self._policy = policy
+        self._obeyed = obeyed or Obeyed(())
         self._told: dict[str, None] = {}
         self._left = _LOOKED_AT
 
@@ -53,8 +60,17 @@ class Denials:
                 return
 
     def told(self) -> str:
-        """What was blocked and what the person can do about it, in a few sentences; "" for nothing."""
-        return " ".join(self._told)
+        """What was blocked and what the person can do about it, in a few sentences; "" for nothing.
+
+        Then what was changed that could not be held. Asked at the end of the run.
+        """
+        return " ".join([*self._told, *self._changed()])
+
+    def _changed(self) -> Iterator[str]:
+        if changed := self._obeyed.changed():
+            more = f" and {len(changed) - _MOST_TOLD} more" if len(changed) > _MOST_TOLD else ""
+            names = ", ".join(changed[:_MOST_TOLD])
+            yield f"Changed: {names}{more}, which other programs obey. Look at it before you use them here."
 
     def _look(self, text: str) -> None:
         assert self._policy is not None
@@ -95,15 +111,15 @@ class Denials:
         return path if holds_more else above
 
     def _tell(self, what: str, grant: str) -> None:
-        if len(self._told) < 3:
+        if len(self._told) < _MOST_TOLD:
             self._told[f"{what} The user can allow it for this session with /allow {grant}."] = None
 
 
 def denials_of(confinement: "Confinement | None", kernel: Kernel) -> Denials:
     """What looks through a run of this kernel, where code may be held back by `confinement`."""
-    return Denials(
-        None if confinement is None or kernel.tier == NONE else confinement.policy_of(kernel.language)
-    )
+    if confinement is None or kernel.tier == NONE:
+        return Denials(None)
+    return Denials(confinement.policy_of(kernel.language), confinement.obeyed_of(kernel.language))
 
 
 def _line_around(text: str, start: int, end: int) -> str:

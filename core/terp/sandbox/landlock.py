@@ -15,7 +15,7 @@ from terp.sandbox.tier import Command
 
 # Rights can only be given for whole trees, so a protected file in a tree that is open stays open.
 CANNOT = (
-    "keep .git/hooks, .git/config, .vscode and .terp of the project as they are",
+    "keep .git/hooks, .git/config, .vscode, .terp and .venv of the project as they are",
     "keep permissions and times of your files outside as they are",
     "hide names, sizes and times of hidden files",
     "keep code from your other terminals and, with network, from sockets of your other programs",
@@ -39,17 +39,18 @@ class Landlock:
 
     def wrap(self, command: Command, policy: Policy) -> Command:
         """The command behind a process that gives up rights."""
-        environment = with_own_places(command.environment, command.directory)
+        environment = with_own_places(command.environment, command.directory, policy.temporary)
         own = os.path.realpath(command.directory)
         # Folders of other kernels lie beside this one's, now or later; who can read one can use its kernel.
         closed = (*policy.hidden, os.path.join(os.path.dirname(own), PREFIX))  # noqa: PTH118, PTH120
+        needed, listed_first = _all_without((*needed_by_launcher(), *policy.readable), closed)
         read, listed = _without("/", closed)
         writable, listed_too = _all_without(policy.writable, (*closed, *_protected(policy)))
         rules = {
             "files": True,
-            "read": [*read, *needed_by_launcher(), *policy.readable, *_kept_below(policy)],
-            "write": [own, "/dev/shm", *writable],  # noqa: S108  (shared memory of multiprocessing)
-            "listed": [*listed, *listed_too],
+            "read": [*read, *needed, *_kept_below(policy)],
+            "write": [own, environment["TMPDIR"], "/dev/shm", *writable],  # noqa: S108  (shared memory of multiprocessing)
+            "listed": [*listed_first, *listed, *listed_too],
             "devices": [*(f"/dev/{name}" for name in _DEVICES), *graphics()],
             "network": policy.network,
         }

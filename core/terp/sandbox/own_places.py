@@ -1,10 +1,12 @@
 """Folders of a kernel's own for what programs write besides their results."""
 
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from terp.own_files import content_of
+
+_LARGEST_BYTES = 10_000_000
 _MINE = {
     "TMPDIR": "tmp",
     "IPYTHONDIR": "ipython",
@@ -14,16 +16,18 @@ _MINE = {
 }
 
 
-def with_own_places(environment: Mapping[str, str], directory: Path) -> dict[str, str]:
+def with_own_places(environment: Mapping[str, str], directory: Path, temporary: str = "") -> dict[str, str]:
     """The environment with folders below `directory` in place of those in the home directory.
 
-    They are made here. What matplotlib has found out about fonts is copied: it takes seconds to find out.
+    They are made here, but for a `temporary` one that is there already. What matplotlib has found out about
+    fonts is copied: it takes seconds to find out.
     """
     folder = Path(os.path.realpath(directory))
     for name in _MINE.values():
         (folder / name).mkdir(mode=0o700, exist_ok=True)
     _copy_fonts(environment, folder / _MINE["MPLCONFIGDIR"])
-    return {**environment, **{name: str(folder / below) for name, below in _MINE.items()}}
+    own = {name: str(folder / below) for name, below in _MINE.items()}
+    return {**environment, **own, "TMPDIR": temporary or own["TMPDIR"]}
 
 
 def _copy_fonts(environment: Mapping[str, str], folder: Path) -> None:
@@ -35,6 +39,7 @@ def _copy_fonts(environment: Mapping[str, str], folder: Path) -> None:
         for name in ("fontlist-*.json", "matplotlibrc"):
             for file in source.glob(name):
                 try:
-                    shutil.copyfile(file, folder / file.name)
+                    # In a home directory that code works in, it may be a link to what is hidden.
+                    (folder / file.name).write_bytes(content_of(file, _LARGEST_BYTES))
                 except OSError:
                     continue  # it is found out again

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from terp.places import Places
 from terp.sandbox.private_places import obeyed_in, secrets_at
+from terp.sandbox.repositories import OBEYED
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class ResourceLimits:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a person has allowed beyond the settings, for this session: paths to write, and the network."""
+    """What a person allows: paths to write, and the network."""
 
     paths: tuple[str, ...] = ()
     network: bool = False
@@ -31,7 +32,9 @@ class Policy:
     """What confined code may do. All paths are real ones, without links; they exist, except `read_only`.
 
     Everything can be read but what is `hidden`; of that, and of the machine's temporary files, what is
-    `readable` can be read all the same. What is `writable` can be changed, but for what is `read_only`.
+    `readable` can be read all the same. What is `writable` can be changed, but for what is `read_only`,
+    which lies in it. What programs of the person obey is `obeyed`, by the paths at which they look.
+    `temporary` is where temporary files go; "" is a folder of the kernel's own.
     """
 
     cwd: str
@@ -39,8 +42,10 @@ class Policy:
     read_only: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
+    obeyed: tuple[str, ...] = ()
     network: bool = True
     limits: ResourceLimits = field(default_factory=ResourceLimits)
+    temporary: str = ""
 
 
 def policy_for(
@@ -48,26 +53,48 @@ def policy_for(
     home: Path,
     places: Places,
     *,
-    network: bool = True,
     allowed: Allowed | None = None,
     outputs: str = "",
     readable: Iterable[str] = (),
+    repositories: Iterable[Path] = (),
 ) -> Policy:
-    """What code in `cwd` may do; `outputs` is the session's folder of pictures and texts."""
+    """What code in `cwd` may do; `outputs` is the session's folder of pictures and texts.
+
+    `repositories` are folders of git below what can be written, besides those at its top.
+
+    What is `readable` is also what Pythons are run from, by terp too: it stays as it is where code can write.
+    """
     allowed = allowed or Allowed()
     home = Path(os.path.realpath(home))
     root = Path(os.path.realpath(cwd))
-    granted = _there(allowed.paths)
+    # By now code may have put a link to elsewhere there.
+    granted = [path for path in _there(allowed.paths) if path in allowed.paths]
     writable = dict.fromkeys((*([str(root)] if is_confinable(root, home) else []), *granted))
-    hidden = dict.fromkeys(_there((*secrets_at(home), places.config, places.state)))
-    protected = dict.fromkeys(str(path) for folder in writable for path in obeyed_in(Path(folder), home))
+    # Who works in a folder of terp's own has its settings there, and not its keys.
+    own = (places.config, places.state, places.keys, places.sessions, places.trust)
+    secrets = dict.fromkeys(_there((*secrets_at(home), *own)))
+    hidden = tuple(path for path in secrets if path not in granted and path != str(root))
+    in_folders = (path for folder in writable for path in obeyed_in(Path(folder), home))
+    in_repositories = (git / name for git in repositories for name in OBEYED)
+    obeyed = tuple(dict.fromkeys(map(str, (*in_folders, *in_repositories))))
+    needed = dict.fromkeys(_there(readable))
+    protected = dict.fromkeys((*map(os.path.realpath, obeyed), *needed))
     return Policy(
         cwd=str(root),
         writable=(*writable, *_there([outputs] if outputs else [])),
-        read_only=tuple(path for path in protected if path not in granted),
-        hidden=tuple(path for path in hidden if not _is_below(path, granted) and path != str(root)),
-        readable=tuple(dict.fromkeys(_there(readable))),
-        network=network or allowed.network,
+        read_only=tuple(
+            path
+            for path in protected
+            if _is_below(path, writable)
+            and path not in writable
+            and not root.is_relative_to(path)
+            # A link may lead there, and what is protected is shown.
+            and not _is_below(path, hidden)
+        ),
+        hidden=hidden,
+        readable=tuple(needed),
+        obeyed=obeyed,
+        network=allowed.network,
     )
 
 

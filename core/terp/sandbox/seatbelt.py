@@ -29,7 +29,7 @@ class Seatbelt:
 
     def wrap(self, command: Command, policy: Policy) -> Command:
         """The command under a profile."""
-        environment = with_own_places(command.environment, command.directory)
+        environment = with_own_places(command.environment, command.directory, policy.temporary)
         profile = command.directory / PROFILE
         profile.write_text(profile_text(policy, command.directory, command.transport), encoding="utf-8")
         inner = limited(command.argv, command.directory, policy)
@@ -56,15 +56,18 @@ def _rules(policy: Policy, own: str, transport: str) -> Iterator[str]:
     yield from ("(version 1)", "(allow default)", "(deny file-write*)")
     yield '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (regex #"^/dev/tty"))'
     yield '(allow file-write* (literal "/dev/ptmx") (regex #"^/dev/fd/"))'
-    for path in (*policy.writable, own):
+    private = (own, policy.temporary) if policy.temporary else (own,)
+    for path in (*policy.writable, *private):
         yield f"(allow file-write* (subpath {_quoted(path)}))"
     for path in policy.read_only:
         yield f"(deny file-write* (subpath {_quoted(path)}))"
     for path in policy.hidden:
         yield f"(deny file-read* file-write* (subpath {_quoted(path)}))"
     for path in (*needed_by_launcher(), *policy.readable):
-        yield f"(allow file-read* (subpath {_quoted(path)}))"
-    for path in (*policy.writable, own):
+        # What is above a hidden place would open it again.
+        if any(Path(path).is_relative_to(place) for place in policy.hidden):
+            yield f"(allow file-read* (subpath {_quoted(path)}))"
+    for path in (*policy.writable, *private):
         if any(Path(path).is_relative_to(place) for place in policy.hidden):
             yield f"(allow file-read* file-write* (subpath {_quoted(path)}))"
     yield "(deny signal)"

@@ -41,6 +41,9 @@ class Tier(Protocol):
     def stands_between(self) -> bool:
         """Whether a process of its own stays between terp and the command."""
 
+    def __hash__(self) -> int:
+        """Whether it works here is found out once for tiers that are equal."""
+
     def refuses(self, command: Command, policy: Policy) -> str:
         """Why this command cannot run confined so, as a sentence; "" when it can."""
 

@@ -60,9 +60,15 @@ class Pruned:
 class Catalogue:
     """The sessions below one directory. What is no session there is passed over."""
 
-    def __init__(self, sessions: Path, *, clear: Callable[[Path], object] = shutil.rmtree) -> None:
-        """The sessions below `sessions`; `clear` takes away a folder that is no session any more."""
+    def __init__(
+        self, sessions: Path, work: Path | None = None, *, clear: Callable[[Path], object] = shutil.rmtree
+    ) -> None:
+        """The sessions below `sessions`, and below `work` the working directories that go with some.
+
+        `clear` takes away a folder that is no session any more.
+        """
         self._sessions = sessions
+        self._work = work
         self._clear = clear
 
     def listed(self, cwd: str = "") -> list[Entry]:
@@ -122,7 +128,7 @@ class Catalogue:
                 yield Found(_entry(folder, header, used), line)
 
     def remove(self, folder: Path) -> None:
-        """Remove a session and all its files.
+        """Remove a session and all its files, with a working directory that was made for it.
 
         Raises:
             SessionInUse: a process has it open.
@@ -142,7 +148,7 @@ class Catalogue:
         One that is open stays, and so does a folder without a log that is younger than a day.
         """
         now = time.time() if now is None else now
-        sizes = {folder: _size(folder) for folder in self._folders()}
+        sizes = {folder: sum(map(_size, self._all_of(folder))) for folder in self._folders()}
         total = left = sum(sizes.values())
         removed: list[str] = []
         for folder in sorted(sizes, key=_last_use):
@@ -166,7 +172,13 @@ class Catalogue:
             (folder / NAME).unlink(missing_ok=True)
         finally:
             lock.release()
-        self._clear(folder)
+        for path in self._all_of(folder):
+            self._clear(path)
+
+    def _all_of(self, folder: Path) -> list[Path]:
+        """The folder of a session, and before it the working directory that was made for it, if one was."""
+        made = self._work / folder.name if self._work else None
+        return [made, folder] if made is not None and made.is_dir() and not made.is_symlink() else [folder]
 
     def _folders(self) -> list[Path]:
         try:

@@ -3,14 +3,13 @@
 import asyncio
 import os
 import secrets
-import signal
 import time
 from codecs import getincrementaldecoder
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass
 
 from terp.headtail import HeadTail
-from terp.kernels.orphans import MARK, Guard, end_marked
+from terp.kernels.orphans import MARK, end_marked, lifeline, supervised
 from terp.plain import Lines
 from terp.sandbox.tier import Command
 
@@ -36,35 +35,39 @@ async def run(command: Command, *, timeout_s: float, max_chars: int) -> Ended:
         OSError: it cannot be started.
     """
     mark, began = secrets.token_hex(8), time.monotonic()
-    marked = replace(command, environment={**command.environment, MARK: mark})
     stream, reader, pipe = await _pipe()
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *marked.argv,
-            env=dict(marked.environment),
-            cwd=marked.cwd,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=pipe,
-            stderr=pipe,
-            start_new_session=True,
-        )
-    except OSError:
-        reader.close()
-        raise
-    finally:
-        os.close(pipe)
-    guard = Guard(process.pid, mark, None, command.afterwards)
     output = HeadTail(max_chars)
-    reading = asyncio.create_task(_read(stream, output))
     try:
-        status = await _waited(process, timeout_s)
+        with ExitStack() as line:
+            try:
+                process = await _begun(command, mark, line.enter_context(lifeline()), pipe)
+            finally:
+                os.close(pipe)
+            reading = asyncio.create_task(_read(stream, output))
+            try:
+                status = await _waited(process, timeout_s)
+            finally:
+                line.close()
+                await process.wait()
+                # Somebody may have killed the supervisor before.
+                await asyncio.to_thread(end_marked, mark)
+                await asyncio.wait({reading}, timeout=_LAST_OUTPUT_S)
+                reading.cancel()
     finally:
-        await _end(process, mark)
-        guard.dismiss()
-        await asyncio.wait({reading}, timeout=_LAST_OUTPUT_S)
-        reading.cancel()
         reader.close()
     return Ended(status, output.text(), time.monotonic() - began)
+
+
+async def _begun(command: Command, mark: str, stdin: int, output: int) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *supervised(command.argv, afterwards=command.afterwards),
+        env={**command.environment, MARK: mark},
+        cwd=command.cwd,
+        stdin=stdin,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+    )
 
 
 async def _waited(process: asyncio.subprocess.Process, timeout_s: float) -> int | None:
@@ -91,11 +94,3 @@ async def _read(stream: asyncio.StreamReader, output: HeadTail) -> None:
             output.add(lines.feed(decoder.decode(piece)))
     finally:
         output.add(lines.rest())
-
-
-async def _end(process: asyncio.subprocess.Process, mark: str) -> None:
-    """End the process group, and what has left it."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await asyncio.to_thread(end_marked, mark)
-    await process.wait()

@@ -61,6 +61,7 @@ class Conversation:
         self.history: Sequence[Message] = tuple(User(prompt) for prompt in prompts)
         self.focus = ""
         self.forks = 0
+        self.taught: list[str] = []
         self.briefed = ""
         for event in events:
             self.log.append(event)
@@ -71,6 +72,9 @@ class Conversation:
 
     def brief(self, system: str, *, code: bool = True) -> None:
         self.briefed = system
+
+    def teach(self, told: str) -> None:
+        self.taught.append(told)
 
     def undo(self) -> Turn:
         return self.rewind(len(self.turns))[0]
@@ -145,8 +149,8 @@ class Noted:
     async def use_model(self, name: str) -> None:
         self.session.model = Model(name)
 
-    async def trust(self) -> str:
-        return "~/shop is trusted as it is now."
+    async def trust(self) -> "tuple[str, Change | None]":
+        return "~/shop is trusted as it is now.", self.changes.pop() if self.changes else None
 
     async def use_profile(self, name: str) -> "Change | None":
         change = self.changes.pop() if self.changes else None

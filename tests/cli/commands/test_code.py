@@ -114,3 +114,6 @@ async def test_a_restart_is_told(tmp_path: Path) -> None:
     await talk.session.kernels.start()
     await talk.does("/restart")
     assert talk.session.kernels.generation == 2
+    assert talk.session.taught == [
+        "[The user had the python kernel started anew: its variables and imports are gone.]"
+    ]

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from fastapi import APIRouter, FastAPI
 
 from terp.kernels.protocol import Kernels
 from terp.known_secrets import Secrets
 from terp.models.protocol import Model
-from terp.models.scrubbing import Scrubber
 from terp.person import Person
 from terp.places import Places
 from terp.session import Session
@@ -27,11 +27,12 @@ from terp_cli.server.application import application
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.opening import Opened
+from terp_cli.server.openai import routes as openai
+from terp_cli.server.opening import Offer, Opened, ProfileOffered
 from terp_cli.server.own_names import OwnNames
 from terp_cli.server.serving import Server
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import Token
+from terp_cli.server.token import TOKEN_VARIABLE, Token
 from terp_cli.server.wishes import Wishes, settings_for
 
 TOKEN = "a-token-of-tests-0123456789"
@@ -48,7 +49,12 @@ class FakeOpener:
     model: Callable[[], Model]
     kernels: Callable[[], Kernels] = EchoKernel
     made: list[Session] = field(default_factory=list)
-    secrets: Secrets = field(default_factory=lambda: Secrets({"A_TOKEN": SECRET}, Settings()))
+    secrets: Secrets = field(
+        default_factory=lambda: Secrets({"A_TOKEN": SECRET, TOKEN_VARIABLE: TOKEN}, Settings())
+    )
+
+    def offer(self) -> Offer:
+        return Offer("scripted/model", (ProfileOffered("careful", "Asks twice.", "scripted/careful"),))
 
     async def new(self, wishes: Wishes, person: Person) -> Opened:
         settings_for(wishes, Settings(), lambda _: Settings())
@@ -68,8 +74,9 @@ class FakeOpener:
         session = Session(
             self.model(), self.kernels(), person, folder=place.folder, keeper=place.keeper, system="Be brief."
         )
+        session.equipment.secrets = self.secrets
         self.made.append(session)
-        return Opened(session, cwd, Scrubber(secrets=(SECRET, TOKEN)))
+        return Opened(session, cwd)
 
 
 @dataclass
@@ -77,6 +84,7 @@ class Running:
     """A server that runs, and a client of it that shows the token."""
 
     port: int
+    app: FastAPI
     client: httpx.AsyncClient
     sessions: Sessions
     opener: FakeOpener
@@ -106,6 +114,10 @@ def ground(folder: Path) -> Ground:
     return Ground(root, Places(folder / "config", folder / "state"))
 
 
+def openai_router(sessions: Sessions) -> APIRouter:
+    return openai.router(sessions, model="scripted/model")
+
+
 @asynccontextmanager
 async def serving(
     folder: Path,
@@ -113,8 +125,8 @@ async def serving(
     kernels: Callable[[], Kernels] = EchoKernel,
     model: Callable[[], Model] | None = None,
     limits: ServerLimits | None = None,
-    public: Sequence[str] = (),
     host: str = "127.0.0.1",
+    also: Callable[[Sessions], APIRouter] = openai_router,
 ) -> AsyncGenerator[Running, None]:
     """A server whose sessions answer with `replies`, each session from the first one on."""
     limits = limits or ServerLimits(patience_s=30.0)
@@ -125,7 +137,8 @@ async def serving(
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]
-        app = application(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append, public=public)
+        app = application(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append)
+        app.include_router(also(sessions))
         server = Server(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         headers = {"Authorization": f"Bearer {TOKEN}"}
@@ -133,7 +146,7 @@ async def serving(
             base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=20, trust_env=False
         ) as client:
             try:
-                yield Running(port, client, sessions, opener, log)
+                yield Running(port, app, client, sessions, opener, log)
             finally:
                 await sessions.aclose()
                 server.should_exit = True

@@ -9,9 +9,9 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.settings import Settings
-from terp.testing import EchoKernel, call
+from terp.testing import EchoKernel, ScriptedModel, call
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.wishes import OF_CLIENTS, Wishes, settings_for
+from terp_cli.server.wishes import OF_CLIENTS, Wishes, checked_settings, settings_for
 from tests.cli.server.serving import BYTES, SECRET, TOKEN, serving
 
 
@@ -215,6 +215,11 @@ async def test_a_wrong_setting_is_named_and_never_quoted(tmp_path: Path) -> None
     assert "many" not in answers[1].text
 
 
+def test_a_whole_number_may_be_written_as_json_has_it() -> None:
+    sent = {"max_tokens": 8388609.0, "temperature": 1.0}
+    assert [type(value) for value in checked_settings(sent).values()] == [int, float]
+
+
 def test_safety_is_not_loosened_by_a_client() -> None:
     started = Settings(model="openai/a", max_budget_usd=1.0)
     loose = Settings(
@@ -254,6 +259,20 @@ async def test_fifty_sessions_stream_their_own_answers(tmp_path: Path) -> None:
     assert [(turn[0]["prompt"], turn[-1]["answer"]) for turn in turns] == [
         (f"of {session}", "word " * 50) for session in ids
     ]
+
+
+async def test_a_session_that_streams_without_end_starves_no_other(tmp_path: Path) -> None:
+    endless = call(EchoKernel.ENDLESS)
+    async with serving(tmp_path, endless, limits=ServerLimits(patience_s=30.0)) as server:
+        ids = [await server.created() for _ in range(49)]
+        for session in ids:
+            path = f"/v1/sessions/{session}"
+            await server.client.post(f"{path}/turns", json={"prompt": "go", "stream": False})
+        server.opener.model = lambda: ScriptedModel("hello")
+        *_, last = await server.asked(await server.created(), "hi")
+        alive = (await server.client.get("/heartbeat")).json()
+        assert (last["answer"], alive["sessions"]) == ("hello", 50)
+        assert [served.turns.busy for served in server.sessions.open].count(True) == 49
 
 
 async def test_the_server_tells_what_it_counts_and_the_schema_of_its_events(tmp_path: Path) -> None:

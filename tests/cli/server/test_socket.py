@@ -1,6 +1,5 @@
 """A session over one WebSocket, and what a socket may not do."""
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,6 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from terp.testing import call
 from terp_cli.server.limits import ServerLimits
+from tests.cli.server.attacks.raw import raw_socket
 from tests.cli.server.serving import TOKEN, Running, decision, serving
 
 GOOD = {"Authorization": f"Bearer {TOKEN}"}
@@ -84,30 +84,6 @@ async def test_the_first_frame_may_show_the_token(tmp_path: Path) -> None:
         assert (await until(socket, event="turn_finished"))["answer"] == "hello"
 
 
-async def test_a_first_frame_without_the_token_ends_the_socket(tmp_path: Path) -> None:
-    frames: list[str | bytes] = [
-        json.dumps({"do": "ask", "prompt": "hi"}),
-        json.dumps({"token": TOKEN[:-1]}),
-        json.dumps({"token": ""}),
-        json.dumps({"token": [TOKEN]}),
-        json.dumps([TOKEN]),
-        TOKEN,
-        "",
-        "[" * 4_000,
-        json.dumps({"token": TOKEN}).encode(),
-        json.dumps({"token": TOKEN, "more": "x" * 5_000}),
-    ]
-    async with serving(tmp_path, "hello") as server:
-        session = await server.created()
-        codes = []
-        for frame in frames:
-            async with opened(server, session) as socket:
-                await socket.send(frame)
-                codes.append(await closed_with(socket))
-        assert server.sessions.open[0].turns.count == 0
-    assert codes == [1008] * len(frames)
-
-
 async def test_who_shows_no_token_in_time_is_let_go(tmp_path: Path) -> None:
     limits = ServerLimits(greeting_s=0.05)
     async with serving(tmp_path, limits=limits) as server, opened(server, "any") as socket:
@@ -156,67 +132,11 @@ async def test_a_frame_that_is_too_long_ends_the_socket(tmp_path: Path) -> None:
         assert await closed_with(socket) == 1009
 
 
-async def upgraded(server: Running, session: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """The bytes of a socket behind its handshake."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-    lines = [
-        f"GET /v1/sessions/{session}/ws HTTP/1.1",
-        f"Host: 127.0.0.1:{server.port}",
-        "Connection: Upgrade",
-        "Upgrade: websocket",
-        "Sec-WebSocket-Version: 13",
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-        f"Authorization: Bearer {TOKEN}",
-    ]
-    writer.write("\r\n".join([*lines, "", ""]).encode())
-    assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
-    return reader, writer
-
-
-MASK = b"\0\0\0\0"
-
-
-@pytest.mark.parametrize(
-    ("sent", "code"),
-    [
-        # 1 GB is announced, and none of it awaited.
-        (b"\x81\xff" + (1 << 30).to_bytes(8, "big") + MASK, 1009),
-        (b"\x81\x02{}", 1002),
-        (b"\x81\x82" + MASK + b"\xff\xfe", 1007),
-        (b"\x83\x80" + MASK, 1002),
-        (b"\x81\x84" + MASK + b"oops", 1007),
-        (b"\x82\x82" + MASK + b"{}", 1007),
-        # A fragment without a beginning.
-        (b"\x80\x82" + MASK + b"{}", 1002),
-    ],
-)
-async def test_frames_against_the_rules_end_the_socket(tmp_path: Path, sent: bytes, code: int) -> None:
-    async with serving(tmp_path) as server:
-        reader, writer = await upgraded(server, await server.created())
-        writer.write(sent)
-        answer = await reader.readexactly(4)
-        writer.transport.abort()
-    assert (answer[0], int.from_bytes(answer[2:4], "big")) == (0x88, code)
-
-
-async def test_pings_and_fragments_are_taken(tmp_path: Path) -> None:
-    async with serving(tmp_path, "hello") as server:
-        reader, writer = await upgraded(server, await server.created())
-        writer.write((b"\x89\x80" + MASK) * 1_000)
-        writer.write(b"\x01\x89" + MASK + b'{"do": "f' + b"\x80\x84" + MASK + b'ly"}')
-        answer = await reader.readuntil(b"must be one of")
-        writer.close()
-        await writer.wait_closed()
-        alive = await server.client.get("/heartbeat")
-    assert (answer.count(b"\x8a\x00") > 0, alive.status_code) == (True, 200)
-
-
 async def test_a_client_that_reads_nothing_holds_nobody_up(tmp_path: Path) -> None:
     limits = ServerLimits(stall_s=0.2)
     async with serving(tmp_path, "long " * 4_000, limits=limits) as server:
         session = await server.created()
-        _, writer = await upgraded(server, session)
-        writer.transport.pause_reading()  # type: ignore[attr-defined]
-        events = await server.asked(session, "hi")
-        writer.transport.abort()
+        async with raw_socket(server.port, f"/v1/sessions/{session}/ws") as socket:
+            socket.writer.transport.pause_reading()  # type: ignore[attr-defined]
+            events = await server.asked(session, "hi")
     assert events[-1]["event"] == "turn_finished"

@@ -95,6 +95,16 @@ async def test_more_turns_than_may_wait_are_refused(tmp_path: Path) -> None:
     assert dropped.json() == {"dropped": 1}
 
 
+async def test_a_turn_that_waits_can_be_dropped_alone(tmp_path: Path) -> None:
+    async with serving(tmp_path, call(EchoKernel.ENDLESS)) as server:
+        served = server.sessions.get(await server.created())
+        going, second, third = (served.ask(lambda session: session.turn("go")) for _ in range(3))
+        await going.began
+        dropped = [served.turns.drop(turn) for turn in (going, second, second)]
+        assert (dropped, await second.began, served.turns.waiting) == ([False, True, False], -1, 1)
+        assert (served.turns.busy, third.began.done()) == (True, False)
+
+
 async def test_an_interrupt_ends_the_run_and_keeps_the_kernel(tmp_path: Path) -> None:
     async with serving(tmp_path, call(EchoKernel.ENDLESS), "again") as server:
         session = await server.created()

@@ -1,6 +1,6 @@
 from terp.effects.analysis import effects_of
 from terp.effects.found import cannot_tell
-from terp.effects.python import TOOL
+from terp.effects.python import SERVERS, TOOL
 from terp.effects.session_names import SessionNames
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
 from terp.log import EventLog
@@ -84,3 +84,13 @@ def test_imports_of_a_cell_that_failed_at_once_are_not_relied_on() -> None:
     kernel = Kernel()
     kernel.ran("import math\n1 / 0", status="error")
     assert kernel.known == {}
+
+
+def test_what_mcp_servers_do_is_not_known() -> None:
+    told = effects_of("python", "mcp.time.now()", {"mcp": SERVERS}).targets("cannot tell")
+    assert told == ("has an MCP server do what `mcp` names (line 1)",)
+
+
+def test_a_library_of_the_name_mcp_is_another_thing() -> None:
+    told = effects_of("python", "import mcp\nmcp.x()", {"mcp": SERVERS}).targets("cannot tell")
+    assert "MCP server" not in " ".join(told)

@@ -20,7 +20,9 @@ CASES = [
     ('for f in *.txt; do wc -l "$f"; done', "reads: *.txt"),
     ('while read -r line; do echo "$line"; done < list.txt', "reads: list.txt"),
     ("diff -u <(sort a) <(sort b)", "reads: <(…), a, b"),
-    ("x=$(wc -l < a.txt); echo $((x + 1)) ${x:-none}", "reads: a.txt"),
+    ("x=$(wc -l < a.txt); echo $((3 + 1)) ${x:-none} ${x:1:2}", "reads: a.txt"),
+    ('read -rp "a[$x]" name; test -v name; [ "$name" = "a[1]" ]; [ $? -eq 0 ]', "computes"),
+    ('declare -A table; local x="$1"; unset -f name', "computes"),
     ("python3 --version; node --version", "computes"),
     ("pip list", "computes"),
     ("tar -tf a.tar", "reads: a.tar"),
@@ -87,6 +89,22 @@ DOUBTS = [
     ("echo 'a", "a ' without its end is not read"),
     ("echo ${x@P}", "`${x@P}` is not read"),
     ("echo $((a[$(rm x)]))", "this arithmetic is not read"),
+    ("x='a[$(rm y)]'; echo $((x))", "arithmetic may run what is in `x`"),
+    ('echo "$(( 1 + $x ))"', "arithmetic may run what is in `x`"),
+    ("echo `echo $((x))`", "arithmetic may run what is in `x`"),
+    ("echo ${x:y}", "`${x:y}` is not read"),
+    ("read 'a[$(rm x)]'", "`read` may run what is in `a[$(rm x)]`"),
+    ("read $x", "`read` may run what is in `$x`"),
+    ("unset 'a[$(rm x)]'", "`unset` may run what is in `a[$(rm x)]`"),
+    ("declare 'a[$(rm x)]=1'", "`declare` may run what is in `a[$(rm x)]=1`"),
+    ("declare -i x='a[$(rm x)]'", "`declare -i` reads its words as code"),
+    ("declare -n x='a[$(rm x)]'", "`declare -n` reads its words as code"),
+    ("local 'a[$(rm x)]'", "`local` may run what is in `a[$(rm x)]`"),
+    ("wait -p 'a[$(rm x)]'", "`wait -p` reads its words as code"),
+    ("test -v 'a[$(rm x)]'", "`test -v` may run what is in `a[$(rm x)]`"),
+    ("[ -v 'a[$(rm x)]' ]", "`[ -v` may run what is in `a[$(rm x)]`"),
+    ("[ $x = 1 ]", "`[` may take `$x` for several words"),
+    ('[ "$x" "$y" ]', "`[` may take `$x` for `-v`"),
     ("arr=(a b)", "`(` is not read"),
     ("PATH=/tmp:$PATH", "sets `PATH`"),
     ("LD_PRELOAD=x ls", "sets `LD_PRELOAD`"),
@@ -118,6 +136,11 @@ DOUBTS = [
 @pytest.mark.parametrize(("code", "told"), CASES)
 def test_every_simple_command_is_told(code: str, told: str) -> None:
     assert said(effects_of("shell", code)) == told
+
+
+def test_arithmetic_in_a_here_document_is_told_too() -> None:
+    told = effects_of("bash", "cat <<EOF\n$((x))\nEOF").targets("cannot tell")
+    assert told == ("arithmetic may run what is in `x` (line 3)",)
 
 
 GIT = [

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from terp.errors import KernelStartFailed, SettingsError
+from terp.errors import KernelStartFailed, NoSandbox, SettingsError
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.kernels.provisioning import Provisioner, provisioner_of
+from terp.sandbox.confinement import Wish
 from tests.core.kernels.running import Listener, interrupted_at, ran
 
 MODULE = """
@@ -110,6 +111,14 @@ async def test_it_starts_kernels_of_kernelspecs_too(tiny: Path, folder: Path, tm
         KernelStartFailed, match=r"did not come up\. .*exit code 0\. Its last words:\nfrom tiny 1"
     ):
         await kernels.get("logo").start()
+    await kernels.aclose()
+
+
+async def test_who_requires_a_sandbox_has_nothing_started_by_it(tiny: Path, folder: Path) -> None:
+    kernels = provisioned(folder, "tiny")
+    kernels.confinement.wish = Wish("auto", required=True)
+    with pytest.raises(NoSandbox, match="started by the kernel provisioner tiny"):
+        await kernels.get("python").start()
     await kernels.aclose()
 
 

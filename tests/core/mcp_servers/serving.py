@@ -17,6 +17,7 @@ from terp.mcp_servers.declared import McpServer
 from terp.mcp_servers.programs import Programs
 from terp.mcp_servers.questions import ServerQuestions
 from terp.mcp_servers.servers import Servers
+from terp.models.scrubbing import Scrubber
 from terp.person import Person
 from terp.questions import Questions
 from terp.testing import ScriptedPerson
@@ -51,7 +52,8 @@ class Room:
         self.log = EventLog(clock=lambda: 0.0)
         self.voice = Voice(self.log, Questions(self.log), person or ScriptedPerson(), drawn)
         environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "GIVEN": "from terp", "API_KEY": "secret"}
-        self.programs = Programs(environ, str(tmp_path), tmp_path / "logs")
+        redacted = Scrubber().redacted
+        self.programs = Programs(environ, str(tmp_path), tmp_path / "logs", redacted)
         self.servers = Servers(servers, self.programs, ServerQuestions(self.voice).elicit)
 
     async def __aenter__(self) -> "Room":

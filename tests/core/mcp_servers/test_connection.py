@@ -118,6 +118,14 @@ async def test_what_a_server_writes_to_stderr_goes_to_its_log(
     assert capfd.readouterr() == ("", "")
 
 
+async def test_no_key_stays_in_what_a_server_wrote_to_stderr(tmp_path: Path) -> None:
+    key = "sk-" + "a1B2" * 8
+    async with Room(tmp_path, bad=script(f"import sys; sys.exit('no account for {key}')")) as room:
+        with pytest.raises(TerpError, match=r"It said last: no account for \[redacted\]"):
+            await room.only.ready()
+    assert (tmp_path / "logs/bad.log").read_text() == "no account for [redacted]\n"
+
+
 async def test_a_new_tool_is_there_once_the_server_has_told_of_it(tmp_path: Path) -> None:
     async with Room(tmp_path, old=program("old")) as room:
         await room.gives("later")

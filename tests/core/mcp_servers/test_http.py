@@ -24,7 +24,7 @@ async def test_a_server_that_refuses_is_told_with_its_status(tmp_path: Path, sta
     async with at_an_address(status=status) as url, Room(tmp_path, web=at(url)) as room:
         with pytest.raises(TerpError) as failed:
             await room.only.ready()
-    assert failed.value.message == f"MCP server web: {url} answered {told}."
+    assert failed.value.message == f"MCP server web: {McpServer(url=url).where} answered {told}."
 
 
 async def test_nobody_at_the_address_is_one_line(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ async def test_nobody_at_the_address_is_one_line(tmp_path: Path) -> None:
         with pytest.raises(TerpError) as failed:
             await room.only.ready()
     assert failed.value.message == (
-        f"MCP server web: {url} cannot be reached: All connection attempts failed."
+        f"MCP server web: {McpServer(url=url).where} cannot be reached: All connection attempts failed."
     )
 
 
@@ -48,7 +48,7 @@ async def test_a_server_that_went_away_is_one_line_and_is_there_again_at_a_later
     assert room.only.state == "down"
     async with room, at_an_address(key=key, port=int(url.rpartition(":")[2].partition("/")[0])):
         assert await room.gives("add", a=2) == 4
-    assert failed.value.message.startswith(f"MCP server web: {url} cannot be reached: ")
+    assert failed.value.message.startswith(f"MCP server web: {McpServer(url=url).where} cannot be reached: ")
 
 
 async def test_a_status_of_before_is_no_reason_for_what_comes_later(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ async def test_a_status_of_before_is_no_reason_for_what_comes_later(tmp_path: Pa
     async with room:
         with pytest.raises(TerpError) as failed:
             await room.gives("add", a=1)
-    assert failed.value.message.startswith(f"MCP server web: {url} cannot be reached: ")
+    assert failed.value.message.startswith(f"MCP server web: {McpServer(url=url).where} cannot be reached: ")
 
 
 async def test_a_key_is_in_no_message(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ async def test_the_question_names_the_folder_of_the_environment(place: Place) ->
 
 async def test_without_consent_nothing_is_installed_and_the_model_is_told(place: Place) -> None:
     heard = await place.events("import demo_mod", letter="n")
-    assert "[demo_mod is not installed: the person did not agree to it.]" in heard.results[0]
+    assert "[demo_mod is not installed: nobody agreed to it.]" in heard.results[0]
     assert not list(place.folder.glob("env/lib/*/site-packages/demo_mod.py"))
 
 
@@ -135,7 +135,7 @@ async def test_a_name_that_a_model_may_have_made_up_is_not_installed_unasked(pla
     heard = await place.events("import definitely_not_a_pkg_zz", auto_install="known")
     (noticed,) = of(Noticed, heard.events)
     assert noticed.text == "definitely_not_a_pkg_zz is not installed, and terp does not know its package."
-    assert noticed.remedy == "/install NAME installs a package."
+    assert noticed.remedy == "/install NAME or --packages NAME installs a package."
 
 
 async def test_a_package_that_is_not_to_be_had_is_tried_once_and_the_reason_told(place: Place) -> None:

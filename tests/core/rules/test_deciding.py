@@ -242,3 +242,14 @@ def test_a_chain_is_allowed_when_all_of_its_parts_are_and_only_then(chain: list[
     code = "".join(part + sign for part, sign in chain[:-1]) + chain[-1][0]
     allowed = rules(allow=("shell: git status", "shell: ls **", "shell: echo *"))
     assert (verdict(allowed, code) == "allow") == all(part in ALLOWED for part, _ in chain)
+
+
+@pytest.mark.parametrize("code", ["read 'a[$(rm x)]'", "test -v 'a[$(rm x)]'", "getopts a 'a[$(rm x)]'"])
+def test_no_rule_allows_words_that_the_shell_reads_twice(code: str) -> None:
+    mine = rules(allow=("shell: read *", "shell: test -v *", "shell: getopts * *"))
+    assert (verdict(mine, code), verdict(mine, "read name")) == ("", "allow")
+
+
+@pytest.mark.parametrize("code", ["x='a[$(rm y)]'; echo $((x))", "read 'a[$(rm x)]'", "declare -n x=y"])
+def test_what_the_shell_reads_twice_does_not_only_compute(code: str) -> None:
+    assert verdict(rules(allow=("effects: none",)), code) == ""

@@ -1,5 +1,7 @@
 import dataclasses
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,12 @@ def test_without_a_sandbox_code_runs_unconfined_and_that_is_said(tmp_path: Path)
     assert (free.now().what, free.warning.split(" (")[0]) == (FREE, "No sandbox works here")
 
 
+def test_root_is_told_of_the_limit_that_does_not_hold(tmp_path: Path) -> None:
+    told = confinement(tmp_path, Wish("workspace", limits=ResourceLimits(processes=9))).warning
+    of_root = "You are root, whose processes max_processes does not limit."
+    assert told == (of_root if os.geteuid() == 0 else "")
+
+
 def test_what_a_person_allows_can_be_written(tmp_path: Path) -> None:
     held = confinement(tmp_path, Wish("workspace"))
     held.allow("/etc")
@@ -91,6 +99,39 @@ def test_what_a_kernel_is_held_to_stays_until_it_starts_anew(tmp_path: Path) -> 
 def test_another_wish_may_hold_kernels_to_the_same(tmp_path: Path, wish: Wish, *, differs: bool) -> None:
     held = confinement(tmp_path, Wish())
     assert (held.differs(held.wishing(wish)), held.wish) == (differs, Wish())
+
+
+def test_a_directory_that_has_become_a_link_runs_no_code(tmp_path: Path) -> None:
+    (tmp_path / "proj").mkdir()
+    held = Confinement(Wish("workspace"), str(tmp_path / "proj"), {"HOME": str(tmp_path)}, tiers=holding)
+    (tmp_path / "proj").rename(tmp_path / "gone")
+    (tmp_path / "proj").symlink_to(tmp_path)
+    with pytest.raises(NoSandbox, match="has become a link"):
+        held.now()
+
+
+def test_another_directory_may_be_named_by_a_link(tmp_path: Path) -> None:
+    (tmp_path / "proj").mkdir()
+    (tmp_path / "link").symlink_to("proj")
+    elsewhere = confinement(tmp_path, Wish("workspace")).elsewhere(str(tmp_path / "link"))
+    assert elsewhere.now().policy.cwd == str(tmp_path / "proj")
+
+
+@pytest.mark.parametrize(
+    ("wish", "refused"),
+    [
+        (Wish("strict"), True),
+        (Wish("docker"), True),
+        (Wish("auto", required=True), True),
+        (Wish("workspace"), False),
+        (Wish("auto"), False),
+    ],
+)
+def test_who_requires_a_sandbox_gets_no_kernel_of_somebody_else(
+    tmp_path: Path, wish: Wish, *, refused: bool
+) -> None:
+    with pytest.raises(NoSandbox, match="around a gateway") if refused else nullcontext():
+        confinement(tmp_path, wish).check_elsewhere("a gateway")
 
 
 def test_what_is_not_there_cannot_be_allowed(tmp_path: Path) -> None:

@@ -44,3 +44,54 @@ def test_what_is_allowed_is_no_longer_hidden(tmp_path: Path) -> None:
     there = str(tmp_path / ".ssh")
     opened = policy(tmp_path, tmp_path / "proj", allowed=Allowed((there,)))
     assert (there in opened.hidden, there in opened.writable) == (False, True)
+
+
+def test_who_allows_a_folder_does_not_allow_the_secrets_in_it(tmp_path: Path) -> None:
+    opened = policy(tmp_path, tmp_path / "proj", allowed=Allowed((str(tmp_path),)))
+    assert (str(tmp_path) in opened.writable, str(tmp_path / ".ssh") in opened.hidden) == (True, True)
+
+
+def test_what_was_allowed_and_is_a_link_by_now_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "data").symlink_to(tmp_path / ".ssh")
+    opened = policy(tmp_path, tmp_path / "proj", allowed=Allowed((str(tmp_path / "data"),)))
+    assert (opened.writable, str(tmp_path / ".ssh") in opened.hidden) == ((str(tmp_path / "proj"),), True)
+
+
+@pytest.mark.parametrize("target", [".ssh/id_rsa", "elsewhere"])
+def test_a_protected_name_that_is_a_link_out_protects_nothing(tmp_path: Path, target: str) -> None:
+    proj = tmp_path / "proj"
+    proj.mkdir()
+    (proj / ".vscode").symlink_to(tmp_path / target)
+    assert str(tmp_path / target) not in policy(tmp_path, proj).read_only
+
+
+def test_in_home_a_link_to_a_secret_does_not_show_it(tmp_path: Path) -> None:
+    (tmp_path / ".vscode").symlink_to(tmp_path / ".ssh")
+    assert str(tmp_path / ".ssh") not in policy(tmp_path, tmp_path).read_only
+
+
+def test_a_protected_name_that_is_a_link_within_protects_what_it_leads_to(tmp_path: Path) -> None:
+    proj = tmp_path / "proj"
+    (proj / "editor").mkdir(parents=True)
+    (proj / ".vscode").symlink_to("editor")
+    assert str(proj / "editor") in policy(tmp_path, proj).read_only
+
+
+def test_what_pythons_are_run_from_stays_as_it_is(tmp_path: Path) -> None:
+    environment = tmp_path / "proj" / ".venv"
+    environment.mkdir(parents=True)
+    assert str(environment) in policy(tmp_path, tmp_path / "proj", readable=[environment]).read_only
+
+
+@pytest.mark.parametrize("prefix", ["proj", "."])
+def test_who_works_in_an_environment_can_write_there(tmp_path: Path, prefix: str) -> None:
+    held = policy(tmp_path, tmp_path / "proj", readable=[tmp_path / prefix])
+    assert str(tmp_path / prefix) not in held.read_only
+
+
+def test_who_works_in_a_folder_of_terps_own_has_not_its_keys(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.mkdir()
+    (config / "keys.json").touch()
+    held = policy(tmp_path, config)
+    assert (str(config) in held.hidden, str(config / "keys.json") in held.hidden) == (False, True)

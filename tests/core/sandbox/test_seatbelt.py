@@ -27,3 +27,8 @@ def test_a_closed_network_leaves_the_sockets_of_the_kernel(tmp_path: Path) -> No
 
 def test_a_quote_in_a_path_stays_within_its_text(tmp_path: Path) -> None:
     assert '(subpath "/a\\"b")' in profile_text(Policy("/p", ('/a"b',)), tmp_path)
+
+
+def test_the_temporary_files_of_the_session_can_be_written(tmp_path: Path) -> None:
+    policy = Policy("/p", ("/p",), temporary="/t/tmp")
+    assert '(allow file-write* (subpath "/t/tmp"))' in profile_text(policy, tmp_path)

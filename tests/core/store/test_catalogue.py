@@ -135,6 +135,20 @@ def test_a_session_that_is_being_removed_cannot_be_opened(tmp_path: Path, how: s
     assert not folder.exists()
 
 
+@pytest.mark.parametrize("how", ["remove", "prune"])
+def test_the_working_directory_that_was_made_for_a_session_goes_with_it(tmp_path: Path, how: str) -> None:
+    folder, work = make(tmp_path / "sessions", A, "hi"), tmp_path / "work"
+    (work / A).mkdir(parents=True)
+    (work / A / "big").write_bytes(bytes(5_000))
+    (work / B).mkdir()
+    catalogue = Catalogue(tmp_path / "sessions", work)
+    if how == "remove":
+        catalogue.remove(folder)
+    else:
+        assert catalogue.prune(4_999).freed > 5_000
+    assert [path.name for path in work.iterdir()] == [B]
+
+
 def test_a_folder_that_has_just_been_made_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / A).mkdir()
     catalogue, made = Catalogue(tmp_path), (tmp_path / A).stat().st_mtime

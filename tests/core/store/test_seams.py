@@ -76,6 +76,21 @@ def test_what_the_model_writes_is_held_back_until_it_does_something_else() -> No
     ]
 
 
+def test_a_long_private_key_is_found_however_it_comes() -> None:
+    lines = [f"{number:064}\n" for number in range(200)]
+    events = ["-----BEGIN RSA PRIVATE KEY-----\n", *lines, "-----END RSA PRIVATE KEY-----\n", "after\n"]
+    told = written(*map(said, events), END)
+    whole = "".join(
+        one.output.text for one in told if isinstance(one, Printed) and isinstance(one.output, Text)
+    )
+    assert Scrubber().redacted(whole) == "[redacted]\nafter\n"
+
+
+def test_what_only_begins_as_a_key_is_not_held_back_for_ever() -> None:
+    events = [said("-----BEGIN RSA PRIVATE KEY-----\n"), *[said("x " * 1000)] * 12]
+    assert [bool(one.output.text) for one in written(*events)][-2:] == [True, True]  # type: ignore[union-attr]
+
+
 def test_what_comes_after_a_run_is_read_in_one_too() -> None:
     late = [LateOutput("c1", Text("stdout", text)) for text in ("p4ss", "w0rd of the database\n")]
     assert written(*late) == [

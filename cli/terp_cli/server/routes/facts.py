@@ -27,6 +27,16 @@ def router(sessions: Sessions) -> APIRouter:
         """The server answers, whatever its sessions do."""
         return forms.Alive(version=__version__, sessions=len(sessions.open))
 
+    @routes.get("/v1/profiles", responses=documented())
+    async def profiles() -> forms.ProfileList:
+        """The profiles that a session can be made with, and the model of the server."""
+        offer = await sessions.offer()
+        rows = [
+            forms.ProfileRow(name=one.name, description=one.description, model=one.model)
+            for one in offer.profiles
+        ]
+        return forms.ProfileList(model=offer.model, profiles=rows, asks=offer.asks)
+
     @routes.get("/v1/schema/events", response_model=forms.Schema, responses=documented())
     async def events() -> Response:
         """The JSON Schema of events."""

@@ -25,6 +25,10 @@ def emit(names: dict[str, Any], name: str, form: str) -> None:
         answer = {"bytes": _encoded(name, _bytes(names, name, form))}
     except CannotEmit as error:
         answer = {"error": str(error)}
+    except ImportError:
+        # What pandas says then is a page about installing packages.
+        needed = _NEEDED.get(form, "a package that is not installed")
+        answer = {"error": f"'{name}' cannot be written as {form or 'bytes'} without {needed}."}
     except Exception as error:  # noqa: BLE001 - whatever the person's own objects raise
         answer = {
             "error": f"'{name}' cannot be written as {form or 'bytes'}: {type(error).__name__}: {error}"
@@ -126,7 +130,29 @@ def _png(value: Any) -> bytes | None:
 def _md(value: Any) -> str:
     if hasattr(value, "_repr_markdown_") and (text := value._repr_markdown_()):
         return str(text) + "\n"
-    return str(value.to_markdown()) + "\n" if hasattr(value, "to_markdown") else str(value)
+    if hasattr(value, "to_frame") and not hasattr(value, "columns"):
+        value = value.to_frame()
+    if not (hasattr(value, "itertuples") and hasattr(value, "columns")):
+        return str(value.to_markdown()) + "\n" if hasattr(value, "to_markdown") else str(value)
+    return _md_table(value)
+
+
+def _md_table(frame: Any) -> str:
+    """A data frame as a table of Markdown; the one of pandas wants a package of its own."""
+    index = _has_own_index(frame)
+    names = [*(["" if name is None else name for name in frame.index.names] if index else []), *frame.columns]
+    rows = [_flat(row, index=index) for row in frame.itertuples(index=index, name=None)]
+    lines = [names, ["---"] * len(names), *rows]
+    return "".join(f"| {' | '.join(map(_md_cell, line))} |\n" for line in lines)
+
+
+def _flat(row: tuple[Any, ...], *, index: bool) -> tuple[Any, ...]:
+    return (*row[0], *row[1:]) if index and row and isinstance(row[0], tuple) else row
+
+
+def _md_cell(value: Any) -> str:
+    text = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return " ".join(text.replace("|", "\\|").split())
 
 
 def _txt(value: Any) -> bytes | str:
@@ -137,6 +163,7 @@ def _has_own_index(value: Any) -> bool:
     return type(getattr(value, "index", None)).__name__ != "RangeIndex"
 
 
+_NEEDED = {"parquet": "pyarrow: --packages pyarrow brings it"}
 _WRITERS: dict[str, Callable[[Any], Any]] = {
     "csv": _csv,
     "json": _json,

@@ -14,13 +14,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _MASK, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 # Where the number, the architecture and the lower half of an argument stand in seccomp_data.
 _NUMBER, _ARCHITECTURE, _ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32 = 0x40000000
-_AF_UNIX, _AF_NETLINK = 1, 16
+_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
+# Sockets of files, and those that tell of the interfaces: without them ZeroMQ aborts.
+_INSIDE = (_AF_UNIX, _AF_NETLINK)
+# No namespace closes others, as those between a virtual machine and its host.
+_NAMESPACED = (*_INSIDE, _AF_INET, _AF_INET6)
 _NEW_USER_NAMESPACE = 0x10000000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
@@ -55,7 +59,9 @@ _REFUSED = {
     "reboot": (169, 142),
 }
 _CLONE, _CLONE3, _IOCTL = (56, 220), (435, 435), (16, 29)
-_SOCKET, _CONNECT = (41, 198), (42, 203)
+_SOCKET, _CONNECT, _SOCKETPAIR = (41, 198), (42, 203), (53, 199)
+# Of the types of sockets the bits in which datagrams are alone; to files a raw socket is one of datagrams.
+_TYPE_BITS, _DATAGRAM = 0b1110, 0b0010
 
 Instruction = tuple[int, int, int, int]
 
@@ -98,17 +104,32 @@ def _program(machine: str, *, network: bool) -> "Iterator[Instruction]":
         # No process of ours is to be talked to past the rules for files.
         yield _EQUAL, 0, 1, _CONNECT[column]
         yield _fail(errno.EACCES)
-        yield from _argument(_SOCKET[column], 0, *_sockets_inside())
+        # A datagram is sent to any address without that.
+        for numbers in (_SOCKET, _SOCKETPAIR):
+            yield from _datagrams_between_files(numbers[column])
+    yield from _argument(_SOCKET[column], 0, *_sockets(_NAMESPACED if network else _INSIDE))
     yield from _argument(_CLONE[column], 0, (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _fail(errno.EPERM))
     for request in (_TIOCSTI, _TIOCLINUX):
         yield from _argument(_IOCTL[column], 1, (_EQUAL, 0, 1, request), _fail(errno.EPERM))
     yield _RETURN, 0, 0, _ALLOW
 
 
-def _sockets_inside() -> "Iterator[Instruction]":
-    """Sockets of files, and those that tell of the interfaces: without them ZeroMQ aborts."""
-    yield _EQUAL, 2, 0, _AF_UNIX
-    yield _EQUAL, 1, 0, _AF_NETLINK
+def _datagrams_between_files(number: int) -> "Iterator[Instruction]":
+    """Refuse a socket of files for datagrams to one call that makes sockets."""
+    yield _EQUAL, 0, 7, number
+    yield _LOAD, 0, 0, _ARGUMENT
+    yield _EQUAL, 0, 4, _AF_UNIX
+    yield _LOAD, 0, 0, _ARGUMENT + _ARGUMENT_BYTES
+    yield _MASK, 0, 0, _TYPE_BITS
+    yield _EQUAL, 0, 1, _DATAGRAM
+    yield _fail(errno.EACCES)
+    yield _LOAD, 0, 0, _NUMBER
+
+
+def _sockets(families: "tuple[int, ...]") -> "Iterator[Instruction]":
+    """Refuse sockets of other families."""
+    for at, family in enumerate(families):
+        yield _EQUAL, len(families) - at, 0, family
     yield _fail(errno.ENETUNREACH)
 
 

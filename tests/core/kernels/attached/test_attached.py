@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from terp.errors import KernelError, KernelStartFailed
+from terp.errors import KernelError, KernelStartFailed, NoSandbox
 from terp.kernels.attached.finding import find_attachment
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.outputs import BackCall, InputRequest, RunEnded, RunItem, StoppedAt, Text, VariableChange
+from terp.sandbox.confinement import Wish
 from tests.core.kernels.attached.foreign import ForeignKernel
 from tests.core.kernels.running import PATIENCE_S, Listener, interrupted_at, ran, ran_with
 
@@ -67,6 +68,20 @@ async def test_leaving_leaves_it_running_and_without_a_trace(
     await kernels.aclose()
     assert await theirs(foreign, TRACES) == before
     assert await theirs(foreign, "print(kept)") == "here\n"
+
+
+async def test_who_requires_a_sandbox_runs_nothing_in_it(kernels: LocalKernels, kernel: Kernel) -> None:
+    kernels.confinement.wish = Wish("strict")
+    with pytest.raises(NoSandbox, match="around somebody else's kernel"):
+        await kernel.start()
+
+
+async def test_a_kernel_of_somebody_else_does_not_rest(kernels: LocalKernels, kernel: Kernel) -> None:
+    await ran(kernel, "kept = 5")
+    await ran(kernels.get("shell"), "true")
+    assert (await kernels.rest(), await kernels.rest()) == (("shell",), ())
+    assert kernels.get("python") is kernel
+    assert (await ran(kernel, "print(kept)")).stdout == "5\n"
 
 
 async def test_nothing_of_terp_is_among_the_outputs_of_others(kernel: Kernel, foreign: ForeignKernel) -> None:

@@ -1,0 +1,118 @@
+"""The server of an interpreter: an application to which its program can add routes, and how it is run."""
+
+import asyncio
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from socket import socket
+
+from terp.errors import SettingsError
+from terp_cli.compat.late import LateNames
+from terp_cli.server.application import application
+from terp_cli.server.compat.compat import Compat
+from terp_cli.server.compat.stateful import stateful_of
+from terp_cli.server.limits import ServerLimits
+from terp_cli.server.openai import routes as openai
+from terp_cli.server.serving import Server as Serving
+from terp_cli.server.serving import listening
+from terp_cli.server.sessions import Sessions
+from terp_cli.server.token import Token
+
+_PAUSE_S = 1.0
+
+
+class Server:
+    """`app` is the FastAPI application. `host` and `port` can be set until it runs."""
+
+    def __init__(
+        self, compat: Compat, sessions: Sessions, names: LateNames, token: Token, limits: ServerLimits
+    ) -> None:
+        self.app = application(sessions, token, names, limits, compat=compat)
+        self.app.include_router(openai.router(sessions, stateful=stateful_of(compat)))
+        self._compat = compat
+        self._sessions = sessions
+        self._names = names
+        self._token = token
+        self._limits = limits
+        self._running: Serving | None = None
+        self.listens = threading.Event()
+        """Set while `run` takes connections, for programs that call it in a thread."""
+
+    @property
+    def host(self) -> str:
+        """The address on which it listens. What others can reach needs a key."""
+        return self._names.host
+
+    @host.setter
+    def host(self, host: str) -> None:
+        self._names.host = host
+
+    @property
+    def port(self) -> int:
+        """The port; 0 takes a free one, which stands here while it runs."""
+        return self._names.port
+
+    @port.setter
+    def port(self, port: int) -> None:
+        self._names.port = port
+
+    @property
+    def authenticate(self) -> Callable[[str], bool]:
+        """Whether a key is right; can be replaced."""
+        return self._compat.entrance.authenticate
+
+    @authenticate.setter
+    def authenticate(self, decide: Callable[[str], bool]) -> None:
+        self._compat.entrance.authenticate = decide
+
+    def run(self, host: str | None = None, port: int | None = None, retries: int = 5) -> None:
+        """Serve until a signal, or `stop`, ends it. A port that is taken is tried so many times.
+
+        Raises:
+            SettingsError: it cannot listen there.
+        """
+        self.host, self.port = host or self.host, self.port if port is None else port
+        for left in reversed(range(max(1, retries))):
+            try:
+                with listening(self.host, self.port, remote=True) as taken:
+                    asyncio.run(self._serve(taken))
+                return
+            except SettingsError:
+                if not left:
+                    raise
+                time.sleep(_PAUSE_S)
+
+    def stop(self) -> None:
+        """Let `run` return; also from another thread."""
+        if self._running is not None:
+            self._running.should_exit = True
+
+    async def aclose(self) -> None:
+        """Save and close the session, where it was used without `run`."""
+        await self._sessions.aclose()
+
+    async def _serve(self, taken: socket) -> None:
+        self.port = int(taken.getsockname()[1])
+        self._say_where()
+        self.listens.set()
+        self._running = Serving(self.app, self._limits)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # In another thread than the main one signals are left to that.
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self.stop)
+        try:
+            await self._running.serve(sockets=[taken])
+        finally:
+            self.listens.clear()
+            await self.aclose()
+
+    def _say_where(self) -> None:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        sys.stdout.write(f"Server will run at http://{host}:{self.port}\n")
+        if not (self._names.alone or self._compat.entrance.has_key):
+            sys.stdout.write(f"Other machines can reach it. The key is {self._token.reveal()}\n")
+        sys.stdout.flush()

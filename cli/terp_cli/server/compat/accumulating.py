@@ -1,0 +1,96 @@
+"""From frames to messages: what arrives in pieces is put together."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+Frame = Mapping[str, Any]
+Message = dict[str, Any]
+
+NOTHING_BEGUN = "You must send a 'start: True' chunk first to create this message."
+_OF_FRAMES = ("start", "end", "id")
+
+
+class Misplaced(Exception):
+    """A frame that fits nowhere; the text says why."""
+
+
+def accumulate(messages: list[Message], chunk: Frame | str | bytes) -> None:
+    """Add a frame to the messages: a new one, or more of the last.
+
+    What has the type and the format of the last message continues it, whatever role it names. A message
+    that was begun without a type takes that of its first content. Text is JSON.
+
+    Raises:
+        Misplaced: content came before anything was begun, or what came is no frame.
+    """
+    if isinstance(chunk, bytes):
+        _add_bytes(messages, chunk)
+        return
+    frame = read_frame(chunk)
+    if frame.get("format") == "active_line":
+        return
+    if "start" in frame:
+        messages.append({**_kept(frame), "content": frame.get("content", "")})
+    elif "content" in frame:
+        _add(messages, frame)
+
+
+def begins_message(messages: list[Message], frame: Frame) -> bool:
+    """Whether the content of a frame would be a message of its own, though nothing said that one begins."""
+    return "start" not in frame and "content" in frame and not (messages and _continues(messages[-1], frame))
+
+
+def read_frame(chunk: Frame | str) -> Frame:
+    """A frame, or the JSON of one.
+
+    Raises:
+        Misplaced: it is none.
+    """
+    if isinstance(chunk, str):
+        try:
+            chunk = json.loads(chunk)
+        except (ValueError, RecursionError) as error:
+            raise Misplaced(f"That is no JSON: {error}") from None
+    if not isinstance(chunk, Mapping):
+        raise Misplaced(f"A frame is a JSON object, not a {type(chunk).__name__}.")
+    return chunk
+
+
+def _add(messages: list[Message], frame: Frame) -> None:
+    if not messages:
+        raise Misplaced(NOTHING_BEGUN)
+    last, content = messages[-1], frame["content"]
+    if not _continues(last, frame):
+        messages.append({"role": last.get("role", "user"), **_kept(frame), "content": content})
+    elif last["content"] in ("", b""):
+        kept = _kept(frame)
+        kept.pop("role", None)
+        last.update(kept, content=content)
+    elif isinstance(last["content"], str) and isinstance(content, str):
+        last["content"] += content
+    else:
+        messages.append({**last, "content": content})
+
+
+def _continues(last: Message, frame: Frame) -> bool:
+    if "type" not in last:
+        return True
+    # A message that has begun takes the format of its first content.
+    same_format = last.get("format") == frame.get("format") or ("format" not in last and not last["content"])
+    return bool(last["type"] == frame.get("type", last["type"]) and same_format)
+
+
+def _add_bytes(messages: list[Message], chunk: bytes) -> None:
+    if not messages:
+        raise Misplaced(NOTHING_BEGUN)
+    last = messages[-1]
+    if last["content"] == "":
+        last["content"] = b""
+    if not isinstance(last["content"], bytes):
+        raise Misplaced("Bytes came into a message of text.")
+    last["content"] += chunk
+
+
+def _kept(frame: Frame) -> Message:
+    return {name: value for name, value in frame.items() if name not in (*_OF_FRAMES, "content")}

@@ -1,0 +1,250 @@
+"""The conversation that all clients of the protocol share: what they send, and what comes of it."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from terp.messages import Attachment
+from terp.person import Decline, Run
+from terp.session import Session
+from terp_cli.server.compat.accumulating import (
+    NOTHING_BEGUN,
+    Frame,
+    Message,
+    Misplaced,
+    accumulate,
+    begins_message,
+    read_frame,
+)
+from terp_cli.server.compat.feed import Feed
+from terp_cli.server.compat.frames import COMPLETE
+from terp_cli.server.compat.injected import turn_with
+from terp_cli.server.compat.keeping import with_files
+from terp_cli.server.compat.listening import Listening
+from terp_cli.server.compat.opening import SharedSession
+from terp_cli.server.compat.past import asked_in, conversation_of, text_of
+from terp_cli.server.failures import Refused
+from terp_cli.server.turns import Asking, Turn
+
+_RUN_THIS = "Run this code."
+_NOTHING_TO_RUN = "There is no code to run."
+_NOT_SHOWN = "The code that waits was not shown here yet."
+
+
+class Conversation:
+    """Takes what clients send, one after the other, and gives `feed` what is told them.
+
+    `messages` are those of the protocol, as clients load and read them.
+    """
+
+    def __init__(self, shared: SharedSession, feed: Feed) -> None:
+        self.messages: list[Message] = []
+        self.feed = feed
+        self.shared = shared
+        shared.tell(self._show, self._began)
+        self._said = self._seen = self._shown_at = 0
+        self._is_own = False
+        self._turn: Turn | None = None
+        self._taking = asyncio.Lock()
+
+    @property
+    def answering(self) -> bool:
+        """Whether a `complete` is to come."""
+        listening = self.shared.listening
+        return listening is not None and listening.frames.answering
+
+    async def take(self, chunk: Frame | str | bytes, *, seen: int | None = None) -> None:
+        """Do what a frame asks for, once it is there as a whole.
+
+        Of `feed` its sender was sent so many frames: a `go` is to what is among them.
+
+        Raises:
+            Misplaced, Refused, TerpError: it cannot be done.
+        """
+        async with self._taking:
+            self._seen = self.feed.last if seen is None else seen
+            frame = chunk if isinstance(chunk, bytes) else read_frame(chunk)
+            if isinstance(frame, bytes):
+                accumulate(self.messages, frame)
+                return
+            if "start" in frame and self.answering:
+                await self._end_turn()
+            alone = begins_message(self.messages, frame)
+            accumulate(self.messages, frame)
+            if "end" in frame or (alone and self.messages[-1].get("type") == "command"):
+                await self._act()
+
+    async def load(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Go on with other messages; what was said, and code that waits, is forgotten."""
+        async with self._taking:
+            await self._end_turn()
+            self.replace(messages)
+
+    def replace(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """The same, while nothing goes on."""
+        served = self.shared.served
+        if served is not None:
+            served.session.history = ()
+        self.messages[:] = [{"role": "user", "content": "", **message} for message in messages]
+        self._said = 0
+
+    async def respond(self, *, run_code: bool | None) -> None:
+        """Answer the messages, or with `run_code` run the code that waits; return at the end of that.
+
+        Without it, where that is said, no code of the answer runs.
+
+        Raises:
+            Misplaced, Refused, TerpError: it cannot be done.
+        """
+        self.shared.asks = run_code is False
+        try:
+            async with self._taking:
+                self._seen = self.feed.last
+                await (self._go() if run_code else self._respond())
+            while self.answering:
+                await self.feed.changed()
+        finally:
+            self.shared.asks = False
+
+    async def end(self) -> None:
+        """End what goes on, or waits, without a word."""
+        async with self._taking:
+            await self._end_turn()
+
+    async def _act(self) -> None:
+        if not self.messages:
+            raise Misplaced(NOTHING_BEGUN)
+        if self.messages[-1].get("type") == "command":
+            await self._command(text_of(self.messages.pop()).strip())
+        else:
+            await self._respond()
+
+    async def _command(self, word: str) -> None:
+        match word:
+            case "go":
+                await self._go()
+            case "stop":
+                await self._stop()
+            case _:
+                raise Misplaced(f"There is no command {word[:40]!r}; there are go and stop.")
+
+    async def _stop(self) -> None:
+        await self._end_turn()
+        self.feed.add([COMPLETE])
+
+    async def _go(self) -> None:
+        """Let the code run that was shown last, as it was shown."""
+        person, listening = self.shared.person, self.shared.listening
+        if person is not None and listening is not None and person.proposed is not None:
+            if self._seen < self._shown_at:
+                raise Misplaced(_NOT_SHOWN)
+            proposed = person.proposed
+            listening.served.questions.decide(proposed.call_id, proposed.digest, Run(proposed.code, "client"))
+            listening.frames.answering = self._is_own = True
+            return
+        last = self.messages[-1] if self.messages else {}
+        if self.answering or last.get("type") != "code" or last.get("role") == "computer":
+            raise Misplaced(_NOTHING_TO_RUN)
+        await self._run_own(last)
+
+    async def _run_own(self, message: Message) -> None:
+        """Run code that a client has sent, before the model is asked."""
+        language, code = str(message.get("format") or "python"), text_of(message)
+        listening = await self._opened()
+        prompt, attachments = await self._before(listening, self.messages[self._said : -1])
+        self._expect(listening, code)
+        asked = partial(turn_with, prompt=prompt or _RUN_THIS, attachments=attachments)
+        await self._ask(listening, partial(asked, language=language, code=code))
+
+    async def _respond(self) -> None:
+        """Have what was sent since the last answer answered."""
+        await self._end_turn()
+        listening = await self._opened()
+        new = self.messages[self._said :]
+        if not new:
+            raise Misplaced("Nothing was asked.")
+        if new[-1].get("role") == "assistant" and new[-1].get("type") == "code":
+            # It waits for a `go`, unless nobody wants to be asked.
+            await (self._go() if self.shared.unasked else self._stop())
+            return
+        prompt, attachments = await self._before(listening, new)
+        self._expect(listening, "")
+        await self._ask(listening, partial(Session.turn, prompt=prompt, attachments=attachments))
+
+    async def _opened(self) -> Listening:
+        """The session; one that knows nothing is told all."""
+        listening = await self.shared.opened()
+        if not listening.served.session.history:
+            self._said = 0
+        return listening
+
+    async def _before(
+        self, listening: Listening, new: Sequence[Message]
+    ) -> tuple[str, tuple[Attachment, ...]]:
+        """What new messages ask at their end; what comes before that becomes part of what was said."""
+        at = len(new)
+        while at and new[at - 1].get("role") not in ("assistant", "computer"):
+            at -= 1
+        if at:
+            session = listening.served.session
+            session.history = (*session.history, *conversation_of(new[:at]))
+        return asked_in(await with_files(new[at:], listening.served.files))
+
+    async def _ask(self, listening: Listening, asking: Asking) -> None:
+        await self.shared.adapt(listening)
+        self._said = len(self.messages)
+        self.feed.begin()
+        self._turn = listening.served.ask(asking)
+        listening.frames.answering = self._is_own = True
+
+    def _expect(self, listening: Listening, code: str) -> None:
+        """Have this code run when it is proposed, as a client has shown it and said `go`."""
+        assert self.shared.person is not None
+        self.shared.person.expected = listening.frames.shown_already = code
+
+    async def _end_turn(self) -> None:
+        """End what goes on, or waits, without a word; what was begun to be sent is closed."""
+        listening, person = self.shared.listening, self.shared.person
+        if listening is None or person is None:
+            return
+        listening.catch_up()
+        if not (listening.frames.answering or person.proposed):
+            return
+        listening.frames.hushed = True
+        if not self._decline(listening):
+            await listening.served.stop()
+        if self._turn is not None:
+            await asyncio.wait({self._turn.ended})
+        await listening.served.session.idle()
+        listening.catch_up()
+        listening.frames.hushed = listening.frames.answering = False
+        self.feed.wake()
+
+    def _decline(self, listening: Listening) -> bool:
+        """Whether code waited, which is not going to run now."""
+        proposed = self.shared.person.proposed if self.shared.person else None
+        if proposed is None:
+            return False
+        try:
+            listening.served.questions.decide(proposed.call_id, proposed.digest, Decline("", stop=True))
+        except Refused:
+            # Somebody else has answered meanwhile.
+            return False
+        return True
+
+    def _show(self, frames: Sequence[Frame]) -> None:
+        for frame in frames:
+            if frame["role"] != "server":
+                accumulate(self.messages, frame)
+        self._said = len(self.messages)
+        self.feed.add(frames, keep=self._is_own)
+        if COMPLETE in frames:
+            self._shown_at = self.feed.last - 1
+
+    def _began(self, asked: str) -> None:
+        """A turn has begun; one that no client of the protocol asked for is told of in the messages."""
+        if not (self._is_own and self.answering):
+            self._is_own = False
+            self.messages.append({"role": "user", "type": "message", "content": asked})
+            self._said = len(self.messages)

@@ -1,0 +1,95 @@
+"""Who may call what the protocol has: its own key, or the token of the server."""
+
+import hmac
+from collections.abc import Callable, Collection
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from terp_cli.server.access import values
+from terp_cli.server.compat.variables import Variables
+from terp_cli.server.token import Token
+
+_NATIVE = ("/v1", "/metrics", "/openapi.json")
+_REFUSED = b'{"detail":"Authentication failed"}'
+
+
+class Entrance:
+    """Decides about the routes that are not of the native interface.
+
+    Without a key any value passes, and none as well; but only where this machine is `alone`, so that nobody
+    else can call. Elsewhere the server's token is then the key. The token passes in any case.
+    `authenticate` can be replaced by what decides about keys otherwise.
+    """
+
+    def __init__(self, variables: Variables, token: Token, alone: Callable[[], bool]) -> None:
+        self.authenticate: Callable[[str], bool] = self._is_key
+        self._variables = variables
+        self._token = token
+        self._alone = alone
+
+    def owns(self, scope: Scope) -> bool:
+        """Whether a request is for a route of the protocol."""
+        path = scope["path"]
+        return not any(path == native or path.startswith(f"{native}/") for native in _NATIVE)
+
+    @property
+    def has_key(self) -> bool:
+        """Whether there is a key besides the token."""
+        return bool(self._variables.key)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a WebSocket must begin with a key, whatever that is."""
+        said = self._variables.says_auth
+        if not self._alone():
+            return True
+        return self.has_key if said is None else said
+
+    def admits(self, shown: str) -> bool:
+        """Whether this is the key."""
+        return self._token.matches(shown.encode("utf-8", "surrogatepass")) or self.authenticate(shown)
+
+    def admits_request(self, scope: Scope) -> bool:
+        """Whether a request shows the key in one of its headers; none is needed to ask whether it lives."""
+        if scope["path"] == "/heartbeat":
+            return True
+        return any(self.admits(key) for key in _shown(scope) or [""])
+
+    def _is_key(self, shown: str) -> bool:
+        key = self._variables.key
+        if not key:
+            return self._alone()
+        return hmac.compare_digest(*(one.encode("utf-8", "surrogatepass") for one in (shown, key)))
+
+
+class KeyNeeded:
+    """ASGI middleware that answers requests without the key. WebSockets show it in their first frame.
+
+    `public` are the paths of pages that hold nothing of a session.
+    """
+
+    def __init__(self, app: ASGIApp, *, entrance: Entrance, public: Collection[str] = ()) -> None:
+        self._app = app
+        self._entrance = entrance
+        self._public = frozenset(public)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what may pass."""
+        if scope["type"] != "http" or self._may_pass(scope):
+            await self._app(scope, receive, send)
+            return
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(_REFUSED))]
+        await send({"type": "http.response.start", "status": 403, "headers": headers})
+        await send({"type": "http.response.body", "body": _REFUSED})
+
+    def _may_pass(self, scope: Scope) -> bool:
+        if not self._entrance.owns(scope):
+            return True
+        is_page = scope["path"] in self._public and scope["method"] in ("GET", "HEAD")
+        return is_page or self._entrance.admits_request(scope)
+
+
+def _shown(scope: Scope) -> list[str]:
+    """The keys that a request shows, in the protocol's header or as clients of OpenAI do."""
+    bearers = (value.partition(" ") for value in values(scope, b"authorization"))
+    return [*values(scope, b"x-api-key"), *(key for scheme, _, key in bearers if scheme.lower() == "bearer")]

@@ -1,0 +1,135 @@
+"""The frames of a conversation in order, for any number of clients; none is lost to one that drops."""
+
+import asyncio
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from terp_cli.server.compat.accumulating import Frame
+
+# Letters that are not taken for one another.
+_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_LENGTH = 22
+
+
+class Reader:
+    """Where one client is. It goes on with `took`, and only then gets the next frame."""
+
+    def __init__(self, feed: "Feed", at: int) -> None:
+        self.at = at
+        self._feed = feed
+
+    async def next(self) -> Frame:
+        """The frame that the client has not taken yet; waits for one."""
+        while (frame := self._feed.frame(self.at)) is None:
+            await self._feed.changed()
+        return frame
+
+    def took(self) -> None:
+        """The client has this frame."""
+        self.at += 1
+        self._feed.forget()
+
+
+class Feed:
+    """Frames, each with a name of its own where clients `acknowledge`.
+
+    Who joins gets what comes from then on; but what a client that left had not taken waits for those that
+    come next. Frames that came while nobody was there wait as well.
+    """
+
+    def __init__(self, *, acknowledged: bool) -> None:
+        self.acknowledged = acknowledged
+        self._frames: list[Frame] = []
+        self._first = 0
+        self._readers: list[Reader] = []
+        self._left: list[int] = []
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @property
+    def last(self) -> int:
+        """How many frames there ever were."""
+        return self._first + len(self._frames)
+
+    @property
+    def readers(self) -> int:
+        """How many read now."""
+        return len(self._readers)
+
+    def add(self, frames: Iterable[Frame], *, keep: bool = True) -> None:
+        """More frames; without `keep` only for those that are there."""
+        if not (keep or self._readers):
+            return
+        if not (self._readers or self._left):
+            self._left.append(self.last)
+        for frame in frames:
+            self._frames.append({**frame, "id": _new_id()} if self.acknowledged else frame)
+        self.wake()
+
+    def wake(self) -> None:
+        """Let everyone who waits look again."""
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    def begin(self) -> None:
+        """Another answer begins: those who left an earlier one to others do not come back for it."""
+        if self._readers:
+            self._left.clear()
+            self.forget()
+
+    def frame(self, number: int) -> Frame | None:
+        """A frame by its number, if it has come."""
+        at = number - self._first
+        return self._frames[at] if at < len(self._frames) else None
+
+    @property
+    def unsent(self) -> Sequence[Frame]:
+        """What waits for those who come next."""
+        return self.since(min(self._left, default=self.last))
+
+    def since(self, number: int) -> Sequence[Frame]:
+        """The frames from a number on."""
+        return self._frames[max(0, number - self._first) :]
+
+    def join(self) -> Reader:
+        """A reader that stays."""
+        reader = Reader(self, self._next_start())
+        self._readers.append(reader)
+        return reader
+
+    @contextmanager
+    def joined(self) -> Iterator[Reader]:
+        """A client reads while the block lasts."""
+        reader = self.join()
+        try:
+            yield reader
+        finally:
+            self._readers.remove(reader)
+            if reader.at < self.last or not self._readers:
+                self._left.append(reader.at)
+
+    async def changed(self) -> None:
+        """Return after the next `add` or `wake`."""
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        await future
+
+    def forget(self) -> None:
+        """Drop what nobody will ask for."""
+        needed = min([*(reader.at for reader in self._readers), *self._left], default=self.last)
+        del self._frames[: needed - self._first]
+        self._first = max(self._first, needed)
+
+    def _next_start(self) -> int:
+        if not self._left:
+            return self.last
+        start = min(self._left)
+        # Who comes again says no name. With names on the frames one too many does no harm, one too few would.
+        self._left.remove(max(self._left) if self.acknowledged else start)
+        return start
+
+
+def _new_id() -> str:
+    return "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))

@@ -1,0 +1,249 @@
+"""From the events of a session to frames. What is sent follows from the events alone."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from terp import events as on
+from terp_cli.server.compat.accumulating import Frame
+from terp_cli.server.compat.outputs import Piece, pieces_of, printed
+
+OfReply = on.TextDelta | on.CodeDelta | on.ReasoningDelta | on.ModelCalled | on.ModelRetrying
+OfCode = on.CodeProposed | on.CodeTyped | on.CodeDeclined
+OfRun = on.CodeRejected | on.CodeStarted | on.Printed | on.CodeFinished
+OfTurn = on.TurnStarted | on.Answered | on.TurnFinished
+Other = (
+    on.Asked
+    | on.UsageReported
+    | on.Progress
+    | on.KernelChanged
+    | on.LateOutput
+    | on.Noticed
+    | on.HistoryCompacted
+    | on.HistoryRewound
+    | on.SessionForked
+    | on.SessionResumed
+    | on.CodeCompared
+    | on.CheckStarted
+    | on.CheckFinished
+)
+COMPLETE: Frame = {"role": "server", "type": "status", "content": "complete"}
+EMPTY = "No chunks sent or unknown error."
+
+
+def error_frame(text: str) -> Frame:
+    """What a client reads of a failure."""
+    return {"role": "server", "type": "error", "content": text}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What frames from one `start` to its `end` have in common."""
+
+    role: str
+    type: str
+    format: str = ""
+
+    def frame(self, **fields: Any) -> Frame:
+        """One of its frames."""
+        named = {"format": self.format} if self.format else {}
+        return {"role": self.role, "type": self.type, **named, **fields}
+
+
+_MESSAGE = Block("assistant", "message")
+_CONSOLE = Block("computer", "console")
+
+
+class Frames:
+    """Turns events, in their order, into frames.
+
+    `answering` tells that a `complete` is to come. With `hushed` the turn that goes on ends without one, and
+    without a word about how. `shown_already` is code that a client has sent itself and need not be shown.
+    """
+
+    def __init__(self) -> None:
+        self.answering = False
+        self.hushed = False
+        self.shown_already = ""
+        self._said = False
+        self._block: Block | None = None
+        self._writing = ""
+        self._written = ""
+        self._shown = ""
+        self._typed = ""
+
+    def of(self, event: on.Event) -> list[Frame]:
+        """The frames that an event becomes."""
+        return list(self._frames(event))
+
+    def pause(self) -> list[Frame]:
+        """Those that say that code waits for a `go`."""
+        return [*self._end(), *self._complete()]
+
+    def _frames(self, event: on.Event) -> Iterator[Frame]:
+        match event:
+            case (
+                on.TextDelta() | on.CodeDelta() | on.ReasoningDelta() | on.ModelCalled() | on.ModelRetrying()
+            ):
+                yield from self._of_reply(event)
+            case on.CodeProposed() | on.CodeTyped() | on.CodeDeclined():
+                yield from self._of_code(event)
+            case on.CodeRejected() | on.CodeStarted() | on.Printed() | on.CodeFinished():
+                yield from self._of_run(event) if event.call_id != self._typed else ()
+            case on.TurnStarted() | on.Answered() | on.TurnFinished():
+                yield from self._of_turn(event)
+            case _:
+                yield from self._other(event)
+
+    def _of_reply(self, event: OfReply) -> Iterator[Frame]:
+        match event:
+            case on.ModelCalled() | on.ModelRetrying():
+                yield from self._end()
+                self._writing = ""
+            case on.TextDelta(text=text):
+                yield from self._more(_MESSAGE, text)
+            case on.CodeDelta(call_id=call_id, language=language, text=text):
+                yield from self._write(call_id, language, text)
+            case on.ReasoningDelta():
+                # The protocol has no word for it.
+                pass
+            case _:
+                assert_never(event)
+
+    def _of_code(self, event: OfCode) -> Iterator[Frame]:
+        match event:
+            case on.CodeProposed(call_id=call_id, language=language, code=code):
+                yield from self._propose(call_id, language, code)
+            case on.CodeDeclined(reason=reason):
+                yield from self._note(f"Not run: {reason}") if reason and not self.hushed else ()
+            case on.CodeTyped(call_id=call_id):
+                # It is somebody else's, who reads for themselves what comes of it.
+                self._typed = call_id
+            case _:
+                assert_never(event)
+
+    def _of_run(self, event: OfRun) -> Iterator[Frame]:
+        match event:
+            case on.CodeRejected(reason=reason):
+                yield from self._note(reason)
+            case on.CodeStarted():
+                yield from self._begin(_CONSOLE)
+                yield _line(1)
+            case on.Printed(output=output):
+                for piece in pieces_of(output):
+                    yield from self._put_out(piece)
+            case on.CodeFinished(note=note):
+                yield from self._begin(_CONSOLE)
+                yield from self._put_out(printed(f"{note}\n" if note else ""))
+                yield _line(None)
+                yield from self._end()
+            case _:
+                assert_never(event)
+
+    def _of_turn(self, event: OfTurn) -> Iterator[Frame]:
+        match event:
+            case on.TurnStarted():
+                yield from self._end()
+                self.answering, self._said, self._writing = True, False, ""
+            case on.Answered():
+                # Whoever answered: the turn goes on.
+                self.answering = True
+            case on.TurnFinished():
+                yield from self._finish(event)
+            case _:
+                assert_never(event)
+
+    def _other(self, event: Other) -> Iterator[Frame]:
+        match event:
+            case on.Noticed(text=text, remedy=remedy):
+                yield from self._note(f"{text} {remedy}".rstrip())
+            case on.LateOutput():
+                # It would be taken for that of another cell.
+                pass
+            case on.Asked() | on.UsageReported() | on.Progress() | on.KernelChanged():
+                pass
+            case on.HistoryCompacted() | on.HistoryRewound() | on.SessionForked():
+                pass
+            case on.SessionResumed() | on.CodeCompared() | on.CheckStarted() | on.CheckFinished():
+                # None of them is part of an answer.
+                pass
+            case _:
+                assert_never(event)
+
+    def _write(self, call_id: str, language: str, text: str) -> Iterator[Frame]:
+        if not self._writing:
+            self._writing, self._written, self._shown = call_id, "", ""
+        if call_id != self._writing:
+            # Of several calls the one that waits for a `go` must be the last that was shown.
+            return
+        self._written += text
+        if not language:
+            return
+        block = Block("assistant", "code", language)
+        yield from self._more(block, self._written if self._block != block else text)
+        self._shown = self._written
+
+    def _propose(self, call_id: str, language: str, code: str) -> Iterator[Frame]:
+        shown = self._shown if call_id == self._writing else self.shown_already
+        self.shown_already, self._writing, self._shown = "", call_id, code
+        if shown != code:
+            # What came in pieces is not what would run, or another call was shown.
+            yield from self._end()
+            yield from self._more(Block("assistant", "code", language), code)
+        yield from self._end()
+
+    def _put_out(self, piece: Piece) -> Iterator[Frame]:
+        if piece.type == "console":
+            if piece.content:
+                yield from self._begin(_CONSOLE)
+                yield _CONSOLE.frame(format=piece.format, content=piece.content)
+            return
+        block = Block("computer", piece.type, piece.format)
+        yield from self._end()
+        yield from self._more(block, piece.content)
+        yield from self._end()
+
+    def _note(self, text: str) -> Iterator[Frame]:
+        """A line on the console, in a block of its own where none is open; none outside of an answer."""
+        if not self.answering:
+            return
+        inside = self._block == _CONSOLE
+        yield from self._put_out(printed(f"{text.rstrip()}\n"))
+        if not inside:
+            yield from self._end()
+
+    def _finish(self, finished: on.TurnFinished) -> Iterator[Frame]:
+        yield from self._end()
+        hushed, self.hushed, self.shown_already = self.hushed, False, ""
+        if hushed or not self.answering:
+            self.answering = False
+            return
+        told = " ".join(part for part in (finished.error, finished.remedy) if part)
+        if told or not (self._said or finished.reason == "interrupted"):
+            yield error_frame(told or EMPTY)
+        yield from self._complete()
+
+    def _complete(self) -> Iterator[Frame]:
+        self.answering = False
+        yield COMPLETE
+
+    def _more(self, block: Block, content: str) -> Iterator[Frame]:
+        if content:
+            yield from self._begin(block)
+            yield block.frame(content=content)
+
+    def _begin(self, block: Block) -> Iterator[Frame]:
+        self._said = True
+        if self._block != block:
+            yield from self._end()
+            self._block = block
+            yield block.frame(start=True)
+
+    def _end(self) -> Iterator[Frame]:
+        block, self._block = self._block, None
+        if block is not None:
+            yield block.frame(end=True)
+
+
+def _line(number: int | None) -> Frame:
+    return _CONSOLE.frame(format="active_line", content=number)

@@ -1,0 +1,58 @@
+"""A model whose next reply a client has written: its code runs before the model itself is asked."""
+
+import json
+import secrets
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from terp.events import Event
+from terp.messages import Assistant, Attachment, Message, ToolCall
+from terp.models.protocol import Chunk, Model, Replied
+from terp.session import Session
+from terp.tool import NAME
+
+
+class InjectedModel:
+    """Replies once with the client's code, and then with what the model behind says."""
+
+    def __init__(self, inner: Model, language: str, code: str) -> None:
+        self._inner = inner
+        self._code = json.dumps({"language": language, "code": code})
+        self._replied = False
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind."""
+        return self._inner.name
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> AsyncGenerator[Chunk, None]:
+        """The code without a request, then requests of the model behind."""
+        if not self._replied:
+            self._replied = True
+            call = ToolCall(f"call_{secrets.token_hex(8)}", NAME, self._code)
+            yield Replied(Assistant("", (call,)), "tool_calls")
+            return
+        async with aclosing(self._inner.stream(messages, tools)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def aclose(self) -> None:
+        """Close the model behind."""
+        await self._inner.aclose()
+
+
+async def turn_with(
+    session: Session, prompt: str, attachments: Sequence[Attachment], *, language: str, code: str
+) -> AsyncGenerator[Event, None]:
+    """A turn whose first reply is this code."""
+    model = session.model
+    session.model = InjectedModel(model, language, code)
+    try:
+        async with aclosing(session.turn(prompt, attachments)) as events:
+            async for event in events:
+                yield event
+    finally:
+        session.model = model

@@ -1,0 +1,149 @@
+"""The session behind the conversation: opened when it is needed, and opened again when it was closed."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from terp.session import Session
+from terp.settings import Settings
+from terp_cli.server.compat.accumulating import Frame
+from terp_cli.server.compat.listening import Listening
+from terp_cli.server.compat.person import WirePerson
+from terp_cli.server.compat.wanted import Wanted
+from terp_cli.server.failures import Refused
+from terp_cli.server.presence import Presence
+from terp_cli.server.served import Served
+from terp_cli.server.sessions import Sessions
+from terp_cli.server.wishes import OF_CLIENTS, Wishes
+
+Changing = Callable[[Session, Settings, Settings], Awaitable[None]]
+"""Lets a session that goes on take other settings."""
+
+
+class SharedSession:
+    """One session for all clients of the protocol, with the settings that are `wanted`.
+
+    Clients that are connected count as one that follows it.
+    """
+
+    def __init__(self, sessions: Sessions, wanted: Wanted, changing: Changing) -> None:
+        self.listening: Listening | None = None
+        self.person: WirePerson | None = None
+        self.asks = False
+        """Whether code waits for a `go` whatever the settings say."""
+        self._show: Callable[[list[Frame]], None] | None = None
+        self._began: Callable[[str], None] | None = None
+        self._sessions = sessions
+        self._wanted = wanted
+        self._changing = changing
+        self._started = self._applied = wanted.settings
+        self._id = ""
+        self._connected = 0
+        self._following: AbstractContextManager[None] | None = None
+        self._opening = asyncio.Lock()
+
+    def tell(self, show: Callable[[list[Frame]], None], began: Callable[[str], None]) -> None:
+        """Have its frames shown, and what each turn asks; to be called before it is opened."""
+        self._show, self._began = show, began
+
+    @property
+    def served(self) -> Served | None:
+        """The session, while it is open."""
+        served = self.listening.served if self.listening else None
+        return None if served is None or served.closed else served
+
+    @property
+    def unasked(self) -> bool:
+        """Whether code runs without a `go`."""
+        return self._wanted.settings.auto_run and not self.asks
+
+    async def opened(self) -> Listening:
+        """The session, opened now unless it is.
+
+        Raises:
+            Refused, TerpError: it cannot be.
+        """
+        async with self._opening:
+            if self.served is None:
+                self._listen(await self._open())
+        assert self.listening is not None
+        self.listening.served.heard()
+        return self.listening
+
+    async def adapt(self, listening: Listening) -> None:
+        """Let the session take the settings that are wanted by now.
+
+        Raises:
+            TerpError: it cannot.
+        """
+        before, after = self._applied, self._wanted.settings
+        if before != after:
+            await self._changing(listening.served.session, before, after)
+            self._applied = after
+
+    @contextmanager
+    def attended(self) -> Iterator[None]:
+        """A client is connected while the block lasts."""
+        self._connected += 1
+        self._follow()
+        try:
+            yield
+        finally:
+            self._connected -= 1
+            if not self._connected:
+                self._leave()
+
+    async def _open(self) -> Served:
+        now, started = self._wanted.settings, self._started
+        pairs = ((name, getattr(now, name), getattr(started, name)) for name in OF_CLIENTS)
+        differing = {name: value for name, value, before in pairs if value != before}
+        wishes = Wishes(model=now.model if now.model != started.model else "", settings=differing, asked=True)
+        self._applied = now
+        if self._id:
+            try:
+                served = await self._sessions.resume(self._id, wishes, self._person)
+            except Refused as refused:
+                if refused.status != 404:
+                    raise
+            else:
+                # Somebody else may have opened it before, and then answers for its code.
+                if served.person is self.person:
+                    return served
+        return await self._sessions.new(wishes, self._person)
+
+    def _person(self, presence: Presence) -> WirePerson:
+        self.person = WirePerson(presence, lambda: self.unasked, self._pause, self._hush)
+        return self.person
+
+    def _listen(self, served: Served) -> None:
+        if self.listening is not None:
+            self.listening.stop()
+        self._id = served.id
+        confinement = served.session.equipment.confinement
+        if confinement is not None:
+            confinement.unasked = lambda: self.unasked
+        assert self._show
+        assert self._began
+        self.listening = Listening(served, self._show, self._began)
+        self._leave()
+        self._follow()
+
+    def _follow(self) -> None:
+        served = self.served
+        if self._connected and served is not None and self._following is None:
+            self._following = served.presence.follows()
+            self._following.__enter__()
+
+    def _leave(self) -> None:
+        following, self._following = self._following, None
+        if following is not None:
+            following.__exit__(None, None, None)
+
+    def _pause(self) -> None:
+        assert self.listening is not None
+        self.listening.pause()
+
+    def _hush(self) -> None:
+        # Who comes again must not take this for the end of what they ask then.
+        assert self.listening is not None
+        self.listening.frames.hushed = True

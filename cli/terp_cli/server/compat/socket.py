@@ -1,0 +1,174 @@
+"""The WebSocket at `/`: a client shows its key, sends frames, and gets those of the conversation."""
+
+import asyncio
+import json
+from typing import Any
+
+from starlette.types import Message
+from starlette.websockets import WebSocket
+
+from terp.errors import TerpError
+from terp_cli.server.access import BUSY, POLICY, values
+from terp_cli.server.compat.accumulating import Frame, Misplaced
+from terp_cli.server.compat.conversation import Conversation
+from terp_cli.server.compat.entrance import Entrance
+from terp_cli.server.compat.feed import Reader
+from terp_cli.server.compat.frames import COMPLETE, error_frame
+from terp_cli.server.failures import Refused
+from terp_cli.server.following import in_time
+from terp_cli.server.limits import ServerLimits
+
+_WRONG_KEYS = 10
+# A frame that is not acknowledged is sent again after so long, and then after twice as long each time.
+_AGAIN_S, _AGAIN_AT_MOST_S = 0.1, 2.0
+
+
+class Strangers:
+    """How many have not shown a key yet."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+class Connection:
+    """One client, from its connection to its end."""
+
+    def __init__(
+        self,
+        socket: WebSocket,
+        conversation: Conversation,
+        entrance: Entrance,
+        strangers: Strangers,
+        limits: ServerLimits,
+    ) -> None:
+        self._socket = socket
+        self._conversation = conversation
+        self._entrance = entrance
+        self._strangers = strangers
+        self._limits = limits
+        self._seen = 0
+        self._acknowledged = ""
+        self._heard = asyncio.Event()
+
+    async def serve(self) -> None:
+        """Take and send until the client has left."""
+        await self._socket.accept()
+        if not await self._introduced():
+            await self._socket.close(POLICY, "no key")
+            return
+        if self._conversation.feed.readers >= self._limits.watchers:
+            await self._socket.close(BUSY, "too many clients")
+            return
+        with self._conversation.shared.attended(), self._conversation.feed.joined() as reader:
+            taking = asyncio.ensure_future(self._take())
+            sending = asyncio.ensure_future(self._send_all(reader))
+            try:
+                await asyncio.wait({taking, sending}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in (taking, sending):
+                    task.cancel()
+                await asyncio.wait({taking, sending})
+        for task in (taking, sending):
+            # A client that has left, or takes nothing, is no failure.
+            if not task.cancelled() and (error := task.exception()) and not isinstance(error, OSError):
+                raise error
+
+    async def _introduced(self) -> bool:
+        """Whether the client has shown the key, in time and without trying many."""
+        if not self._entrance.asks or any(
+            map(self._entrance.admits, values(self._socket.scope, b"x-api-key"))
+        ):
+            return True
+        if self._strangers.count >= self._limits.strangers:
+            return False
+        self._strangers.count += 1
+        try:
+            async with asyncio.timeout(self._limits.greeting_s):
+                return await self._key_shown()
+        except TimeoutError:
+            return False
+        finally:
+            self._strangers.count -= 1
+
+    async def _key_shown(self) -> bool:
+        for _ in range(_WRONG_KEYS):
+            message = await self._socket.receive()
+            if message["type"] != "websocket.receive":
+                return False
+            shown = _auth_in(message.get("text") or "")
+            known = shown is not None and self._entrance.admits(shown)
+            await self._send({"auth": known})
+            if known:
+                return True
+        return False
+
+    async def _take(self) -> None:
+        while (message := await self._socket.receive())["type"] == "websocket.receive":
+            if (shown := _ack_in(message)) is not None:
+                self._acknowledged = shown
+                self._heard.set()
+            elif _auth_in(message.get("text") or "") is not None:
+                await self._send({"auth": True})
+            else:
+                await self._do(message)
+
+    async def _do(self, message: Message) -> None:
+        try:
+            text = message.get("text")
+            await self._conversation.take(message["bytes"] if text is None else text, seen=self._seen)
+        except Misplaced as error:
+            await self._tell(str(error))
+        except Refused as refused:
+            await self._tell(refused.problem.message)
+        except TerpError as error:
+            await self._tell(" ".join(part for part in (error.message, error.remedy) if part))
+
+    async def _tell(self, problem: str) -> None:
+        """Say what is wrong with what this client sent; an answer that goes on has its own `complete`."""
+        await self._send(error_frame(problem))
+        if not self._conversation.answering:
+            await self._send(COMPLETE)
+
+    async def _send_all(self, reader: Reader) -> None:
+        self._seen = reader.at
+        while True:
+            frame = await reader.next()
+            self._seen = reader.at + 1
+            await self._send(frame)
+            if "id" in frame:
+                await self._until_acknowledged(frame)
+            reader.took()
+
+    async def _until_acknowledged(self, frame: Frame) -> None:
+        pause = _AGAIN_S
+        while self._acknowledged != frame["id"]:
+            self._heard.clear()
+            try:
+                async with asyncio.timeout(pause):
+                    await self._heard.wait()
+            except TimeoutError:
+                pause = min(2 * pause, _AGAIN_AT_MOST_S)
+                await self._send(frame)
+
+    async def _send(self, frame: Frame) -> None:
+        message = {"type": "websocket.send", "text": json.dumps(frame)}
+        await in_time(self._socket.send, message, self._limits.stall_s)
+
+
+def _auth_in(text: str) -> str | None:
+    shown = _read(text).get("auth")
+    return shown if isinstance(shown, str) else None
+
+
+def _ack_in(message: Message) -> str | None:
+    text = message.get("text") or ""
+    shown = _read(text).get("ack") if '"ack"' in text else None
+    return shown if isinstance(shown, str) else None
+
+
+def _read(text: str) -> dict[str, Any]:
+    try:
+        frame = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return frame if isinstance(frame, dict) else {}

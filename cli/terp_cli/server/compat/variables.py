@@ -1,0 +1,53 @@
+"""The variables with which Open Interpreter's server is configured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+HOST, PORT = "INTERPRETER_HOST", "INTERPRETER_PORT"
+_KEY = "INTERPRETER_API_KEY"
+_ID = "INTERPRETER_ID"
+_AUTH, _ACKNOWLEDGE = "INTERPRETER_REQUIRE_AUTH", "INTERPRETER_REQUIRE_ACKNOWLEDGE"
+_INSECURE = "INTERPRETER_INSECURE_ROUTES"
+
+
+@dataclass(frozen=True)
+class Variables:
+    """What an environment says, now: programs set it while the server runs."""
+
+    environ: Mapping[str, str]
+
+    @property
+    def host(self) -> str:
+        """The address to listen on; "" where it is not said."""
+        return self.environ.get(HOST, "")
+
+    @property
+    def port(self) -> str:
+        """The port, as it is written."""
+        return self.environ.get(PORT, "")
+
+    @property
+    def key(self) -> str:
+        """What clients must show; "" where any value will do."""
+        return self.environ.get(_KEY, "")
+
+    @property
+    def says_auth(self) -> bool | None:
+        """Whether a WebSocket must begin with its key; None where that is not said."""
+        said = self.environ.get(_AUTH)
+        return None if said is None else said != "False"
+
+    @property
+    def acknowledges(self) -> bool:
+        """Whether each frame is sent until the client has said that it came."""
+        return self.environ.get(_ACKNOWLEDGE, "").lower() == "true"
+
+    @property
+    def has_insecure_routes(self) -> bool:
+        """Whether `/run`, `/upload` and `/download` are wanted."""
+        return self.environ.get(_INSECURE, "").lower() == "true"
+
+    @property
+    def id(self) -> str:
+        """The name of the server; "" where it has none."""
+        return self.environ.get(_ID, "")

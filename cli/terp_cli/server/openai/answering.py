@@ -1,0 +1,264 @@
+"""One answer: from the new words of a request to the pieces of text that its client gets.
+
+It ends with the turn, with calls of the client's own tools, or with a question: then the turn waits for the
+next request, which answers it.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from terp import tool
+from terp.errors import SessionError, StopReason
+from terp.events import CodeStarted, Event, ReasoningDelta, TurnFinished, UsageReported
+from terp.fencing import quoted
+from terp.log import Record
+from terp.messages import Assistant, Attachment, Image, Message, Result, ToolCall
+from terp.session import Session
+from terp.until import loop as until
+from terp_cli.server.failures import Refused
+from terp_cli.server.openai import exchange
+from terp_cli.server.openai.markdown import Markdown
+from terp_cli.server.openai.said import Said, history, with_results
+from terp_cli.server.openai.threads import Paused, Thread
+from terp_cli.server.questions import Open
+from terp_cli.server.redaction import Redaction
+from terp_cli.server.served import Served
+from terp_cli.server.turns import Turn
+
+FinishReason = Literal["stop", "length", "tool_calls"]
+_STATUSES: Mapping[StopReason, int] = {
+    "usage": 400,
+    "rejected": 400,
+    "context_full": 400,
+    "auth": 502,
+    "rate_limited": 429,
+    "unavailable": 503,
+    "timeout": 504,
+    "no_sandbox": 503,
+    "error": 500,
+}
+"""The turns that end with an error for the client, and its status. Others end with what was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A piece of the answer, or of what the model thought before it."""
+
+    text: str
+    thought: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The answer is complete. Last, unless it fails."""
+
+    reason: FinishReason
+    calls: Sequence[ToolCall] = ()
+
+
+@dataclass(slots=True)
+class Used:
+    """The tokens of an answer: of all requests to the model that it took."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+    def add(self, usage: UsageReported) -> None:
+        """Count one request."""
+        self.input += usage.input_tokens
+        self.output += usage.output_tokens
+        self.cached += usage.cached_tokens
+
+
+Piece = Words | Ended
+
+
+@dataclass
+class Answer:
+    """The answer to one request. Its pieces are to be had once; closing them early stops the turn."""
+
+    thread: Thread
+    said: Said
+    is_new: bool
+    markdown: Markdown
+    used: Used = field(default_factory=Used)
+    has_run: bool = False
+    _after: int = 0
+    _pauses: bool = False
+    _answered: Open | None = None
+    _finished: TurnFinished | None = None
+
+    async def pieces(self, keepalive_s: float) -> AsyncGenerator[Piece | None, None]:
+        """The answer as it comes; None where nothing has come for a while.
+
+        Raises:
+            Refused: the turn has failed, or cannot begin.
+        """
+        served = self.thread.served
+        turn = self._begun()
+        try:
+            self._after = max(self._after, await turn.began)
+            async with aclosing(self._told(turn, keepalive_s)) as following:
+                async for record in following:
+                    if record is None:
+                        yield None
+                    for piece in self._pieces(record.event) if record else ():
+                        yield piece
+            async for piece in self._ending(turn):
+                yield piece
+        finally:
+            if not (turn.ended.done() or self._pauses or served.turns.drop(turn)):
+                # The client has left: nobody reads what the model or the code would still say.
+                await served.session.interrupt()
+
+    def _begun(self) -> Turn:
+        """The turn that answers: a new one, or that which waits for what was said."""
+        served, text, paused = self.thread.served, self.said.new.text, self.thread.paused
+        if paused is not None and not paused.turn.ended.done():
+            self._after, self._answered = paused.after, self.thread.question
+            if self._answered is not None:
+                exchange.answer(served, self._answered, text)
+            # Else somebody has answered elsewhere: what is asked now was not shown yet, and is shown first.
+            if self._answered is not None or served.person.is_asked or exchange.is_yes(text):
+                self.thread.paused = None
+                return paused.turn
+        if served.person.is_asked:
+            raise Refused(409, "The session waits for an answer to what was not asked here.", code="busy")
+        self._after = 0
+        return served.ask(self._asking())
+
+    @property
+    def _question(self) -> Open | None:
+        """The question that waits for the client; one that was just answered stays open for a moment."""
+        return next((one for one in self.thread.served.questions.all() if one != self._answered), None)
+
+    def _asking(self) -> "_Asked":
+        past: Sequence[Message] = history(self.said.past) if self.is_new else ()
+        known = {
+            one.call_id for one in (*self.thread.served.session.history, *past) if isinstance(one, Result)
+        }
+        if unknown := self.said.new.results.keys() - known:
+            raise Refused(400, f"There is no call {min(unknown)[:80]!r} to have a result.")
+        return _Asked(self.thread, self.said, past)
+
+    def _pieces(self, event: Event) -> Sequence[Piece]:
+        match event:
+            case ReasoningDelta(text=text):
+                return [Words(text, thought=True)]
+            case UsageReported():
+                self.used.add(event)
+            case CodeStarted():
+                self.has_run = True
+            case TurnFinished():
+                self._finished = event
+            case _:
+                pass
+        text = self.markdown.take(event)
+        return [Words(text)] if text else []
+
+    async def _told(self, turn: Turn, keepalive_s: float) -> AsyncGenerator[Record | None, None]:
+        """What happens in the turn, without secrets, until it ends or a question waits for the client."""
+        served = self.thread.served
+        log, redaction = served.session.log, Redaction(served.session.equipment.scrubber)
+        while True:
+            over = turn.ended.done() or served.closed
+            asked = served.person.is_asked and self._question is not None
+            records = [one for one in log.since(self._after) if one.number <= _end(turn, log.last)]
+            for record in records:
+                self._after = record.number
+                for clean in redaction.passed(record):
+                    yield clean
+            if records:
+                continue
+            if over or asked:
+                return
+            try:
+                async with asyncio.timeout(keepalive_s):
+                    await log.changed()
+            except TimeoutError:
+                yield None
+
+    async def _ending(self, turn: Turn) -> AsyncGenerator[Piece, None]:
+        served = self.thread.served
+        if not turn.ended.done():
+            question = self._question
+            if question is None:
+                raise Refused(409, "The session was closed.", code="ended")
+            self.thread.paused, self._pauses = Paused(turn, question, self._after), True
+            yield Words(self.markdown.block(exchange.in_words(served, question)))
+            yield Ended("stop")
+            return
+        if self._finished is None:
+            raise Refused(409, "The session was interrupted before the turn began.", code="ended")
+        self._check(self._finished)
+        if self._finished.error:
+            told = f"{self._finished.error} {self._finished.remedy}".rstrip()
+            yield Words(self.markdown.block(quoted(served.scrubber.redacted(told))))
+        calls = calls_left(served.session.history, self.said.tools)
+        if calls:
+            yield Ended("tool_calls", calls)
+        else:
+            yield Ended("length" if self._finished.reason == "max_steps" else "stop")
+
+    def _check(self, finished: TurnFinished) -> None:
+        status = _STATUSES.get(finished.reason)
+        if status is None:
+            return
+        if not (self.markdown.begun or self.has_run or self.said.new.results):
+            _take_back(self.thread.served)
+        redacted = self.thread.served.scrubber.redacted
+        raise Refused(status, redacted(finished.error), redacted(finished.remedy), code=finished.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Plays the turn in the session, which by then has the past, the prompt and the tools of the client."""
+
+    thread: Thread
+    said: Said
+    past: Sequence[Message]
+
+    def __call__(self, session: Session) -> AsyncGenerator[Event, None]:
+        """The events of the turn."""
+        new = self.said.new
+        if self.said.system != self.thread.told:
+            self.thread.told = self.said.system
+            whole = "\n\n".join(part for part in (self.thread.system, self.said.system) if part)
+            session.brief(whole, code=self.thread.code)
+        session.equipment.outside = self.said.tools
+        if self.past or new.results:
+            session.history = with_results([*session.history, *self.past], new.results)
+        if not new.has_words:
+            return session.go_on()
+        pictures = [_attached(at, image) for at, image in enumerate(new.images, 1)]
+        return until.ask(session, new.text, pictures)
+
+
+def calls_left(messages: Sequence[Message], tools: Mapping[str, object]) -> Sequence[ToolCall]:
+    """The calls of the client's tools in the last reply."""
+    last = next((one for one in reversed(messages) if isinstance(one, Assistant)), None)
+    named = [replace(call, name=tool.plain_name(call.name)) for call in (last.calls if last else ())]
+    return [call for call in named if call.name in tools]
+
+
+def _end(turn: Turn, last: int) -> int:
+    return turn.ended.result() if turn.ended.done() else last
+
+
+def _attached(number: int, image: Image) -> Attachment:
+    return Attachment(f"picture {number}", "", image)
+
+
+def _take_back(served: Served) -> None:
+    """Forget a turn that came to nothing: the client will say the same again."""
+    if served.turns.busy:
+        return
+    try:
+        served.session.undo()
+    except SessionError:
+        # It had not begun.
+        return

@@ -1,0 +1,113 @@
+"""The bodies of OpenAI's interface. Fields that terp does nothing with are passed over: clients send many."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from terp_cli.server.forms import Value
+
+
+class Loose(BaseModel):
+    """What a client sends. Other fields are passed over."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class FunctionCalled(Loose):
+    """A function that the model called, with its arguments as JSON text."""
+
+    name: str
+    arguments: str = ""
+
+
+class CallSaid(Loose):
+    """A call of one of the client's tools, as the answer before had it."""
+
+    id: str
+    function: FunctionCalled
+
+
+class MessageSaid(Loose):
+    """One message of the conversation. Content is text, or parts of text and pictures as data URLs."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: str | list[dict[str, Any]] | None = None
+    tool_calls: list[CallSaid] | None = None
+    tool_call_id: str = ""
+
+
+class Function(Loose):
+    """A function of the client."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
+
+
+class Tool(Loose):
+    """A tool that the client runs itself."""
+
+    type: Literal["function"]
+    function: Function
+
+
+class StreamOptions(Loose):
+    """`include_usage` asks for a last chunk with the tokens."""
+
+    include_usage: bool = False
+
+
+class ChatWanted(Loose):
+    """The conversation so far, whole, and how it is to be answered.
+
+    `model` is "terp" for that of the server, or the name of another one. `metadata` may name the session as
+    `terp_session`.
+    """
+
+    messages: Annotated[list[MessageSaid], Field(min_length=1)]
+    model: Annotated[str, Field(max_length=200)] = ""
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    tools: list[Tool] | None = None
+    tool_choice: str | dict[str, Any] | None = None
+    n: int | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    reasoning_effort: str | None = None
+    metadata: dict[str, Any] | None = None
+
+    @property
+    def settings(self) -> dict[str, Value]:
+        """What of it is a setting of a session."""
+        found: dict[str, Value] = {
+            "temperature": self.temperature,
+            "max_tokens": self.max_completion_tokens or self.max_tokens,
+            "reasoning_effort": self.reasoning_effort,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class EmbeddingsWanted(Loose):
+    """What is to be embedded, by which model of the server's provider."""
+
+    model_config = ConfigDict(extra="allow")
+
+    input: str | list[str] | list[int] | list[list[int]]
+    model: Annotated[str, Field(max_length=200)]
+
+
+class ModelTold(BaseModel):
+    """A model that can be asked for."""
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int = 0
+    owned_by: str = "terp"
+
+
+class ModelList(BaseModel):
+    """The models."""
+
+    object: Literal["list"] = "list"
+    data: list[ModelTold]

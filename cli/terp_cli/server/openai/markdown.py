@@ -1,0 +1,190 @@
+"""A turn as Markdown: what the model says, code and what it puts out in fences, pictures as links."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import assert_never
+
+from terp.events import (
+    Answered,
+    Asked,
+    CheckFinished,
+    CheckStarted,
+    CodeCompared,
+    CodeDeclined,
+    CodeDelta,
+    CodeFinished,
+    CodeProposed,
+    CodeRejected,
+    CodeStarted,
+    CodeTyped,
+    Event,
+    HistoryCompacted,
+    HistoryRewound,
+    KernelChanged,
+    LateOutput,
+    ModelCalled,
+    ModelRetrying,
+    Noticed,
+    Printed,
+    Progress,
+    ReasoningDelta,
+    SessionForked,
+    SessionResumed,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+    UsageReported,
+)
+from terp.fencing import fenced, quoted
+from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
+from terp.plain import Lines
+from terp.tracebacks import readable
+from terp_cli import check_words
+
+_CLOSING = re.compile(r"^ {0,3}(`{3,})[ \t]*$", re.MULTILINE)
+_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"})
+
+
+class Markdown:
+    """Takes the events of one answer; gives the text that each adds.
+
+    `link` gives the address of a file that a run left behind, and `cwd` is where the code works.
+    """
+
+    def __init__(self, link: Callable[[str], str], cwd: str) -> None:
+        self._link = link
+        self._cwd = cwd
+        self._end = ""
+        self._fence = ""
+        self._apart = False
+        self._lines: dict[str, Lines] = {}
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is any text yet."""
+        return bool(self._end)
+
+    def take(self, event: Event) -> str:
+        """The text of an event."""
+        return "".join(self._text(event))
+
+    def block(self, text: str) -> str:
+        """A paragraph of its own."""
+        return "".join([*self._closed(), *self._block(text)])
+
+    def _text(self, event: Event) -> Iterator[str]:
+        match event:
+            case TextDelta(text=text):
+                yield from self._closed()
+                yield from self._flowing(text)
+            case CodeProposed(language=language, code=code):
+                yield from self._closed()
+                yield from self._block(fenced(code, language))
+            case Printed(output=output) | LateOutput(output=output):
+                yield from self._output(output)
+            case CodeFinished(status=status, note=note):
+                yield from self._closed()
+                if note or status not in ("ok", "error"):
+                    yield from self._block(quoted(note or f"The run ended: {status}."))
+            case CodeDeclined() | Noticed() | CheckStarted() | CheckFinished():
+                yield from self._remark(event)
+            case ModelRetrying():
+                # What came of the reply cannot be taken back: the next one begins apart from it.
+                self._apart = self.begun
+            # CodeRejected is between the model and terp: it is told what was wrong, and calls again.
+            case (
+                TurnStarted() | ModelCalled() | ReasoningDelta() | CodeDelta() | CodeTyped() | Asked()
+                | Answered() | CodeRejected() | CodeStarted() | KernelChanged() | Progress()
+                | UsageReported() | HistoryCompacted() | HistoryRewound() | SessionForked()
+                | SessionResumed() | CodeCompared() | TurnFinished()
+            ):  # fmt: skip
+                return
+            case _:
+                assert_never(event)
+
+    def _remark(self, event: CodeDeclined | Noticed | CheckStarted | CheckFinished) -> Iterator[str]:
+        if isinstance(event, CheckFinished) and event.output.strip():
+            yield from self._console(f"{event.output.rstrip()}\n")
+        yield from self._closed()
+        yield from self._block(quoted(_remarked(event)))
+
+    def _output(self, output: Output) -> Iterator[str]:
+        match output:
+            case Text(stream=stream, text=text):
+                yield from self._console(self._lines.setdefault(stream, Lines()).feed(text))
+            case Omitted(characters=characters, lines=lines):
+                yield from self._console(f"[{lines:,} lines, {characters:,} characters left out]\n")
+            case Error():
+                yield from self._console(f"{readable(output, self._cwd)}\n")
+            case InputRequest(prompt=prompt):
+                yield from self._console(f"{prompt}\n")
+            case Display(path=path) | DisplayUpdate(path=path) if path:
+                yield from self._closed()
+                name = Path(path).name
+                shows = "!" if Path(path).suffix in _PICTURES else ""
+                yield from self._block(f"{shows}[{name}]({self._link(name)})")
+            case Display(data=data):
+                yield from self._console(f"{data.get('text/plain', '')}\n")
+            case DisplayUpdate() | Clear():
+                # What was sent cannot be changed any more.
+                return
+            case _:
+                assert_never(output)
+
+    def _console(self, text: str) -> Iterator[str]:
+        """Whole lines inside the fence for output, which is opened, or exchanged for a longer one."""
+        if not text:
+            return
+        needed = "`" * (1 + max((len(found) for found in _CLOSING.findall(text)), default=2))
+        if len(needed) > len(self._fence):
+            yield from self._shut()
+            self._fence = needed
+            yield from self._block(f"{needed}output\n")
+        yield self._wrote(text)
+
+    def _closed(self) -> Iterator[str]:
+        for lines in self._lines.values():
+            if rest := lines.rest():
+                yield from self._console(f"{rest}\n")
+        self._lines.clear()
+        yield from self._shut()
+
+    def _shut(self) -> Iterator[str]:
+        if self._fence:
+            yield self._wrote(("" if self._end.endswith("\n") else "\n") + self._fence)
+            self._fence, self._apart = "", True
+
+    def _flowing(self, text: str) -> Iterator[str]:
+        if self._apart:
+            yield self._gap()
+        self._apart = False
+        yield self._wrote(text)
+
+    def _block(self, text: str) -> Iterator[str]:
+        yield self._gap()
+        yield self._wrote(text)
+        self._apart = True
+
+    def _gap(self) -> str:
+        if not self.begun:
+            return ""
+        newlines = len(self._end) - len(self._end.rstrip("\n"))
+        return self._wrote("\n" * (2 - newlines))
+
+    def _wrote(self, text: str) -> str:
+        self._end = (self._end + text)[-2:]
+        return text
+
+
+def _remarked(event: CodeDeclined | Noticed | CheckStarted | CheckFinished) -> str:
+    """What a person must know beside the answer."""
+    match event:
+        case CodeDeclined(reason=reason):
+            return f"Not run: {reason}" if reason else "Not run."
+        case Noticed(text=text, remedy=remedy):
+            return f"{text} {remedy}".rstrip()
+        case CheckStarted():
+            return check_words.started(event)
+        case CheckFinished():
+            return check_words.finished(event)

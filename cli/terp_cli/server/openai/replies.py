@@ -1,0 +1,229 @@
+"""Answers on the wire: in one object, or in chunks as server-sent events."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from terp.messages import ToolCall
+from terp_cli.server import failures
+from terp_cli.server.failures import Refused
+from terp_cli.server.following import gone, in_time
+from terp_cli.server.limits import ServerLimits
+from terp_cli.server.openai.answering import Answer, Ended, Piece, Used, Words
+from terp_cli.server.transcript import encoded
+
+# Clients of OpenAI send a request again after most errors, and code of this one may have run.
+_NEVER_AGAIN = {"X-Should-Retry": "false"}
+SESSION = "X-Terp-Session"
+"""The header that names the session, in requests and in answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What is the same in all chunks of an answer."""
+
+    model: str
+    id: str = field(default_factory=lambda: f"chatcmpl-{secrets.token_hex(12)}")
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def chunk(self, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+        """One piece."""
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+        return {**self._head("chat.completion.chunk"), "choices": [choice]}
+
+    def tokens(self, used: Used) -> dict[str, Any]:
+        """The chunk that tells what was used."""
+        return {**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(used)}
+
+    def whole(self, message: Mapping[str, Any], finish: str, used: Used) -> dict[str, Any]:
+        """The answer in one object."""
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
+        return {**self._head("chat.completion"), "choices": [choice], "usage": _usage(used)}
+
+    def _head(self, kind: str) -> dict[str, Any]:
+        return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
+
+
+@dataclass(slots=True)
+class Told:
+    """What a client was told: its words, the model's thoughts, and how it ended, if it did."""
+
+    words: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    ended: Ended | None = None
+    failed: Refused | None = None
+
+    def add(self, piece: Piece) -> None:
+        """One more piece."""
+        match piece:
+            case Words(text=text, thought=True):
+                self.thoughts.append(text)
+            case Words(text=text):
+                self.words.append(text)
+            case Ended():
+                self.ended = piece
+
+    @property
+    def text(self) -> str:
+        """All words."""
+        return "".join(self.words)
+
+
+class Reply(Response):
+    """Sends an answer in one object. A client that leaves stops the turn.
+
+    `over` is told in the end what the client was told.
+    """
+
+    def __init__(
+        self, answer: Answer, frame: Frame, limits: ServerLimits, over: Callable[[Told], None]
+    ) -> None:
+        super().__init__()
+        self.told = Told()
+        self.frame = frame
+        self.limits = limits
+        self.answer = answer
+        self.marks = {SESSION: answer.thread.served.id, "Cache-Control": "no-store"}
+        self._over = over
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, unless the client leaves before."""
+        try:
+            with self.answer.thread.served.follows():
+                await self._send_until_gone(scope, receive, send)
+        finally:
+            self._over(self.told)
+
+    async def _send_until_gone(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sending = asyncio.ensure_future(self._send(scope, receive, send))
+        leaving = asyncio.ensure_future(gone(receive))
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (sending, leaving):
+                task.cancel()
+            await asyncio.wait({sending, leaving})
+        if not sending.cancelled():
+            sending.result()
+
+    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            async with aclosing(self.answer.pieces(self.limits.keepalive_s)) as pieces:
+                await self.sent(pieces, send)
+        except Refused as refused:
+            self.told.failed = refused
+            await self.failed(refused)(scope, receive, send)
+
+    async def sent(self, pieces: AsyncGenerator[Piece | None, None], send: Send) -> None:
+        """Send the pieces.
+
+        Raises:
+            Refused: the turn has failed.
+        """
+        async for piece in pieces:
+            if piece is not None:
+                self.told.add(piece)
+        ended = self.told.ended or Ended("stop")
+        body = self.frame.whole(_message(self.told, ended.calls), ended.reason, self.answer.used)
+        whole = Response(encoded(body), headers=self.marks, media_type="application/json")
+        await send({"type": "http.response.start", "status": 200, "headers": whole.raw_headers})
+        await in_time(send, {"type": "http.response.body", "body": whole.body}, self.limits.stall_s)
+
+    def failed(self, refused: Refused) -> Callable[[Scope, Receive, Send], Any]:
+        """What is sent where the turn has failed."""
+        return failures.answer(refused, {**self.marks, **_NEVER_AGAIN})
+
+
+class Stream(Reply):
+    """Sends an answer in chunks. Its status is told with the first of them: a failure before has its own."""
+
+    tells_usage = False
+    _begun = False
+
+    async def sent(self, pieces: AsyncGenerator[Piece | None, None], send: Send) -> None:
+        """Send the pieces as they come."""
+        async for piece in pieces:
+            await self._begin(send)
+            if piece is None:
+                await self._put(send, b": \n\n")
+                continue
+            self.told.add(piece)
+            for chunk in self._chunks(piece):
+                await self._event(send, chunk)
+        if self.tells_usage:
+            await self._event(send, self.frame.tokens(self.answer.used))
+        await self._put(send, b"data: [DONE]\n\n")
+        await send({"type": "http.response.body", "body": b""})
+
+    def failed(self, refused: Refused) -> Callable[[Scope, Receive, Send], Any]:
+        """An event, once there were others."""
+        if not self._begun:
+            return super().failed(refused)
+
+        async def told(_scope: Scope, _receive: Receive, send: Send) -> None:
+            await self._event(send, {"error": refused.problem.model_dump()})
+            await send({"type": "http.response.body", "body": b""})
+
+        return told
+
+    async def _begin(self, send: Send) -> None:
+        if self._begun:
+            return
+        self._begun = True
+        head = Response(headers={**self.marks, "X-Accel-Buffering": "no"}, media_type="text/event-stream")
+        del head.headers["content-length"]
+        await send({"type": "http.response.start", "status": 200, "headers": head.raw_headers})
+        await self._event(send, self.frame.chunk({"role": "assistant", "content": ""}))
+
+    def _chunks(self, piece: Piece) -> list[dict[str, Any]]:
+        match piece:
+            case Words(text=text, thought=thought):
+                return [self.frame.chunk({"reasoning_content" if thought else "content": text})]
+            case Ended(reason=reason, calls=calls):
+                called = [{"index": at, **one} for at, one in enumerate(_calls(calls))]
+                before = [self.frame.chunk({"tool_calls": called})] if called else []
+                return [*before, self.frame.chunk({}, reason)]
+
+    async def _event(self, send: Send, chunk: Mapping[str, Any]) -> None:
+        await self._put(send, b"data: %b\n\n" % encoded(chunk))
+
+    async def _put(self, send: Send, body: bytes) -> None:
+        message = {"type": "http.response.body", "body": body, "more_body": True}
+        await in_time(send, message, self.limits.stall_s)
+
+
+def _message(told: Told, calls: Sequence[ToolCall]) -> dict[str, Any]:
+    content = None if calls and not told.text else told.text
+    message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
+    if told.thoughts:
+        message["reasoning_content"] = "".join(told.thoughts)
+    if calls:
+        message["tool_calls"] = _calls(calls)
+    return message
+
+
+def _calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.raw or call.arguments},
+        }
+        for call in calls
+    ]
+
+
+def _usage(used: Used) -> dict[str, Any]:
+    return {
+        "prompt_tokens": used.input,
+        "completion_tokens": used.output,
+        "total_tokens": used.input + used.output,
+        "prompt_tokens_details": {"cached_tokens": used.cached},
+    }

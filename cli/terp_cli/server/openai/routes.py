@@ -1,0 +1,122 @@
+"""The routes of OpenAI's interface: chat completions, models, embeddings."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Header, Request, Response
+from fastapi.responses import JSONResponse
+
+from terp_cli.server.failures import Refused, documented
+from terp_cli.server.openai import forms
+from terp_cli.server.openai.answering import Answer
+from terp_cli.server.openai.forms import CallSaid, FunctionCalled, MessageSaid
+from terp_cli.server.openai.markdown import Markdown
+from terp_cli.server.openai.replies import SESSION, Frame, Reply, Stream, Told
+from terp_cli.server.openai.said import OWN_MODEL, Said, fingerprint, said
+from terp_cli.server.openai.stateful import Stateful
+from terp_cli.server.openai.threads import Thread, Threads
+from terp_cli.server.sessions import Sessions
+from terp_cli.server.wishes import Wishes
+
+Embedding = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+"""Passes a request for embeddings on to the provider of a model."""
+_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer in OpenAI's form: an object, or chunks as server-sent events.",
+        "content": {"application/json": {"schema": {"type": "object"}}, "text/event-stream": {}},
+    },
+    **documented(404, 409),
+}
+_VECTORS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The embeddings, as the provider gives them.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    },
+    **documented(),
+}
+
+
+def router(
+    sessions: Sessions, *, model: str = "", embed: Embedding | None = None, stateful: Stateful | None = None
+) -> APIRouter:
+    """The routes, below `/v1` and `/openai`.
+
+    `model` is the name of the one that the server was started with, and `embed` asks its provider. With
+    `stateful` what is below `/openai` is one conversation of all clients, as Open Interpreter has it.
+    """
+    routes = APIRouter(tags=["openai"])
+    threads = Threads(sessions)
+
+    @routes.post("/v1/chat/completions", response_class=Response, responses=_ANSWERS)
+    async def chat(
+        wanted: forms.ChatWanted,
+        request: Request,
+        session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
+    ) -> Response:
+        """Answer a conversation in OpenAI's form."""
+        read = said(wanted, model)
+        named = session or str((wanted.metadata or {}).get("terp_session", ""))
+        thread, is_new = await threads.of_session(named) if named else await threads.of_past(read)
+        answer = Answer(thread, read, is_new, _markdown(thread, request))
+        return _reply(answer, wanted, sessions, lambda told: threads.keep(thread, _past_after(read, told)))
+
+    @routes.post("/openai/chat/completions", response_class=Response, responses=_ANSWERS)
+    async def chat_of_all(
+        wanted: forms.ChatWanted,
+        request: Request,
+        session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
+    ) -> Response:
+        """The same; with `--compat` one conversation of all clients, as Open Interpreter has it."""
+        if stateful is None:
+            return await chat(wanted, request, session)
+        thread, new = await stateful.taken(wanted)
+        if new is None:
+            return JSONResponse(None)
+        read = Said("", (), new, {}, Wishes(), ())
+        answer = Answer(thread, read, False, _markdown(thread, request))
+        return _reply(answer, wanted, sessions, lambda _: None)
+
+    @routes.get("/v1/models", responses=documented())
+    @routes.get("/openai/models", include_in_schema=False)
+    async def models() -> forms.ModelList:
+        """The models to choose from: "terp" is the one that the server was started with."""
+        named = [OWN_MODEL, *([model] if model else [])]
+        return forms.ModelList(data=[forms.ModelTold(id=one) for one in named])
+
+    @routes.post("/v1/embeddings", responses=_VECTORS, response_class=Response)
+    async def embeddings(wanted: forms.EmbeddingsWanted) -> Response:
+        """Pass texts on to the model's provider; 501 where it has no embeddings."""
+        if embed is None:
+            raise Refused(501, "This server passes no embeddings on.", code="no_embeddings")
+        return JSONResponse(await embed(wanted.model_dump()))
+
+    return routes
+
+
+def _reply(
+    answer: Answer, wanted: forms.ChatWanted, sessions: Sessions, over: Callable[[Told], None]
+) -> Reply:
+    frame = Frame(wanted.model or OWN_MODEL)
+    if not wanted.stream:
+        return Reply(answer, frame, sessions.limits, over)
+    stream = Stream(answer, frame, sessions.limits, over)
+    stream.tells_usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
+    return stream
+
+
+def _markdown(thread: Thread, request: Request) -> Markdown:
+    outputs = f"{str(request.base_url).rstrip('/')}/v1/sessions/{thread.served.id}/outputs"
+    return Markdown(lambda name: f"{outputs}/{quote(name)}", str(thread.served.cwd))
+
+
+def _past_after(read: Said, told: Told) -> str:
+    """The past that the next request has when it goes on: as this one had, where there was no answer."""
+    if told.failed is not None or not (told.text or told.ended):
+        return fingerprint(read.past, read.wishes)
+    calls = [
+        CallSaid(id=call.id, function=FunctionCalled(name=call.name))
+        for call in (told.ended.calls if told.ended else ())
+    ]
+    answer = MessageSaid(role="assistant", content=told.text, tool_calls=calls)
+    return fingerprint([*read.messages, answer], read.wishes)

@@ -1,0 +1,208 @@
+"""What a request says: the part of a conversation that was answered before, and what is new in it."""
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from terp import tool
+from terp.messages import Assistant, Image, Message, Result, ToolCall, User
+from terp_cli.server.failures import Refused
+from terp_cli.server.openai.forms import ChatWanted, MessageSaid
+from terp_cli.server.wishes import Wishes, checked_settings
+
+OWN_MODEL = "terp"
+"""The name under which clients ask for the model that the server was started with."""
+_DATA_URL = re.compile(r"data:(image/(?:png|jpeg|gif|webp));base64,(.+)", re.DOTALL)
+_NO_RESULT = "Not run: no result came."
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """What is said for the first time: words, pictures, and results of the client's tools by call."""
+
+    text: str
+    images: tuple[Image, ...] = ()
+    results: Mapping[str, str] = field(default_factory=dict)
+    has_words: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A request, read. `past` are the messages up to the last one of the assistant."""
+
+    system: str
+    past: Sequence[MessageSaid]
+    new: New
+    tools: Mapping[str, Mapping[str, Any]]
+    wishes: Wishes
+    messages: Sequence[MessageSaid]
+
+
+def said(wanted: ChatWanted, own_model: str = "") -> Said:
+    """What a client wants.
+
+    Raises:
+        Refused: it is not something that terp does.
+    """
+    if (wanted.n or 1) != 1:
+        raise Refused(400, "n must be 1: there is one answer.", code="unsupported_value")
+    try:
+        settings = checked_settings(wanted.settings)
+    except ValueError as error:
+        raise Refused(400, str(error), code="invalid_value") from error
+    spoken = [message for message in wanted.messages if message.role not in ("system", "developer")]
+    system = [text_of(message) for message in wanted.messages if message.role in ("system", "developer")]
+    at = max((at for at, message in enumerate(spoken, 1) if message.role == "assistant"), default=0)
+    model = "" if wanted.model in (OWN_MODEL, own_model) else wanted.model
+    return Said(
+        "\n\n".join(text for text in system if text),
+        spoken[:at],
+        new(spoken[at:]),
+        _tools(wanted),
+        Wishes(model=model, settings=settings),
+        spoken,
+    )
+
+
+def new(messages: Sequence[MessageSaid]) -> New:
+    """What is new in the messages behind the last answer.
+
+    Raises:
+        Refused: nothing is, or a picture cannot be read.
+    """
+    if not messages:
+        raise Refused(400, "The last message must be of the user, or the result of a tool.")
+    users = [message for message in messages if message.role == "user"]
+    results = {message.tool_call_id: text_of(message) for message in messages if message.role == "tool"}
+    words = "\n\n".join(text for message in users if (text := text_of(message)))
+    images = tuple(image for message in users for image in images_of(message))
+    if users and not (words.strip() or images):
+        raise Refused(400, "The last message is empty.", code="nothing_asked")
+    return New(words, images, results, bool(users))
+
+
+def history(messages: Iterable[MessageSaid]) -> list[Message]:
+    """The messages as a session has them; every call has its result.
+
+    Raises:
+        Refused: the result of a call stands alone, or a picture cannot be read.
+    """
+    found: list[Message] = []
+    unanswered: list[str] = []
+    for message in messages:
+        if message.role == "tool":
+            if message.tool_call_id not in unanswered:
+                raise Refused(400, f"No call {message.tool_call_id[:80]!r} stands before its result.")
+            unanswered.remove(message.tool_call_id)
+            found.append(Result(message.tool_call_id, text_of(message) or "(no output)"))
+            continue
+        found += [Result(call_id, _NO_RESULT) for call_id in unanswered]
+        unanswered = [call.id for call in message.tool_calls or ()]
+        found.append(_message(message))
+    return [*found, *(Result(call_id, _NO_RESULT) for call_id in unanswered)]
+
+
+def with_results(messages: Iterable[Message], results: Mapping[str, str]) -> list[Message]:
+    """The messages of a session with what a client's tools gave in place of what stood for it."""
+    return [
+        Result(message.call_id, results[message.call_id] or "(no output)")
+        if isinstance(message, Result) and message.call_id in results
+        else message
+        for message in messages
+    ]
+
+
+def fingerprint(messages: Iterable[MessageSaid], wishes: Wishes) -> str:
+    """What two requests have in common when one goes on where the other ended.
+
+    Clients strip answers and drop fields they do not know, so only what was said counts, without the white
+    space around it.
+    """
+    essence = [
+        [
+            message.role,
+            text_of(message).strip(),
+            [image.data for image in images_of(message)],
+            [call.id for call in message.tool_calls or ()],
+            message.tool_call_id,
+        ]
+        for message in messages
+    ]
+    whole = json.dumps([wishes.model, sorted(wishes.settings.items()), essence])
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def text_of(message: MessageSaid) -> str:
+    """The words of a message."""
+    if isinstance(message.content, list):
+        return "\n\n".join(
+            str(part.get("text") or part.get("refusal") or "")
+            for part in message.content
+            if part.get("type") in ("text", "input_text", "output_text", "refusal")
+        )
+    return message.content or ""
+
+
+def images_of(message: MessageSaid) -> Iterator[Image]:
+    """The pictures of a message.
+
+    Raises:
+        Refused: a part is neither text nor a picture that came along.
+    """
+    for part in message.content if isinstance(message.content, list) else ():
+        kind = part.get("type")
+        if kind == "image_url":
+            yield _image(part)
+        elif kind not in ("text", "input_text", "output_text", "refusal"):
+            raise Refused(400, f"A message holds text and pictures, and no {str(kind)[:40]!r}.")
+
+
+def _image(part: Mapping[str, Any]) -> Image:
+    given = part.get("image_url")
+    url = given.get("url") if isinstance(given, dict) else given
+    match = _DATA_URL.fullmatch(str(url))
+    if match is None:
+        raise Refused(
+            400,
+            "A picture must come along, as a data URL with the base64 of a PNG, JPEG, GIF or WebP.",
+            "The server fetches nothing.",
+            code="invalid_image_url",
+        )
+    try:
+        base64.b64decode(match[2], validate=True)
+    except binascii.Error as error:
+        raise Refused(400, f"A picture is no base64: {error}.", code="invalid_image_url") from error
+    return Image(match[1], match[2])
+
+
+def _message(message: MessageSaid) -> Message:
+    if message.role == "user":
+        return User(text_of(message), tuple(images_of(message)))
+    calls = tuple(
+        _call(call.id, call.function.name, call.function.arguments) for call in message.tool_calls or ()
+    )
+    return Assistant(text_of(message), calls)
+
+
+def _call(call_id: str, name: str, written: str) -> ToolCall:
+    try:
+        usable = isinstance(json.loads(written), dict)
+    except (ValueError, RecursionError):
+        usable = False
+    return ToolCall(call_id, name, written if usable else "{}", "" if usable else written)
+
+
+def _tools(wanted: ChatWanted) -> Mapping[str, Mapping[str, Any]]:
+    if wanted.tool_choice not in (None, "auto", "none"):
+        raise Refused(400, "tool_choice may be 'auto' or 'none'.", code="unsupported_value")
+    if wanted.tool_choice == "none":
+        return {}
+    found = {one.function.name: one.model_dump() for one in wanted.tools or ()}
+    if tool.NAME in found:
+        raise Refused(400, f"The tool {tool.NAME!r} is terp's own. Give yours another name.")
+    return found

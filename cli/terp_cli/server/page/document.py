@@ -1,0 +1,120 @@
+"""The page as one document that loads nothing, and the policy that names its scripts by their hashes.
+
+The sources are modules and style sheets as a browser could load them. What is served has them in it, module
+behind module in the order of their imports, without comments and indentation.
+"""
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+_IMPORT = re.compile(r'^import (?:(\{[^}]*\})|(\w+)) from "([^"]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=const |function |async function |class )", re.MULTILINE)
+# How the vendored modules end, which were written by a bundler.
+_EXPORTED = re.compile(r"export\{([^}]*)\};?\s*$")
+_MAP = re.compile(r"^//# sourceMappingURL=.*\n?", re.MULTILINE)
+_COMMENT = re.compile(r"^ *(?://|/\*\*|\* |\*/).*\n", re.MULTILINE)
+_STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# Libraries that are no modules: each gives the page one name.
+_LIBRARIES = ("dompurify", "marked")
+_STYLES = ("theme", "layout", "parts")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A page with its Content-Security-Policy; `tag` changes with its content."""
+
+    content: bytes
+    policy: str
+    tag: str
+
+
+def page(folder: Path = Path(__file__).parent) -> Document:
+    """The page itself. What is not in it cannot run there, and it can call nobody but its own server."""
+    style = "".join(_lean_style(_read(folder / "style" / f"{name}.css")) for name in _STYLES)
+    libraries = [_MAP.sub("", _read(folder / "vendor" / f"{name}.js")) for name in _LIBRARIES]
+    own = "".join(_modules(folder / "scripts" / "main.js"))
+    scripts = [f"<script>{library}</script>\n" for library in libraries]
+    scripts.append(f'<script type="module">{own}</script>\n')
+    html = re.sub(r"^ +", "", _read(folder / "index.html"), flags=re.MULTILINE)
+    whole = html.replace("<!-- style -->", style).replace("<!-- scripts -->\n", "".join(scripts))
+    named = " ".join(_hash(script) for script in (*libraries, own))
+    policy = (
+        f"default-src 'none'; script-src {named}; style-src {_hash(style)}; img-src data: blob:; "
+        "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types dompurify"
+    )
+    return _document(whole.encode(), policy)
+
+
+def frame(folder: Path = Path(__file__).parent) -> Document:
+    """A page for HTML that code made: its scripts run in an origin of their own, and reach nobody."""
+    policy = (
+        "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; "
+        "style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
+    return _document(_read(folder / "frame.html").encode(), policy)
+
+
+def _document(content: bytes, policy: str) -> Document:
+    return Document(content, policy, f'"{sha256(content + policy.encode()).hexdigest()[:32]}"')
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+
+
+def _modules(main: Path) -> Iterator[str]:
+    """The modules as parts of one, each behind those that it imports."""
+    seen = set[Path]()
+
+    def of(path: Path) -> Iterator[str]:
+        if path in seen:
+            return
+        seen.add(path)
+        source = _read(path)
+        for _, _, name in _IMPORT.findall(source):
+            yield from of((path.parent / name).resolve())
+        yield _lean(source) if path.parent == main.parent else _vendored(path.stem, source)
+
+    yield from of(main.resolve())
+
+
+def _lean(source: str) -> str:
+    """A module of ours without what a browser does not need. No name stands in two of them."""
+    wired = _IMPORT.sub(lambda found: _taken(*found.groups()), source)
+    bare = _COMMENT.sub("", _EXPORT.sub("", wired))
+    return re.sub(r"^\s+", "", bare, flags=re.MULTILINE)
+
+
+def _taken(names: str | None, default: str | None, path: str) -> str:
+    """What is left of an import: nothing for our own names, which are in the same scope."""
+    if "/vendor/" not in path:
+        return ""
+    return f"const {names or f'{{ default: {default} }}'} = {_variable(Path(path).stem)};\n"
+
+
+def _vendored(name: str, source: str) -> str:
+    """A vendored module in a scope of its own."""
+    exported = _EXPORTED.search(source)
+    assert exported is not None, f"{name} is no module of the kind that is expected"
+    pairs = (pair.split(" as ") for pair in exported[1].split(","))
+    told = ", ".join(f"{shown}: {inside}" for inside, shown in pairs)
+    return f"const {_variable(name)} = (() => {{{source[: exported.start()]}\nreturn {{ {told} }};}})();\n"
+
+
+def _variable(stem: str) -> str:
+    return f"vendored_{stem.replace('-', '_')}"
+
+
+def _lean_style(source: str) -> str:
+    bare = _STYLE_COMMENT.sub("", source)
+    return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r": ", ":", bare)).strip()
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

@@ -1,0 +1,166 @@
+// One call: its code, what it would do, how it went, what it put out.
+
+import { button, make } from "./dom.js";
+import { coloured } from "./code.js";
+import { displayed } from "./displayed.js";
+import { paintedNodes, Printing } from "./printed.js";
+import { readable, seconds, size } from "./shown.js";
+
+const ENDED = { ok: "ran", error: "failed", interrupted: "stopped", timeout: "took too long", died: "the kernel died" };
+
+export class Card {
+  constructor(callId, displays) {
+    this.callId = callId;
+    this.displays = displays;
+    this.state = make("span", { class: "state" }, "is being written");
+    this.language = make("span", { class: "language" });
+    this.code = make("code");
+    this.told = make("p", { class: "told", hidden: true });
+    this.output = make("div", { class: "output" });
+    this.after = make("div", { class: "after" });
+    this.copy = button("Copy", () => navigator.clipboard.writeText(this.text), { class: "plain" });
+    this.node = make(
+      "section", { class: "card", "aria-label": "Code" },
+      make("header", { class: "bar" }, this.language, this.state, this.copy),
+      make("pre", {}, this.code), this.told, this.output, this.after,
+    );
+    this.text = "";
+    this.drawn = 0;
+  }
+
+  become(kind, words) {
+    this.node.dataset.state = kind;
+    this.state.textContent = words;
+  }
+
+  write({ language, text }) {
+    this.language.textContent ||= readable(language);
+    this.text += text;
+  }
+
+  propose({ language, code, effects, tier, place, asks }) {
+    this.language.textContent = readable(language);
+    this.text = code;
+    this.code.replaceChildren(...coloured(code, language));
+    this.drawn = code.length;
+    const does = effects.found.map(({ kind, targets, more }) => `${kind}${targets.length ? `: ${targets.slice(0, 4).join(", ")}` : ""}${more ? " …" : ""}`);
+    const where = place ? `in ${place}` : tier === "none" ? "not confined" : `confined by ${tier}`;
+    this.told.textContent = readable([does.join(" · ") || "computes only", where, asks && `asked by rule: ${asks}`].filter(Boolean).join(" — "));
+    this.told.hidden = false;
+    this.become("proposed", "proposed");
+  }
+
+  start({ execution_count: count }) {
+    this.number = count;
+    this.become("running", "running");
+  }
+
+  put(output) {
+    switch (output.kind) {
+      case "text": return this.print(output);
+      case "display": return this.display(output);
+      case "display_update": return this.displays.update(output);
+      case "error": return this.fail(output);
+      case "omitted": return this.omit(output);
+      case "clear": return this.clear(output.wait);
+      case "input_request": return undefined;
+    }
+  }
+
+  add(node) {
+    if (this.cleared) this.output.replaceChildren();
+    this.cleared = false;
+    this.output.append(node);
+    this.printing = undefined;
+    return node;
+  }
+
+  print({ stream, text }) {
+    if (this.printing?.stream !== stream) {
+      const printing = new Printing(stream);
+      this.add(printing.node);
+      this.printing = printing;
+    }
+    this.printing.add(text);
+  }
+
+  omit({ characters }) {
+    this.isCut = true;
+    this.add(make("p", { class: "muted" }, `… ${characters.toLocaleString()} characters left out`));
+  }
+
+  display(output) {
+    this.drawPrinted();
+    const node = this.add(displayed(output, this.number));
+    if (output.display_id) this.displays.keep(output.display_id, node, this.number);
+  }
+
+  fail({ name, value, traceback }) {
+    this.drawPrinted();
+    const first = make("summary", {}, readable(`${name}: ${value}`));
+    this.add(traceback.length ? make("details", { class: "error" }, first, make("pre", { class: "printed" }, ...paintedNodes(traceback.join("\n")))) : make("p", { class: "error" }, first.textContent));
+  }
+
+  clear(wait) {
+    this.printing = undefined;
+    this.cleared = wait;
+    if (!wait) this.output.replaceChildren();
+  }
+
+  /** `save` has a file downloaded that the session `has`, `saveOutput` all that a run put out. */
+  finish({ status, seconds: time, files, note, output_path: whole }, { has, save, saveOutput }) {
+    this.become(status, `${ENDED[status]}, ${seconds(time)}`);
+    if (note) this.after.append(make("p", { class: "muted" }, readable(note)));
+    if (whole && this.isCut) this.after.append(button("⤓ All of the output", () => saveOutput(this.number), { class: "file" }));
+    for (const file of files) {
+      const name = file.path.split("/").pop();
+      const told = `${readable(name)} · ${file.action}${file.action === "deleted" ? "" : `, ${size(file.size)}`}`;
+      const there = file.action !== "deleted" && has(file.path);
+      this.after.append(there ? button(`⤓ ${told}`, () => save(file.path), { class: "file" }) : make("span", { class: "file muted" }, told));
+    }
+  }
+
+  decline(reason, words) {
+    this.become("declined", words);
+    if (reason) this.after.append(make("p", { class: "muted" }, readable(reason)));
+  }
+
+  /** Put the person's means to decide at its end. */
+  hold(node) {
+    this.after.before(node);
+    this.become("waiting", "waits for you");
+  }
+
+  drawPrinted() {
+    this.printing?.draw();
+    this.isCut ||= this.printing?.isCut;
+  }
+
+  draw() {
+    if (this.drawn < this.text.length) {
+      this.code.append(readable(this.text.slice(this.drawn)));
+      this.drawn = this.text.length;
+    }
+    this.drawPrinted();
+  }
+}
+
+/** Displays by their ids, which later runs may update. */
+export class Displays {
+  constructor() {
+    this.known = new Map();
+  }
+
+  keep(id, node, number) {
+    this.known.set(id, [...(this.known.get(id) ?? []), { node, number }]);
+  }
+
+  update(output) {
+    const again = ({ node, number }) => {
+      const next = displayed(output, number);
+      node.replaceWith(next);
+      return { node: next, number };
+    };
+    this.known.set(output.display_id, (this.known.get(output.display_id) ?? []).map(again));
+  }
+}

@@ -1,0 +1,37 @@
+// Code in colours, built from tokens: no HTML is made of it.
+
+import { button, make } from "./dom.js";
+import { readable } from "./shown.js";
+import { tokenizeWith } from "../vendor/tokenize.js";
+import bash from "../vendor/language-bash.js";
+import diff from "../vendor/language-diff.js";
+import js from "../vendor/language-js.js";
+import json from "../vendor/language-json.js";
+import py from "../vendor/language-py.js";
+import sql from "../vendor/language-sql.js";
+import yaml from "../vendor/language-yaml.js";
+
+const LANGUAGES = { bash, diff, js, json, py, sql, yaml };
+const NAMES = { python: "py", ipython: "py", python3: "py", sh: "bash", shell: "bash", zsh: "bash", javascript: "js", ts: "js", typescript: "js", yml: "yaml" };
+// Beyond this, colours take longer than they help.
+const LONGEST = 40000;
+
+/** The code as nodes: every character of it, whatever the tokens are. */
+export function coloured(code, language) {
+  const grammar = LANGUAGES[NAMES[language] ?? language];
+  const plain = [readable(code)];
+  if (!grammar || code.length > LONGEST) return plain;
+  const nodes = [];
+  let length = 0;
+  tokenizeWith(code, grammar, (text, type) => {
+    length += text.length;
+    nodes.push(type ? make("span", { class: `t-${type}` }, readable(text)) : readable(text));
+  }, { languages: LANGUAGES });
+  return length === code.length ? nodes : plain;
+}
+
+/** A block of code of the model's text, with a button that copies it. */
+export function codeBlock(code, language) {
+  const copy = button("Copy", () => navigator.clipboard.writeText(code).then(() => (copy.textContent = "Copied")), { class: "plain copy" });
+  return make("div", { class: "fence" }, copy, make("pre", {}, make("code", {}, ...coloured(code, language.toLowerCase()))));
+}

@@ -1,0 +1,231 @@
+// A session as a person reads it.
+
+import { Card, Displays } from "./card.js";
+import { button, find, make } from "./dom.js";
+import { TOLD } from "./events.js";
+import { Growing } from "./markdown.js";
+import { question } from "./question.js";
+import { readable } from "./shown.js";
+
+const STOPPED = { interrupted: "Stopped.", declined: "Ended, as you declined.", max_steps: "Stopped: as many steps as are allowed." };
+
+export class Conversation {
+  /**
+   * `approval` takes decisions. `does` has what a conversation needs of the session: `answer` and `more` of
+   * questions, `goOn`, `save` of a file by its path and `saveOutput` of a run by its number, `has` for whether it can be had, and `changed`, which hears of what the rest of the page shows.
+   */
+  constructor(approval, does) {
+    Object.assign(this, { approval, does });
+    this.scroll = find("scroll");
+    this.follow();
+    this.clear();
+  }
+
+  /** Who looks at the end goes on looking at it: pictures and frames take their height late. */
+  follow() {
+    this.atEnd = true;
+    this.scroll.addEventListener("scroll", () => {
+      this.atEnd = this.scroll.scrollHeight - this.scroll.scrollTop - this.scroll.clientHeight < 80;
+      find("toEnd").hidden = this.atEnd;
+    });
+    const sizes = new ResizeObserver(() => this.atEnd && this.toEnd());
+    sizes.observe(find("messages"));
+    sizes.observe(this.scroll);
+  }
+
+  clear() {
+    if (this.approval.open) this.approval.over();
+    find("messages").replaceChildren();
+    this.queue = [];
+    this.cards = new Map();
+    this.questions = new Map();
+    this.displays = new Displays();
+    this.turn = this.text = this.thinking = undefined;
+    this.proposed = new Map();
+    this.reply = [];
+    this.drawing = new Set();
+    this.busy = false;
+    this.cost = { dollars: 0, known: true, input: 0, output: 0 };
+  }
+
+  /** An event came. It is drawn with the next frame, together with what else has come by then. */
+  take(event) {
+    this.queue.push(event);
+    this.schedule();
+  }
+
+  schedule() {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    const frame = () => {
+      this.scheduled = false;
+      this.draw();
+    };
+    // No frames come while nobody looks.
+    if (document.hidden) setTimeout(frame, 100);
+    else requestAnimationFrame(frame);
+  }
+
+  draw() {
+    const until = performance.now() + 24;
+    let done = 0;
+    while (done < this.queue.length && performance.now() < until) this.tell(this.queue[done++]);
+    this.queue.splice(0, done);
+    for (const one of this.drawing) if (!one.draw()) this.drawing.delete(one);
+    if (this.queue.length || this.drawing.size) this.schedule();
+  }
+
+  toEnd() {
+    this.scroll.scrollTop = this.scroll.scrollHeight;
+  }
+
+  tell(event) {
+    TOLD[event.event]?.(this, event);
+  }
+
+  add(node) {
+    this.turn ??= find("messages").appendChild(make("article", { class: "turn" }));
+    this.turn.append(node);
+    return node;
+  }
+
+  said(text, kind = "muted") {
+    return this.add(make("p", { class: `line ${kind}` }, readable(text)));
+  }
+
+  begin({ prompt, goes_on: goesOn }) {
+    this.turn = undefined;
+    this.endQuestions();
+    if (!goesOn) this.add(make("div", { class: "prompt", "aria-label": "You" }, readable(prompt)));
+    this.setBusy(true, "starts");
+  }
+
+  /** What a reply has brought so far is void when it is asked for again. */
+  void(retrying) {
+    for (const node of this.reply) node.remove();
+    this.beginReply();
+    this.said(`The model could not answer: ${retrying.reason}. Again in ${Math.round(retrying.delay_s)} s.`);
+  }
+
+  beginReply() {
+    this.endText();
+    this.reply = [];
+  }
+
+  endText() {
+    this.text?.finish();
+    this.drawing.delete(this.text);
+    this.text = this.thinking = undefined;
+  }
+
+  write(text) {
+    if (!this.text) {
+      this.text = new Growing();
+      this.reply.push(this.add(this.text.node));
+    }
+    this.text.add(text);
+    this.drawing.add(this.text);
+    this.does.changed("doing", "writes");
+  }
+
+  think(text) {
+    if (!this.thinking) {
+      this.thinking = make("p", {});
+      this.reply.push(this.add(make("details", { class: "thinking" }, make("summary", {}, "Reasoning"), this.thinking)));
+    }
+    this.thinking.append(readable(text));
+  }
+
+  card(callId) {
+    let card = this.cards.get(callId);
+    if (!card) {
+      this.endText();
+      card = new Card(callId, this.displays);
+      this.cards.set(callId, card);
+      this.reply.push(this.add(card.node));
+    }
+    return card;
+  }
+
+  drawn(callId) {
+    const card = this.card(callId);
+    this.drawing.add(card);
+    return card;
+  }
+
+  propose(event) {
+    this.card(event.call_id).propose(event);
+    this.proposed.set(event.call_id, event);
+  }
+
+  ask(asked) {
+    if (asked.kind === "approval") {
+      this.approval.ask(this.card(asked.what), this.proposed.get(asked.what), !this.does.types());
+      this.asking = asked.question_id;
+    } else {
+      this.questions.set(asked.question_id, this.add(question(asked, this.does.answer, this.does.more)));
+    }
+    this.does.changed("doing", "waits for you");
+  }
+
+  answered({ question_id: id, answer }) {
+    if (id === this.asking && this.approval.open) {
+      this.approval.card.become("answered", "answered");
+      this.approval.over();
+    }
+    const node = this.questions.get(id);
+    node?.replaceChildren(...[node.firstChild, make("p", { class: "muted" }, readable(answer || "answered"))]);
+    node?.classList.add("over");
+    this.questions.delete(id);
+  }
+
+  endQuestions() {
+    if (this.approval.open) {
+      this.approval.card.decline("", "has not run");
+      this.approval.over();
+    }
+    for (const node of this.questions.values()) node.remove();
+    this.questions.clear();
+  }
+
+  finishCode(event) {
+    const card = this.card(event.call_id);
+    card.draw();
+    card.finish(event, this.does);
+    this.does.changed("ran");
+  }
+
+  finish({ reason, error, remedy }) {
+    this.endText();
+    this.endQuestions();
+    const words = [error || STOPPED[reason], remedy].filter(Boolean).join(" ");
+    if (words) this.said(words, error ? "problem" : "muted");
+    this.setBusy(false, "");
+    this.does.changed("finished");
+  }
+
+  setBusy(busy, words) {
+    this.busy = busy;
+    this.does.changed("busy", busy);
+    this.does.changed("doing", words);
+  }
+
+  use({ input_tokens: input, output_tokens: output, cost_usd: cost }) {
+    this.cost.input += input;
+    this.cost.output += output;
+    this.cost.dollars += cost ?? 0;
+    this.cost.known &&= cost !== null;
+    this.does.changed("cost");
+  }
+
+  resume({ lost, pending }) {
+    this.beginReply();
+    this.endQuestions();
+    this.turn = undefined;
+    this.setBusy(false, "");
+    this.said(`The session goes on.${lost ? " Its kernels are new: variables are gone." : ""}`);
+    if (!pending.length) return;
+    const again = button("Ask me again", () => this.does.goOn().then(() => again.remove()), { class: "solid" });
+    this.add(make("div", { class: "line" }, make("p", {}, "This code waited for your answer, and has not run:"), ...pending.map((code) => make("pre", {}, readable(code))), again));
+  }
+}

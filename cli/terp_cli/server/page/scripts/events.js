@@ -1,0 +1,44 @@
+// What each event does to the conversation `it`. Every one has its place, also one that shows nothing.
+
+export const TOLD = {
+  turn_started: (it, event) => it.begin(event),
+  model_called: (it) => {
+    it.beginReply();
+    it.does.changed("doing", "the model thinks");
+  },
+  model_retrying: (it, event) => it.void(event),
+  reasoning_delta: (it, { text }) => it.think(text),
+  text_delta: (it, { text }) => it.write(text),
+  code_delta: (it, event) => it.drawn(event.call_id).write(event),
+  code_proposed: (it, event) => it.propose(event),
+  code_typed: (it, event) => {
+    it.turn = undefined;
+    it.card(event.call_id).propose({ ...event, effects: { found: [] }, tier: "none", place: "", asks: "" });
+  },
+  asked: (it, event) => it.ask(event),
+  answered: (it, event) => it.answered(event),
+  code_declined: (it, event) => it.card(event.call_id).decline(event.reason, "declined"),
+  code_rejected: (it, event) => it.card(event.call_id).decline(event.reason, "cannot run"),
+  code_started: (it, event) => {
+    it.card(event.call_id).start(event);
+    it.does.changed("doing", "code runs");
+  },
+  printed: (it, event) => it.drawn(event.call_id).put(event.output),
+  late_output: (it, event) => it.drawn(event.call_id).put(event.output),
+  code_finished: (it, event) => it.finishCode(event),
+  kernel_changed: (it, { language, state, why }) => {
+    if (state === "starting") it.does.changed("doing", `the ${language} kernel starts`);
+    if (why && ["died", "restarted", "left"].includes(state)) it.said(`The ${language} kernel: ${state}. ${why}`, "problem");
+  },
+  progress: (it, { what, done, total }) => it.does.changed("doing", total ? `${what}: ${Math.round((100 * done) / total)} %` : what),
+  usage_reported: (it, event) => it.use(event),
+  history_compacted: (it, { how }) => it.said(`What was said before was shortened for the model: ${how}`),
+  history_rewound: (it, { removed }) => it.said(`The last ${removed} turns are no part of the conversation any more.`),
+  session_forked: (it, { copy }) => it.said(`Up to here it can also be gone on with as ${copy}.`),
+  session_resumed: (it, event) => it.resume(event),
+  code_compared: (it, { difference }) => it.said(difference ? "It put out something else than then." : "It put out the same as then."),
+  check_started: (it, { check, attempt }) => it.said(`Check ${attempt}: ${check}`),
+  check_finished: (it, { passed, why, output }) => it.said(passed ? "The check has passed." : `The check has not passed. ${why}\n${output}`),
+  noticed: (it, { text, remedy }) => it.said([text, remedy].filter(Boolean).join(" "), "notice"),
+  turn_finished: (it, event) => it.finish(event),
+};

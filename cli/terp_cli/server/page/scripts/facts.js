@@ -1,0 +1,47 @@
+// What there is to know of a session: variables, cost, where it works; and what can be done with it.
+
+import { call, pathOf, save } from "./api.js";
+import { button, find, make, trying } from "./dom.js";
+import { dollars, readable, size } from "./shown.js";
+
+const EXPORTS = { ipynb: "Notebook", md: "Markdown", html: "Page", py: "Script" };
+
+export async function showVariables(session) {
+  const { variables } = await call("GET", pathOf(session, "/variables"));
+  const row = ({ name, type, shape, size: bytes, head }) => make(
+    "tr", {},
+    make("th", { scope: "row" }, readable(name)),
+    make("td", {}, readable(type), shape.length ? ` ${shape.join("×")}` : "", make("br"), make("small", { class: "muted" }, bytes ? size(bytes) : "")),
+    make("td", {}, make("code", {}, readable(head))),
+  );
+  const shown = variables.length ? make("table", {}, ...variables.map(row)) : make("p", { class: "muted" }, "No variables yet.");
+  find("variablesPane").replaceChildren(shown);
+}
+
+function inWords(spent, known) {
+  if (known) return dollars(spent);
+  return spent ? `${dollars(spent)}, and what has no known price` : "not known for this model";
+}
+
+/** What a turn that is over leaves to be said: what all of them have cost. */
+export function costLine({ dollars: spent, input, output }) {
+  return [spent && dollars(spent), input + output && `${(input + output).toLocaleString()} tokens`].filter(Boolean).join(" · ");
+}
+
+export function showFacts({ id, model, cwd, tier }, { dollars: spent, known, input, output }) {
+  const facts = {
+    Model: model,
+    Cost: inWords(spent, known),
+    Tokens: `${input.toLocaleString()} in, ${output.toLocaleString()} out`,
+    Sandbox: tier === "none" ? "none; nothing confines code" : tier,
+    Directory: cwd,
+    Session: id,
+  };
+  find("facts").replaceChildren(...Object.entries(facts).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, readable(value))]));
+}
+
+/** `session` gives the id of the session that is shown. */
+export function offerExports(session) {
+  const offered = ([format, name]) => button(name, () => trying(() => save(pathOf(session(), `/export?format=${format}`))));
+  find("exports").replaceChildren(...Object.entries(EXPORTS).map(offered));
+}

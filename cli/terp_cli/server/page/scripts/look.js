@@ -1,0 +1,65 @@
+// How the page looks here: colours, and which of its sides are open.
+
+import { find } from "./dom.js";
+
+const THEME = "terp-theme";
+const NEXT = { auto: "light", light: "dark", dark: "auto" };
+const WORDS = { auto: "◐ As the system", light: "☀ Light", dark: "☾ Dark" };
+
+function wear(theme) {
+  document.documentElement.dataset.theme = theme;
+  find("theme").textContent = WORDS[theme];
+  find("theme").setAttribute("aria-label", `Colours: ${WORDS[theme].slice(2)}`);
+}
+
+export function dress() {
+  const kept = localStorage.getItem(THEME);
+  wear(kept in NEXT ? kept : "auto");
+  find("theme").onclick = () => {
+    const next = NEXT[document.documentElement.dataset.theme];
+    localStorage.setItem(THEME, next);
+    wear(next);
+  };
+}
+
+/** Open or close a side; on a phone it lies over the conversation, and takes the focus. */
+export function showSide(name, open) {
+  document.body.classList.toggle(`with-${name}`, open);
+  find("showSessions").setAttribute("aria-expanded", document.body.classList.contains("with-sidebar"));
+  find("showPanel").setAttribute("aria-expanded", document.body.classList.contains("with-panel"));
+}
+
+const isNarrow = () => matchMedia("(max-width: 799px)").matches;
+
+/** On a phone, show the conversation again. Whether anything lay over it. */
+export function uncover() {
+  const over = isNarrow() ? ["sidebar", "panel"].filter((side) => document.body.classList.contains(`with-${side}`)) : [];
+  for (const side of over) showSide(side, false);
+  return over.length > 0;
+}
+
+/** `chosen` hears which tab of the panel is looked at. */
+export function openSides(chosen) {
+  const tabs = ["Files", "Variables", "Facts"];
+  const choose = (name) => {
+    for (const one of tabs) {
+      find(`tab${one}`).setAttribute("aria-selected", one === name);
+      find(`tab${one}`).tabIndex = one === name ? 0 : -1;
+      find(`${one.toLowerCase()}Pane`).hidden = one !== name;
+    }
+    chosen(name);
+  };
+  tabs.forEach((name, at) => {
+    find(`tab${name}`).onclick = () => choose(name);
+    find(`tab${name}`).onkeydown = ({ key }) => {
+      const next = tabs[at + ({ ArrowRight: 1, ArrowLeft: -1 }[key] ?? NaN)];
+      if (!next) return;
+      choose(next);
+      find(`tab${next}`).focus();
+    };
+  });
+  find("showSessions").onclick = () => showSide("sidebar");
+  find("showPanel").onclick = () => showSide("panel");
+  for (const close of document.querySelectorAll("[data-closes]")) close.onclick = () => showSide(close.dataset.closes, false);
+  showSide("sidebar", !isNarrow());
+}

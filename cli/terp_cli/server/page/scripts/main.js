@@ -1,0 +1,210 @@
+// The page put together.
+
+import { askForToken, namedSession, nameSession, takeToken, token } from "./access.js";
+import { call, fileOf, pathOf, save } from "./api.js";
+import { Approval } from "./approval.js";
+import { Beginning } from "./beginning.js";
+import { Composer } from "./composer.js";
+import { Conversation } from "./conversation.js";
+import { button, find, trying } from "./dom.js";
+import { costLine, offerExports } from "./facts.js";
+import { Files } from "./files.js";
+import { listenToKeys } from "./keys.js";
+import { Link } from "./link.js";
+import { dress, openSides, uncover } from "./look.js";
+import { Panel } from "./panel.js";
+import { SessionsList } from "./sessions.js";
+
+const STATES = { connecting: "connecting …", connected: "connected", waiting: "no connection; trying again" };
+
+class Page {
+  constructor() {
+    this.beginning = new Beginning();
+    this.composer = new Composer((prompt, attachments) => trying(() => this.ask(prompt, attachments)));
+    this.files = new Files(() => this.session(), (name) => this.composer.attach(name));
+    this.sessions = new SessionsList((id) => {
+      uncover();
+      this.open(id);
+    });
+    this.conversation = new Conversation(new Approval((decision) => this.link.send("approve", decision)), {
+      answer: (question_id, answer) => this.link.send("answer", { question_id, answer }),
+      more: async (id) => (await call("GET", pathOf(this.id))).questions.find((one) => one.question_id === id) ?? { options: [] },
+      goOn: () => trying(() => this.link.send("go_on")),
+      save: (path) => trying(() => this.save(path)),
+      saveOutput: (number) => trying(() => save(pathOf(this.id, `/outputs/${number}`), `output-${number}.txt`)),
+      has: (path) => path.startsWith(`${this.told.cwd}/`),
+      types: () => this.composer.isInUse,
+      changed: (what, value) => this.changed(what, value),
+    });
+    this.panel = new Panel(this.files, this.sessions, () => this.id && { ...this.told, cost: this.conversation.cost });
+    this.listen();
+  }
+
+  listen() {
+    find("stop").onclick = () => this.stop();
+    find("newSession").onclick = () => this.begin();
+    find("fork").onclick = () => trying(() => this.fork());
+    find("remove").onclick = () => trying(() => this.remove());
+    find("changeModel").onclick = () => trying(() => this.changeModel());
+    find("toEnd").onclick = () => this.conversation.toEnd();
+    find("messages").onclick = (event) => {
+      const file = event.target.closest("a[data-file]")?.dataset.file;
+      if (file === undefined) return;
+      event.preventDefault();
+      trying(() => this.save(file));
+    };
+    addEventListener("hashchange", async () => {
+      takeToken();
+      await this.starting;
+      if (namedSession() && namedSession() !== this.id) this.open(namedSession());
+    });
+    addEventListener("online", () => this.link?.timer && this.link.connect());
+    offerExports(() => this.id);
+    openSides((tab) => this.panel.look(tab));
+    listenToKeys({ stop: () => this.stop(), begin: () => this.begin() });
+  }
+
+  start() {
+    this.starting = this.started();
+  }
+
+  async started() {
+    takeToken();
+    if (!token()) return askForToken("", () => this.start());
+    try {
+      await Promise.all([this.beginning.refresh(), this.sessions.refresh()]);
+    } catch (problem) {
+      return askForToken(problem.message, () => this.start());
+    }
+    if (namedSession()) await this.open(namedSession());
+    else find("messageInput").focus();
+  }
+
+  /** Nothing is made before there is something to do in it. */
+  begin() {
+    uncover();
+    this.leave();
+    nameSession("");
+    this.show("");
+    find("messageInput").focus();
+  }
+
+  leave() {
+    this.link?.close();
+    this.link = this.id = this.told = undefined;
+    this.conversation.clear();
+    this.changed("busy", false);
+    this.changed("doing", "");
+    find("state").replaceChildren();
+    find("files").replaceChildren();
+  }
+
+  show(title) {
+    find("title").textContent = title || "New session";
+    document.title = title ? `${title} · terp` : "terp";
+    find("start").hidden = Boolean(this.id);
+    this.sessions.mark(this.id);
+  }
+
+  /** The session that is shown, made now if there is none. */
+  async session() {
+    // Who is quick must not get another one than the one that is coming.
+    await this.starting;
+    if (this.id) return this.id;
+    this.making ??= this.make().finally(() => (this.making = undefined));
+    return this.making;
+  }
+
+  async make() {
+    const made = await call("POST", "/v1/sessions", this.beginning.wishes);
+    this.enter(made);
+    return made.id;
+  }
+
+  async open(id) {
+    const wish = (this.wish = Symbol());
+    await trying(async () => {
+      const told = await call("POST", pathOf(id, "/resume"), {});
+      // Another one may have been chosen since.
+      if (wish !== this.wish) return;
+      this.leave();
+      this.enter(told);
+    });
+    if (!this.id) this.begin();
+  }
+
+  enter(told) {
+    this.told = told;
+    this.id = told.id;
+    nameSession(told.id);
+    this.show(this.sessions.titleOf(told.id));
+    this.link = new Link(told.id, {
+      told: (event) => this.conversation.take(event),
+      changed: (state, why) => this.showState(state, why),
+      again: () => this.conversation.clear(),
+    });
+    this.panel.refresh();
+  }
+
+  showState(state, why) {
+    const shown = find("state");
+    shown.dataset.state = state;
+    shown.textContent = STATES[state] ?? "closed";
+    if (state !== "ended") return;
+    if (why === "no token") askForToken("The server does not take this token.", () => this.open(this.id));
+    else shown.append(" ", button("Open again", () => this.open(this.id)));
+  }
+
+  async ask(prompt, attachments) {
+    await this.session();
+    await this.link.ready();
+    const { waiting } = await this.link.send("ask", { prompt, attachments });
+    if (waiting) this.changed("doing", "asked when this turn is over");
+    if (!this.sessions.titleOf(this.id)) find("title").textContent = prompt || "Session";
+    this.conversation.toEnd();
+    return true;
+  }
+
+  stop() {
+    if (this.conversation.busy) trying(() => this.link.send("interrupt"));
+  }
+
+  changed(what, value) {
+    if (what === "busy") find("stop").hidden = !value;
+    else if (what === "doing") find("doing").textContent = value || (this.id ? costLine(this.conversation.cost) : "");
+    else this.panel.changed(what);
+  }
+
+  /** A file by its path below the directory of the session, or by its whole path. */
+  save(path) {
+    const below = path.startsWith(`${this.told.cwd}/`) ? path.slice(this.told.cwd.length + 1) : path;
+    return save(fileOf(this.id, below), below.split("/").pop());
+  }
+
+  async fork() {
+    const { id } = await call("POST", pathOf(this.id, "/fork"));
+    await this.sessions.refresh();
+    await this.open(id);
+  }
+
+  async remove() {
+    if (!confirm("Delete this session, and the files of its own directory?")) return;
+    const { id } = this;
+    this.leave();
+    await call("DELETE", pathOf(id));
+    await this.sessions.refresh();
+    this.begin();
+  }
+
+  async changeModel() {
+    const model = prompt("Model from now on (variables of kernels are lost):", this.told.model);
+    if (!model) return;
+    const { id } = this;
+    this.leave();
+    await call("POST", pathOf(id, "/close"));
+    this.enter(await call("POST", pathOf(id, "/resume"), { model }));
+  }
+}
+
+dress();
+new Page().start();

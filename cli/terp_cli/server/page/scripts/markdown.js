@@ -1,0 +1,151 @@
+// The model's Markdown: parsed by marked, cleaned by DOMPurify, drawn block by block as it comes.
+
+import { codeBlock } from "./code.js";
+import { make } from "./dom.js";
+
+const HARMLESS = /^<\/?(br|sub|sup|kbd|details|summary|b|i|u)\s*\/?>$/i;
+const RULES = {
+  ALLOWED_TAGS: "a p br hr em strong b i u del code pre blockquote ul ol li table thead tbody tr th td h1 h2 h3 h4 h5 h6 sub sup kbd details summary".split(" "),
+  ALLOWED_ATTR: ["href", "title", "start", "align"],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|[^:]*$)/i,
+  RETURN_DOM_FRAGMENT: true,
+};
+const LONGEST_WAIT_MS = 400;
+const escaped = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
+
+const parser = new marked.Marked({
+  gfm: true,
+  renderer: {
+    // HTML of the model is shown as it was written: nothing of it is lost, and nothing of it happens.
+    html: ({ text }) => (HARMLESS.test(text.trim()) ? text : escaped(text)),
+    // A picture of elsewhere would tell its server who reads.
+    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
+    checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+  },
+});
+
+function linked(nodes) {
+  for (const link of nodes.querySelectorAll("a[href]")) {
+    const to = link.getAttribute("href");
+    link.title = to;
+    if (/^(https?|mailto):/i.test(to)) {
+      Object.assign(link, { target: "_blank", rel: "noopener noreferrer" });
+    } else {
+      // A name without a server is a file of the session.
+      link.dataset.file = decodedName(to);
+      link.href = "#";
+    }
+  }
+  for (const table of nodes.querySelectorAll("table")) {
+    const frame = make("div", { class: "wide" });
+    table.replaceWith(frame);
+    frame.append(table);
+  }
+  return nodes;
+}
+
+function decodedName(address) {
+  try {
+    return decodeURIComponent(address).replace(/^(\.\/)+/, "");
+  } catch {
+    return address;
+  }
+}
+
+/** Blocks as nodes. Those between two fences are cleaned together: to begin costs more than to clean. */
+function drawn(tokens) {
+  const nodes = [];
+  let prose = [];
+  const clean = () => prose.length && nodes.push(linked(DOMPurify.sanitize(parser.parser(prose), RULES)));
+  for (const token of tokens) {
+    if (token.type !== "code") {
+      prose.push(token);
+      continue;
+    }
+    clean();
+    prose = [];
+    nodes.push(codeBlock(token.text, token.lang ?? ""));
+  }
+  clean();
+  return nodes;
+}
+
+/** A whole text. */
+export const markdown = (text) => make("div", { class: "prose" }, ...drawn(parser.lexer(text)));
+
+/** A text that grows. What is finished is drawn once; only the last block is drawn again. */
+export class Growing {
+  constructor() {
+    this.node = make("div", { class: "prose" });
+    this.open = make("div", { "aria-busy": "true" });
+    this.node.append(this.open);
+    this.rest = "";
+    this.dirty = false;
+    this.free = 0;
+  }
+
+  add(text) {
+    this.rest += text.replaceAll("\r\n", "\n");
+    this.dirty = true;
+  }
+
+  /** Draw what has come. True where there is more to draw, later: a long block must not take all the time. */
+  draw() {
+    if (!this.dirty) return false;
+    const began = performance.now();
+    if (began < this.free) return true;
+    this.dirty = false;
+    if (!this.drawnAsFence()) this.drawBlocks();
+    this.free = performance.now() + Math.min(4 * (performance.now() - began), LONGEST_WAIT_MS);
+    return false;
+  }
+
+  drawBlocks() {
+    const tokens = parser.lexer(this.rest);
+    const last = tokens.findLastIndex((token) => token.type !== "space");
+    this.commit(tokens.slice(0, Math.max(last, 0)));
+    this.open.replaceChildren(...drawn(tokens.slice(last, last + 1)));
+    if (last >= 0 && /^( {0,3})(```|~~~)/.test(this.rest)) this.beginFence();
+  }
+
+  commit(tokens) {
+    this.open.before(...drawn(tokens));
+    this.rest = this.rest.slice(tokens.reduce((length, { raw }) => length + raw.length, 0));
+  }
+
+  /** A fence that is open grows by its text alone, however long it is. */
+  beginFence() {
+    const code = this.open.querySelector("code");
+    if (!code || isClosed(this.rest)) return;
+    this.fence = { code, length: this.rest.length };
+  }
+
+  drawnAsFence() {
+    if (!this.fence) return false;
+    const { code, length } = this.fence;
+    const added = this.rest.slice(length);
+    // Only the end can close it; the lines before were looked at.
+    if (isClosed(this.rest.slice(0, 40).split("\n")[0] + "\n" + this.rest.slice(Math.max(0, length - 200)))) {
+      this.fence = undefined;
+      return false;
+    }
+    code.append(added);
+    this.fence.length = this.rest.length;
+    return true;
+  }
+
+  /** No more comes. */
+  finish() {
+    this.fence = undefined;
+    this.commit(parser.lexer(this.rest));
+    this.open.remove();
+    this.dirty = false;
+  }
+}
+
+function isClosed(text) {
+  const mark = /^ {0,3}(`{3,}|~{3,})/.exec(text)[1];
+  return new RegExp(`\\n {0,3}${mark}${mark[0]}*[ \\t]*(\\n|$)`).test(text);
+}

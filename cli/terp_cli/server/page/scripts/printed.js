@@ -1,0 +1,83 @@
+// Text of programs: colours, and carriage returns that write a line anew.
+
+import { make } from "./dom.js";
+import { readable } from "./shown.js";
+
+// What a page keeps of one run; all of it is a download away.
+const MOST = 200000;
+const ESCAPE = /\u001b(?:\[([0-9;]*)([A-Za-z])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
+
+function classesAfter(classes, codes) {
+  let next = classes;
+  for (const code of codes.split(";").map(Number)) {
+    if (code === 0) next = [];
+    else if (code === 1) next = [...next, "a-bold"];
+    else if (code === 39) next = next.filter((one) => !one.startsWith("a-c"));
+    else if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) {
+      next = [...next.filter((one) => !one.startsWith("a-c")), `a-c${code % 10}`];
+    } else if (code === 38 || code === 48) break;
+  }
+  return next;
+}
+
+/** Text with escape sequences, as nodes; `classes` are those that hold at its beginning. */
+function painted(text, classes) {
+  const nodes = [];
+  let at = 0;
+  const add = (piece) => piece && nodes.push(classes.length ? make("span", { class: classes.join(" ") }, readable(piece)) : readable(piece));
+  for (const found of text.matchAll(ESCAPE)) {
+    add(text.slice(at, found.index));
+    at = found.index + found[0].length;
+    if (found[2] === "m") classes = classesAfter(classes, found[1]);
+  }
+  add(text.slice(at));
+  return { nodes, classes };
+}
+
+export const paintedNodes = (text) => painted(text, []).nodes;
+
+/** One stream of a run. Lines that are over are drawn once; the last one may be written anew. */
+export class Printing {
+  constructor(stream) {
+    this.stream = stream;
+    this.last = make("span");
+    this.node = make("pre", { class: `printed ${stream}` }, this.last);
+    this.line = "";
+    this.classes = [];
+    this.length = 0;
+    this.coming = [];
+  }
+
+  add(text) {
+    this.coming.push(text);
+  }
+
+  draw() {
+    if (!this.coming.length) return;
+    const text = this.line + this.coming.join("");
+    this.coming = [];
+    const end = text.lastIndexOf("\n") + 1;
+    if (end) this.commit(text.slice(0, end));
+    this.line = text.slice(end);
+    this.last.replaceChildren(...painted(current(this.line), this.classes).nodes);
+  }
+
+  commit(lines) {
+    const whole = lines.includes("\r") ? lines.split("\n").map(current).join("\n") : lines;
+    const { nodes, classes } = painted(whole, this.classes);
+    this.classes = classes;
+    this.last.before(...nodes);
+    this.length += whole.length;
+    while (this.length > MOST && this.node.firstChild !== this.last) {
+      this.isCut = true;
+      this.length -= this.node.firstChild.textContent.length;
+      this.node.firstChild.remove();
+    }
+  }
+}
+
+/** What is left of a line on which carriage returns began anew. */
+function current(line) {
+  const parts = line.replace(/\r+$/, "").split("\r");
+  return parts.reduce((before, part) => part + before.slice(part.length), "");
+}

@@ -1,0 +1,31 @@
+// Other questions: a line for code that waits for one, a consent, a choice.
+
+import { button, make, trying } from "./dom.js";
+import { readable } from "./shown.js";
+
+/** A question as a node. `answer` sends what the person says; `more` has what the event does not tell. */
+export function question({ question_id: id, kind, what, secret }, answer, more) {
+  const say = (said) => trying(() => answer(id, said));
+  const node = make("section", { class: "card question", role: "group", "aria-label": "A question" }, make("p", {}, readable(what) || "The code waits for a line."));
+  const fill = { input: () => line(secret, say), consent: () => consent(say), choice: () => make("div", { class: "bar wraps" }) }[kind];
+  const means = fill();
+  node.append(means);
+  if (kind === "consent" || kind === "choice") {
+    more(id).then(({ why, options }) => {
+      if (why) means.before(make("p", { class: "muted" }, readable(why)));
+      if (kind === "choice") means.append(...options.map(({ letter, does }) => button(readable(does), () => say(letter))));
+    });
+  }
+  return node;
+}
+
+function line(secret, say) {
+  const typed = make("input", { type: secret ? "password" : "text", "aria-label": "Input for the code", autocomplete: "off" });
+  const send = (event) => {
+    event.preventDefault();
+    say(typed.value);
+  };
+  return make("form", { class: "bar", onsubmit: send }, typed, make("button", { class: "solid" }, "Enter"));
+}
+
+const consent = (say) => make("div", { class: "bar" }, button("Allow", () => say(true), { class: "solid" }), button("Do not allow", () => say(false)));

@@ -1,0 +1,58 @@
+// The sessions that there are, and finding one of them.
+
+import { call } from "./api.js";
+import { button, find, make } from "./dom.js";
+import { since } from "./shown.js";
+
+export class SessionsList {
+  /** `choose` opens one. */
+  constructor(choose) {
+    this.choose = choose;
+    this.rows = [];
+    this.current = "";
+    const filter = find("sessionFilter");
+    filter.oninput = () => this.draw();
+    filter.addEventListener("keydown", ({ key }) => key === "Enter" && find("sessions").querySelector("button")?.click());
+    find("sidebar").addEventListener("keydown", (event) => this.move(event));
+  }
+
+  async refresh() {
+    this.rows = (await call("GET", "/v1/sessions")).sessions;
+    this.draw();
+  }
+
+  mark(session) {
+    this.current = session;
+    this.draw();
+  }
+
+  titleOf(session) {
+    return this.rows.find((row) => row.id === session)?.title;
+  }
+
+  draw() {
+    const words = find("sessionFilter").value.toLowerCase();
+    const shown = this.rows.filter((row) => `${row.title} ${row.model}`.toLowerCase().includes(words));
+    const focused = document.activeElement.dataset.session;
+    find("sessions").replaceChildren(...shown.map((row) => this.row(row)));
+    if (focused) find("sessions").querySelector(`[data-session="${focused}"]`)?.focus();
+  }
+
+  row({ id, title, used, open }) {
+    const told = make("small", { class: "muted" }, `${open ? "● open · " : ""}${since(used)}`);
+    const about = { "data-session": id, "aria-current": id === this.current && "true" };
+    const chosen = button(title || "Nothing said yet", () => this.choose(id), about);
+    chosen.append(told);
+    return make("li", {}, chosen);
+  }
+
+  /** Arrows go through the list, from the field as well. */
+  move(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    const all = [find("sessionFilter"), ...find("sessions").querySelectorAll("button")];
+    const next = all[all.indexOf(document.activeElement) + step];
+    next?.focus();
+    event.preventDefault();
+  }
+}

@@ -1,0 +1,135 @@
+"""One browser and one server for all tests of the page. Each has a tab, and says what the model says."""
+
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.running import Terp, to
+from tests.loopback import Loopback, Scripted
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+TOKEN = "a-token-for-the-tests-of-the-page"
+PHONE, DESKTOP = (390, 844), (1280, 800)
+
+playwright = pytest.importorskip("playwright.sync_api")
+
+
+@dataclass
+class Site:
+    """A server that runs. `model` gives what a test has it say."""
+
+    url: str
+    model: Loopback
+    token: str = TOKEN
+
+    @property
+    def entrance(self) -> str:
+        return f"{self.url}/#token={self.token}"
+
+    def says(self, *replies: Scripted, pause_s: float = 0.002) -> None:
+        """What the model answers from now on, request by request, so long from piece to piece."""
+        self.model.pause_s = pause_s
+        self.model.script[len(self.model.requests) :] = replies
+
+
+@dataclass
+class Tab:
+    """A tab that shows the page, and what its console has complained of; `known` matches what it may."""
+
+    page: "Page"
+    problems: list[str] = field(default_factory=list)
+    known: str = ""
+
+    @property
+    def unknown(self) -> list[str]:
+        return [one for one in self.problems if not (self.known and re.search(self.known, one))]
+
+    def ask(self, prompt: str) -> None:
+        self.page.fill("#messageInput", prompt)
+        self.page.press("#messageInput", "Enter")
+
+    def see(self, text: str) -> None:
+        """Wait until the conversation has this text."""
+        playwright.expect(self.page.locator("#messages")).to_contain_text(text, timeout=20_000)
+
+    def idle(self) -> None:
+        """Wait until no turn goes on."""
+        playwright.expect(self.page.locator("#stop")).to_be_hidden(timeout=20_000)
+
+    def state(self) -> str:
+        """How the last call stands."""
+        return str(self.page.locator(".card").last.get_attribute("data-state"))
+
+    def decide(self, key: str) -> None:
+        """Press a key at the code that waits, once a person could have read it."""
+        self.page.wait_for_selector("#approveCodeButton:visible:enabled", timeout=20_000)
+        self.page.locator("#approval").press(key)
+
+
+@contextmanager
+def serve(terp: Terp, model: Loopback, port: str = "0") -> Iterator[str]:
+    """A server that sends requests to `model`, by its address."""
+    process = terp.start(
+        *("serve", "--port", port, *to(model)),
+        stdin=subprocess.DEVNULL,
+        environ={"OPENAI_API_KEY": "unused", "TERP_SERVER_TOKEN": TOKEN},
+    )
+    assert process.stderr is not None
+    try:
+        yield process.stderr.readline().split()[-1]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="package")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    terp = Terp(tmp_path_factory.mktemp("page"))
+    with Loopback([], chunk=40) as model, serve(terp, model) as url:
+        yield Site(url, model)
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator["Browser"]:
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("there is no chromium")
+    with playwright.sync_playwright() as drive:
+        # As root, as in a container, it has no sandbox of its own.
+        yield drive.chromium.launch(executable_path=program, args=["--no-sandbox"])
+
+
+@pytest.fixture
+def tabs(site: Site, browser: "Browser") -> Iterator[Callable[..., Tab]]:
+    """Opens tabs at the entrance. No console may have anything to complain of in the end."""
+    made: list[Tab] = []
+    contexts: list[BrowserContext] = []
+
+    def opened(size: tuple[int, int] = DESKTOP, entrance: str = "", **about: Any) -> Tab:
+        context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **about)
+        contexts.append(context)
+        tab = Tab(context.new_page())
+        tab.page.on("console", lambda said: tab.problems.extend([said.text] * (said.type == "error")))
+        tab.page.on("pageerror", lambda error: tab.problems.append(str(error)))
+        tab.page.goto(entrance or site.entrance)
+        made.append(tab)
+        return tab
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert [tab.unknown for tab in made] == [[] for _ in made]
+
+
+@pytest.fixture
+def tab(tabs: Callable[..., Tab]) -> Tab:
+    return tabs()

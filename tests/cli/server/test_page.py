@@ -1,0 +1,32 @@
+"""The page as it is served, and what it can choose from."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from terp_cli.server.page.document import frame, page
+from tests.cli.server.serving import serving
+
+
+@pytest.mark.parametrize("path", ["/", "/frame"])
+async def test_it_needs_no_token_and_is_sent_once(tmp_path: Path, path: str) -> None:
+    async with (
+        serving(tmp_path) as server,
+        httpx.AsyncClient(base_url=server.url, trust_env=False) as stranger,
+    ):
+        first = await stranger.get(path)
+        again = await stranger.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    assert (first.status_code, first.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert first.headers["Content-Security-Policy"] == (page() if path == "/" else frame()).policy
+    assert (again.status_code, again.content) == (304, b"")
+
+
+async def test_profiles_can_be_chosen_from(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server:
+        offered = (await server.client.get("/v1/profiles")).json()
+    assert offered == {
+        "model": "scripted/model",
+        "profiles": [{"name": "careful", "description": "Asks twice.", "model": "scripted/careful"}],
+        "asks": True,
+    }

@@ -1,0 +1,17 @@
+import json
+from pathlib import Path
+
+from terp.sandbox.landlock import Landlock
+from terp.sandbox.launcher import CONFIG
+from terp.sandbox.policy import Policy
+from terp.sandbox.tier import Command
+
+
+def test_a_folder_that_must_be_readable_opens_no_secret_in_it(tmp_path: Path) -> None:
+    home, own = tmp_path / "home", tmp_path / "own"
+    for folder in (home / ".ssh", home / "bin", own):
+        folder.mkdir(parents=True)
+    policy = Policy(str(home / "bin"), hidden=(str(home / ".ssh"),), readable=(str(home),))
+    Landlock().wrap(Command(("true",), {}, str(home), own), policy)
+    readable = json.loads((own / CONFIG).read_text())["landlock"]["read"]
+    assert {str(home / "bin")} == {path for path in readable if Path(path).is_relative_to(home)}

@@ -1,0 +1,22 @@
+import pytest
+
+from terp.known_secrets import Secrets
+from terp.mcp_servers.declared import McpServer
+from terp.settings import Settings
+
+VALUE = "violet-heron-8c1d"
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        McpServer(url=f"https://mcp.example/?api_key={VALUE}"),
+        McpServer(command="serve", args=("--token", VALUE)),
+        McpServer(command="serve", args=(f"--api-key={VALUE}", "--verbose")),
+        McpServer(command="serve", env={"ITS_TOKEN": VALUE}),
+        McpServer(url="https://mcp.example", headers={"Authorization": f"Bearer {VALUE}"}),
+    ],
+)
+def test_a_key_in_the_declaration_of_a_server_is_redacted(server: McpServer) -> None:
+    secrets = Secrets({}, Settings(mcp_servers={"one": server}), keyring=False)
+    assert secrets.redacted(f"it is {VALUE}.") == "it is [redacted]."

@@ -1,0 +1,35 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from terp.own_files import content_of, made_anew
+
+
+def test_what_stands_in_the_way_of_a_new_file_is_removed(tmp_path: Path) -> None:
+    mine, path = tmp_path / "mine", tmp_path / "new"
+    mine.write_text("as it was")
+    path.symlink_to(mine)
+    os.close(made_anew(path))
+    assert (path.is_symlink(), path.read_text(), mine.read_text()) == (False, "", "as it was")
+
+
+def test_a_file_is_read_as_far_as_it_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("content")
+    assert content_of(path, 4) == b"cont"
+
+
+@pytest.mark.parametrize("trap", ["link", "pipe", "folder"])
+def test_what_is_no_ordinary_file_is_not_read(tmp_path: Path, trap: str) -> None:
+    mine, path = tmp_path / "mine", tmp_path / "trap"
+    mine.write_text("mine")
+    match trap:
+        case "link":
+            path.symlink_to(mine)
+        case "pipe":
+            os.mkfifo(path)
+        case _:
+            path.mkdir()
+    with pytest.raises(OSError, match="trap"):
+        content_of(path, 100)
