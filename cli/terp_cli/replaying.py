@@ -153,6 +153,8 @@ class _Replay:
             self._left_out += 1
             self._call.tell(f"run {self._number} of {self._total} is left out: {why}.")
             return 0
+        if cell.anew:
+            await kernel.restart()
         heard = HeardRun(cell.answers, displays, self._alone.serve, self._settings.max_output_chars)
         stopping = self._call.stopping
         with stopping.watching(lambda: self._alone.stop(kernel), bench.kernels.aclose):

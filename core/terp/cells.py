@@ -13,7 +13,9 @@ from terp.events import (
     CodeStarted,
     CodeTyped,
     Event,
+    KernelChanged,
     Printed,
+    SessionResumed,
 )
 from terp.export.settling import Displays, Settled
 from terp.models.scrubbing import REDACTED
@@ -29,6 +31,7 @@ class Cell:
     """Code that was approved and ran, and what it put out; not `whole` where a secret was taken out.
 
     `status` is how its run ended, "died" where that is not known; `answers` are the lines that it was given.
+    `anew` tells that the kernel of its language had been started anew before it, and nothing run again in it.
     """
 
     language: str
@@ -37,6 +40,7 @@ class Cell:
     whole: bool = True
     status: RunStatus = "died"
     answers: tuple[str, ...] = ()
+    anew: bool = False
 
 
 def cells(events: Iterable[Event], folder: Path | None = None) -> list[Cell]:
@@ -58,11 +62,12 @@ class _Ran:
     outputs: Settled
     status: RunStatus = "died"
     answers: list[str] = field(default_factory=list)
+    anew: bool = False
 
     def cell(self) -> Cell:
         told = self.told
         outputs, answers = tuple(self.outputs), tuple(self.answers)
-        return Cell(told.language, told.code, outputs, _is_whole(told), self.status, answers)
+        return Cell(told.language, told.code, outputs, _is_whole(told), self.status, answers, self.anew)
 
 
 @dataclass(slots=True)
@@ -73,6 +78,7 @@ class _Cells:
     _proposed: dict[str, CodeProposed | CodeTyped] = field(default_factory=dict)
     _displays: Displays = field(default_factory=Displays)
     _questions: set[str] = field(default_factory=set)
+    _ended: set[str] = field(default_factory=set)
 
     def take(self, event: Event) -> None:
         """Go on with one event."""
@@ -80,9 +86,13 @@ class _Cells:
             case CodeProposed(call_id=call_id) | CodeTyped(call_id=call_id) if not call_id.startswith(AGAIN):
                 self._proposed[call_id] = event
             case CodeStarted(call_id=call_id) if call_id in self._proposed:
-                # A resumed session may count its calls anew.
-                self._begun[call_id] = _Ran(self._proposed[call_id], Settled(self._displays))
-                self.runs.append(self._begun[call_id])
+                self._begin(call_id, self._proposed[call_id])
+            case CodeStarted(call_id=call_id) if call_id.startswith(AGAIN):
+                self._ended.clear()
+            case SessionResumed():
+                self._ended |= {run.told.language for run in self.runs}
+            case KernelChanged(language=language, state="died" | "restarted" | "stopped" | "left"):
+                self._ended.add(language)
             case Printed(call_id=call_id, output=output) if call_id in self._begun:
                 self._begun[call_id].outputs.add(self._whole(output))
             case Asked(kind="input", question_id=question_id):
@@ -93,6 +103,12 @@ class _Cells:
                 self._begun[call_id].status = status
             case _:
                 pass
+
+    def _begin(self, call_id: str, told: CodeProposed | CodeTyped) -> None:
+        # A resumed session may count its calls anew.
+        self._begun[call_id] = run = _Ran(told, Settled(self._displays), anew=told.language in self._ended)
+        self._ended.discard(told.language)
+        self.runs.append(run)
 
     def _typed(self, answer: str) -> None:
         for run in self.runs[-1:]:

@@ -66,6 +66,11 @@ def test_what_a_rule_denies_is_left_out(terp: Terp, session: Path) -> None:
     assert result.code == 1
 
 
+def test_what_was_forgotten_between_is_forgotten_again(terp: Terp, session: Path) -> None:
+    terp.asked([Call(code="print('n' in globals())"), "No."], "-y", "-c", "is n there?")
+    assert terp("replay", session.name, "--fresh").out == SAME.replace("2", "3")
+
+
 def test_a_session_in_which_nothing_ran_fails(terp: Terp) -> None:
     terp.asked(["Hello."], "hi")
     result = terp("replay", "2", "--fresh")
