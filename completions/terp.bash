@@ -123,6 +123,7 @@ _terp() {
                     --continue -c
                     --resume -r
                     --rerun
+                    --fresh
                     --output-format
                     --timeout
                     --quiet -q
@@ -153,7 +154,7 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run solve attach demo doctor languages tools mcp profiles trust rules keys sessions export serve completions)
+                words=(run solve attach demo doctor languages tools mcp profiles trust rules keys sessions replay export serve completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
@@ -169,7 +170,8 @@ _terp() {
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
                 words=(ipynb py md html)
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(sessions' 'show|sessions' 'rm) ]] ||
-                { ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == export ]]; }; then
+                { ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == export ]]; } ||
+                { ((COMP_CWORD == 2)) && [[ $before == replay ]]; }; then
                 compopt +o default 2>/dev/null
                 for word in "$kept"/*/events.jsonl; do
                     [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")

@@ -113,6 +113,12 @@ def _export(call: Call) -> int:
     return export_session(call)
 
 
+def _replay(call: Call) -> int:
+    from terp_cli.replaying import replay  # noqa: PLC0415  (see above)
+
+    return replay(call)
+
+
 def _languages(call: Call) -> int:
     from terp.kernels.local import LocalKernels  # noqa: PLC0415  (see above)
     from terp.workbench import kernel_options  # noqa: PLC0415
@@ -226,6 +232,7 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "languages": _languages,
     "mcp": _mcp,
     "profiles": _profiles,
+    "replay": _replay,
     "rules": _rules,
     "run": _run_code,
     "serve": _serve,

@@ -78,6 +78,7 @@ _WANTED = {
     "serve": "it takes nothing but flags",
     "solve": "it takes a folder, a .md or .py file, or - for stdin",
     **{command: _takes(command) for command in VERBS},
+    "replay": "it takes the ID of a session, its folder, or a recording",
     "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
     "completions": f"it takes {', '.join(SHELLS)}",
     "version": "use terp --version",
@@ -109,6 +110,7 @@ SUBCOMMANDS = (
     Subcommand("rules", "…", "what runs without asking, and what never: list, test"),
     Subcommand("keys", "…", "the keys of providers: list, set, delete"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
+    Subcommand("replay", "ID|FILE", "run the code of a session again, and compare (--fresh)"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
     Subcommand("serve", "", "sessions over HTTP and WebSocket"),
     Subcommand("completions", "SHELL", f"what {', '.join(SHELLS)} need to complete flags"),
@@ -139,6 +141,8 @@ def _is_for(command: str, argument: str, *, in_language: bool) -> bool:
             return argument in SHELLS
         case "run":
             return in_language or _names_code(argument)
+        case "replay":
+            return len(argument.split()) == 1
         case "solve":
             return _names_problem(argument)
     return False

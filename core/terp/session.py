@@ -37,7 +37,7 @@ from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
-    from terp.rerun import Cell
+    from terp.cells import Cell
     from terp.resuming import Resumption
     from terp.store.reading import Stored
 
@@ -208,7 +208,7 @@ class Session:
                 yield event
 
     async def rerun(self, cells: "Sequence[Cell]") -> AsyncGenerator[Event, None]:
-        """Run code of a stored session again, in order, and compare: `terp.rerun.cells` are all of it.
+        """Run code of a stored session again, in order, and compare: `terp.cells.cells` are all of it.
 
         The person is asked about each; a refusal leaves one out. It is no part of the conversation: in a
         session that was resumed the model is told with the next message what came of it.
