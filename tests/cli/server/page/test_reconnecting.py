@@ -49,13 +49,13 @@ def test_a_line_that_breaks_mends_itself_without_a_gap_or_an_echo(site: Site, ta
     assert [text_of(tab).count(f"Paragraph {number} of") for number in range(60)] == [1] * 60
 
 
-def test_code_that_waits_still_waits_after_a_reload(site: Site, tab: Tab) -> None:
+def test_code_that_waits_still_waits_after_a_reload(site: Site, warm: Tab) -> None:
     site.says([Call(code="print(1 + 1)")], "Two.")
-    tab.ask("add")
-    tab.page.wait_for_selector("#approval:visible", timeout=20_000)
-    tab.page.reload()
-    tab.decide("y")
-    tab.see("Two.")
+    warm.ask("add")
+    warm.page.wait_for_selector("#approval:visible", timeout=20_000)
+    warm.page.reload()
+    warm.decide("y")
+    warm.see("Two.")
 
 
 def test_a_session_is_found_and_gone_on_with(site: Site, tab: Tab) -> None:
