@@ -85,10 +85,13 @@ def test_a_session_that_was_closed_is_opened_again(site: Site, tab: Tab) -> None
     session = tab.page.evaluate("location.hash").partition("=")[2]
     headers = {"Authorization": f"Bearer {site.token}"}
     assert tab.page.request.post(f"{site.url}/v1/sessions/{session}/close", headers=headers).status == 204
+    with tab.page.expect_response("**/variables"):
+        tab.page.evaluate("document.getElementById('tabVariables').click()")
     tab.page.click("#state button")
     tab.page.wait_for_selector("#state[data-state=connected]")
     tab.see("The session goes on.")
     assert text_of(tab).count("Said before.") == 1
+    assert tab.page.locator("#notices").inner_text() == ""
 
 
 def test_another_server_goes_on_with_the_session(
@@ -103,6 +106,8 @@ def test_another_server_goes_on_with_the_session(
         tab.ask("first")
         tab.see("From the first server.")
         tab.idle()
+    tab.ask("meanwhile")
+    tab.page.wait_for_selector("#notices :text('There is no connection now. It will be tried again.')")
     with serve(terp, site.model, port=url.rpartition(":")[2]):
         tab.see("The session goes on.")
         tab.ask("second")
