@@ -32,6 +32,7 @@ function __terp_directories
 end
 
 complete -c terp -n '__terp_after terp' -a run -d 'run code in the kernel, without a model'
+complete -c terp -n '__terp_after terp' -a solve -d 'a problem with tests: write a solution, and check it'
 complete -c terp -n '__terp_after terp' -a attach -d 'talk in a running kernel of Jupyter or VS Code'
 complete -c terp -n '__terp_after terp' -a demo -d 'a tour without key or network'
 complete -c terp -n '__terp_after terp' -a doctor -d 'what is here, what is wrong, and what to do about it'
@@ -103,8 +104,9 @@ complete -c terp -l kernel-provisioner -x -d 'the kernel provisioner of Jupyter 
 complete -c terp -l kernel-provisioner-config -x -d 'what it is configured with'
 complete -c terp -l run-timeout -l run-timeout-s -x -d 'seconds after which a run is interrupted'
 complete -c terp -l until -x -d 'a turn goes on until this holds: a shell command, or py: and a Python expression'
-complete -c terp -l max-revisions -x -d 'how often the model is asked again when the check has not passed'
+complete -c terp -l max-revisions -x -d 'how often the model is asked again when the check has not passed; for terp solve: solutions in all'
 complete -c terp -l until-timeout-s -x -d 'seconds that one check may take'
+complete -c terp -l solve-timeout-s -x -d 'seconds that one test of terp solve may take'
 complete -c terp -l until-protect -x -d 'files that a check is made of, besides tests and their configuration'
 complete -c terp -l env-pass -x -d 'variables that the code may see, besides the harmless ones'
 complete -c terp -l gateway -l gateway-url -x -d 'run code behind this Jupyter Server, Kernel Gateway or Enterprise Gateway'

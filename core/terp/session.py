@@ -16,7 +16,7 @@ from terp.interrupts import Interrupts
 from terp.kernels.protocol import Kernels
 from terp.limits import Limits
 from terp.log import EventLog, Record
-from terp.messages import Attachment, Message, ToolCall
+from terp.messages import Assistant, Attachment, Message, ToolCall, User
 from terp.models.protocol import Model
 from terp.past import Past
 from terp.past_runs import RUN_OUTPUT, recalling
@@ -306,13 +306,13 @@ class Session:
         self._forget_left_over()
         return await self._playing.alone(self._conversation.summarise(focus))
 
-    async def explain(self, language: str, code: str) -> str:
-        """What the model says about a piece of code, beside the conversation.
+    async def beside(self, prompt: str) -> Assistant:
+        """The model's reply to a prompt beside the conversation, of which it knows nothing.
 
         Raises:
-            ModelError: it cannot be reached, or says nothing.
+            ModelError: there is none.
         """
-        return await self._conversation.explain(language, code)
+        return await self._conversation.reply_to([User(prompt)])
 
     async def interrupt(self) -> None:
         """Stop the model or the code; its kernel and the variables stay.
