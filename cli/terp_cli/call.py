@@ -62,9 +62,12 @@ class Call:
 
     def tell(self, text: str) -> None:
         """Say a line about the call itself."""
+        if not self.options.quiet:
+            self.say(text)
+
+    def say(self, text: str) -> None:
+        """Say a line that also who wants it quiet must have."""
         line = f"terp: {readable(text)}"
-        if self.options.quiet:
-            return
         if self.above is not None and self.notes.isatty():
             self.above(line)
             return

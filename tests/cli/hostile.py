@@ -64,7 +64,15 @@ def _made(kind: type, text: str) -> Any:
 
 
 def _value(hint: Any, text: str, field: Any) -> Any:
-    plain = {str: text, str | None: text, float: 1.0, int: 3, bool: False, float | None: None}
+    plain = {
+        str: text,
+        str | None: text,
+        float: 1.0,
+        int: 3,
+        bool: False,
+        float | None: None,
+        int | None: None,
+    }
     if field.name == "call_id":
         return "c1"
     if hint in plain:

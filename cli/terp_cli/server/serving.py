@@ -1,6 +1,7 @@
 """`terp serve`: a server from its settings to its end."""
 
 import asyncio
+import errno
 import gc
 import logging
 import socket
@@ -143,22 +144,22 @@ def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
             taken.listen(_BACKLOG)
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or error
-            raise SettingsError(
-                [f"cannot listen on {host} port {port}: {why}. --port 0 takes a free one."]
-            ) from error
+            taken_already = getattr(error, "errno", 0) == errno.EADDRINUSE
+            advice = " --port 0 takes a free one." if taken_already else ""
+            raise SettingsError([f"cannot listen on {host} port {port}: {why}.{advice}"]) from error
         yield taken
 
 
 def _announce(call: Call, names: OwnNames, token: Token, file: Path | None, confined: str) -> None:
     """Say, in a line each, where the server is, where its token is, what confines code, and what is open."""
     host = f"[{names.host}]" if ":" in names.host else names.host
-    call.tell(f"serving http://{host}:{names.port}")
-    call.tell(f"token: {f'in {file}' if file else f'that of {TOKEN_VARIABLE}'}")
+    call.say(f"serving http://{host}:{names.port}")
+    call.say(f"token: {f'in {file}' if file else f'that of {TOKEN_VARIABLE}'}")
     if file and call.notes.isatty():
-        call.tell(f"page: http://{host}:{names.port}/#token={token.reveal()}")
-    call.tell(f"sandbox: {confined}")
+        call.say(f"page: http://{host}:{names.port}/#token={token.reveal()}")
+    call.say(f"sandbox: {confined}")
     for line in opened_by(call, names.host, names.port, unasked=call.settings().auto_run):
-        call.tell(line)
+        call.say(line)
 
 
 @contextmanager

@@ -86,6 +86,16 @@ def test_it_says_where_it_is_and_what_it_opens(terp: Terp) -> None:
     assert json.loads(notes.splitlines()[0])["path"] == "/heartbeat"
 
 
+def test_quiet_leaves_where_it_is_and_what_confines_code(terp: Terp) -> None:
+    with started(terp, "-q", TERP_SERVER_TOKEN=GIVEN) as (process, lines):
+        with client(lines, GIVEN) as own:
+            alive = own.get("/heartbeat")
+        process.send_signal(signal.SIGTERM)
+        _, notes = process.communicate(timeout=20)
+    assert [line.split()[1] for line in lines] == ["serving", "token:", "sandbox:", "open:"]
+    assert (alive.status_code, notes) == (200, "")
+
+
 def test_a_token_that_is_given_is_written_nowhere(terp: Terp) -> None:
     with started(terp, TERP_SERVER_TOKEN=GIVEN) as (process, lines):
         with client(lines, GIVEN) as own:
@@ -166,7 +176,11 @@ def test_a_session_goes_on_in_another_server(terp: Terp) -> None:
     [
         (("--host", "0.0.0.0"), {}, "--host 0.0.0.0 can be reached from other machines."),
         ((), {"TERP_SERVER_TOKEN": "short"}, "TERP_SERVER_TOKEN must have 22 characters or more"),
-        (("--host", "no.such.host.invalid", "--allow-remote"), {}, "cannot listen on no.such.host.invalid"),
+        (
+            ("--host", "no.such.host.invalid", "--allow-remote"),
+            {},
+            "cannot listen on no.such.host.invalid port 0: Name or service not known.\n",
+        ),
         (("--port", "65536"), {}, '--port is "65536"'),
     ],
 )

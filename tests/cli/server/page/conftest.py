@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,10 +16,15 @@ from tests.cli.running import Terp, to
 from tests.loopback import Loopback, Scripted
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 TOKEN = "a-token-for-the-tests-of-the-page"
 PHONE, DESKTOP = (390, 844), (1280, 800)
+
+FOCUS = """
+(({ tagName, id, classList: [kind] }) => tagName.toLowerCase() + (id ? "#" + id : kind ? "." + kind : ""))
+(document.activeElement)
+"""
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -30,6 +36,8 @@ class Site:
     url: str
     model: Loopback
     token: str = TOKEN
+    warm: str = ""
+    """A session whose kernel runs, once a test has had one: most tests need a kernel, and few a new one."""
 
     @property
     def entrance(self) -> str:
@@ -65,9 +73,18 @@ class Tab:
         """Wait until no turn goes on."""
         playwright.expect(self.page.locator("#stop")).to_be_hidden(timeout=20_000)
 
+    @property
+    def turn(self) -> "Locator":
+        """The last turn."""
+        return self.page.locator(".turn").last
+
     def state(self) -> str:
         """How the last call stands."""
-        return str(self.page.locator(".card").last.get_attribute("data-state"))
+        return str(self.page.locator(".card[data-state]").last.get_attribute("data-state"))
+
+    def focus(self) -> str:
+        """What has the focus, as a selector would name it."""
+        return str(self.page.evaluate(FOCUS))
 
     def decide(self, key: str) -> None:
         """Press a key at the code that waits, once a person could have read it."""
@@ -108,28 +125,48 @@ def browser() -> Iterator["Browser"]:
         yield drive.chromium.launch(executable_path=program, args=["--no-sandbox"])
 
 
+@pytest.fixture(scope="package")
+def context(browser: "Browser") -> "BrowserContext":
+    """One for all tests: a tab is cheap, and has storage of its own for the token."""
+    return browser.new_context()
+
+
 @pytest.fixture
-def tabs(site: Site, browser: "Browser") -> Iterator[Callable[..., Tab]]:
+def tabs(site: Site, context: "BrowserContext") -> Iterator[Callable[..., Tab]]:
     """Opens tabs at the entrance. No console may have anything to complain of in the end."""
     made: list[Tab] = []
-    contexts: list[BrowserContext] = []
 
-    def opened(size: tuple[int, int] = DESKTOP, entrance: str = "", **about: Any) -> Tab:
-        context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **about)
-        contexts.append(context)
+    def opened(size: tuple[int, int] = DESKTOP, entrance: str = "", **media: Any) -> Tab:
         tab = Tab(context.new_page())
+        made.append(tab)
+        tab.page.set_viewport_size({"width": size[0], "height": size[1]})
+        tab.page.emulate_media(**media)
         tab.page.on("console", lambda said: tab.problems.extend([said.text] * (said.type == "error")))
         tab.page.on("pageerror", lambda error: tab.problems.append(str(error)))
         tab.page.goto(entrance or site.entrance)
-        made.append(tab)
         return tab
 
     yield opened
-    for context in contexts:
-        context.close()
+    for tab in made:
+        tab.page.close()
     assert [tab.unknown for tab in made] == [[] for _ in made]
 
 
 @pytest.fixture
 def tab(tabs: Callable[..., Tab]) -> Tab:
+    """At a new session."""
     return tabs()
+
+
+@pytest.fixture
+def warm(site: Site, tabs: Callable[..., Tab]) -> Tab:
+    """In a session whose kernel runs, behind what other tests have done in it."""
+    tab = tabs()
+    headers = {"Authorization": f"Bearer {site.token}", "Content-Type": "application/json"}
+    post = partial(tab.page.request.post, headers=headers, data="{}")
+    site.warm = site.warm or post(f"{site.url}/v1/sessions").json()["id"]
+    # A test that failed may have left code that waits.
+    post(f"{site.url}/v1/sessions/{site.warm}/interrupt")
+    tab.page.evaluate(f"location.hash = 'session={site.warm}'")
+    tab.page.wait_for_selector("#state[data-state=connected]")
+    return tab

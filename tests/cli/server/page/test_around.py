@@ -7,8 +7,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.cli.server.page.conftest import PHONE, Site, Tab
-from tests.loopback import Call
+from tests.cli.server.page.conftest import DESKTOP, PHONE, Site, Tab
+from tests.loopback import Call, Http
 
 pytestmark = pytest.mark.xdist_group("page")
 
@@ -87,7 +87,67 @@ def test_on_a_phone_the_sessions_lie_over_the_conversation(tabs: Callable[..., T
     assert shown.is_visible()
     tab.page.keyboard.press("Escape")
     assert not shown.is_visible()
-    assert tab.page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_nothing_is_wider_than_the_window_and_wide_tables_are_read_by_scrolling(
+    site: Site, tabs: Callable[..., Tab], size: tuple[int, int]
+) -> None:
+    tab = tabs(size)
+    names = [f"measurement_{number}" for number in range(14)]
+    rows = ("|".join(["", *cells, ""]) for cells in (names, ["-"] * 14, ["1"] * 14))
+    site.says("\n".join([*rows, "", "That was it."]))
+    tab.ask("measure")
+    tab.see("That was it.")
+    assert tab.page.evaluate("document.documentElement.scrollWidth") == size[0]
+    assert tab.page.evaluate("document.querySelector('.prose th').offsetHeight") < 50
+
+
+def test_a_file_may_come_first_and_the_page_still_says_what_it_is_for(site: Site, tab: Tab) -> None:
+    assert tab.page.locator("#start").inner_text().startswith("What shall be done?\n")
+    tab.page.evaluate(DROP, "first.csv")
+    tab.page.wait_for_selector("#attached li")
+    shown = [tab.page.locator(one).is_visible() for one in ("#start h2", "#profile")]
+    site.says("Read.")
+    tab.ask("read it")
+    tab.see("Read.")
+    assert (shown, tab.page.locator("#start").is_visible()) == ([True, False], False)
+
+
+def test_a_session_is_in_the_list_while_its_first_turn_goes_on(site: Site, tab: Tab) -> None:
+    site.says("Slowly. " * 800, pause_s=0.02)
+    tab.ask("a first question that takes long")
+    tab.page.wait_for_selector("#sessions [aria-current]:has-text('a first question that takes long')")
+    assert tab.page.locator("#stop").is_visible()
+    tab.page.keyboard.press("Escape")
+    tab.idle()
+
+
+def test_what_the_model_failed_with_and_what_to_do_have_a_line_each(site: Site, tab: Tab) -> None:
+    site.says(Http(401, '{"error": {"message": "Wrong key"}}'))
+    tab.ask("go")
+    tab.see("Wrong key")
+    assert tab.turn.locator("p.problem").inner_text().splitlines() == [
+        "openai/scripted: Wrong key",
+        "Check OPENAI_API_KEY, or pick another model with --model.",
+    ]
+
+
+# What comes with the very frame in which the page has scrolled to the end.
+GROWN_WHILE_IT_SCROLLS = """(height) => {
+  const [messages, scroll] = [document.getElementById("messages"), document.getElementById("scroll")];
+  const tall = () => Object.assign(document.createElement("p"), { style: `height: ${height}px` });
+  const add = () => messages.append(tall());
+  add();
+  scroll.scrollTop = scroll.scrollHeight;
+  add();
+  const soon = (done) => requestAnimationFrame(() => requestAnimationFrame(done));
+  return new Promise(soon).then(() => scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight);
+}"""
+
+
+def test_who_looks_at_the_end_is_kept_there_however_fast_it_grows(tab: Tab) -> None:
+    assert tab.page.evaluate(GROWN_WHILE_IT_SCROLLS, 2000) < 2
 
 
 def test_colours_follow_the_system_until_the_person_chooses(tabs: Callable[..., Tab]) -> None:
@@ -97,6 +157,7 @@ def test_colours_follow_the_system_until_the_person_chooses(tabs: Callable[..., 
     tab.page.click("#theme")
     light = tab.page.evaluate(ground)
     tab.page.reload()
+    tab.page.evaluate("localStorage.clear()")
     assert (dark, light, tab.page.evaluate(ground)) == ("rgb(24, 24, 23)", "rgb(250, 249, 246)", light)
 
 

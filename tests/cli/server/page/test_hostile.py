@@ -50,26 +50,26 @@ def test_a_hostile_answer_executes_nothing_and_reaches_nobody(site: Site, tab: T
     assert [url for url in asked if not url.startswith((site.url, "blob:", "data:"))] == []
 
 
-def test_code_is_shown_as_it_runs(site: Site, tab: Tab) -> None:
+def test_code_is_shown_as_it_runs(site: Site, warm: Tab) -> None:
     site.says([Call(code="safe = '\u202e\u2066# no harm\u2069'\n# <b onclick=x>\u200b")], "Never.")
-    tab.ask("go")
-    tab.page.wait_for_selector("#approval:visible", timeout=20_000)
-    shown = tab.page.locator(".card code").inner_text()
+    warm.ask("go")
+    warm.page.wait_for_selector("#approval:visible", timeout=20_000)
+    shown = warm.turn.locator(".card code").inner_text()
     assert shown == "safe = '<U+202E><U+2066># no harm<U+2069>'\n# <b onclick=x><U+200B>"
-    tab.decide("n")
-    tab.page.click("#declineAndStop")
-    tab.idle()
+    warm.decide("n")
+    warm.page.click("#declineAndStop")
+    warm.idle()
 
 
-def test_what_a_program_puts_out_is_text(site: Site, tab: Tab) -> None:
+def test_what_a_program_puts_out_is_text(site: Site, warm: Tab) -> None:
     code = r"print('<img src=x onerror=window.owned=1>\x1b[31mred\x1b[0m\x1b]8;;http://x\x07link\n10%\r20%')"
     site.says([Call(code=code)], "Said.")
-    tab.ask("go")
-    tab.decide("y")
-    tab.see("Said.")
-    shown = tab.page.locator(".printed").inner_text().rstrip()
+    warm.ask("go")
+    warm.decide("y")
+    warm.see("Said.")
+    shown = warm.turn.locator(".printed").inner_text().rstrip()
     assert shown == "<img src=x onerror=window.owned=1>redlink\n20%"
-    assert tab.page.locator(".printed .a-c1").inner_text() == "red"
+    assert warm.turn.locator(".printed .a-c1").inner_text() == "red"
 
 
 def test_a_frame_of_html_reaches_no_network_and_not_the_page(site: Site, tab: Tab) -> None:
@@ -89,6 +89,6 @@ fetch("{site.url}/heartbeat").then(() => "reached", () => "blocked").then((told)
     tab.ask("go")
     tab.decide("y")
     tab.see("Shown.")
-    told = tab.page.frame_locator(".framed").locator("#x")
+    told = tab.turn.frame_locator(".framed").locator("#x")
     told.filter(has_not_text="waits").wait_for()
     assert told.inner_text() == "blocked hidden null"

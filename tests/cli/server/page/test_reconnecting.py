@@ -49,13 +49,13 @@ def test_a_line_that_breaks_mends_itself_without_a_gap_or_an_echo(site: Site, ta
     assert [text_of(tab).count(f"Paragraph {number} of") for number in range(60)] == [1] * 60
 
 
-def test_code_that_waits_still_waits_after_a_reload(site: Site, tab: Tab) -> None:
+def test_code_that_waits_still_waits_after_a_reload(site: Site, warm: Tab) -> None:
     site.says([Call(code="print(1 + 1)")], "Two.")
-    tab.ask("add")
-    tab.page.wait_for_selector("#approval:visible", timeout=20_000)
-    tab.page.reload()
-    tab.decide("y")
-    tab.see("Two.")
+    warm.ask("add")
+    warm.page.wait_for_selector("#approval:visible", timeout=20_000)
+    warm.page.reload()
+    warm.decide("y")
+    warm.see("Two.")
 
 
 def test_a_session_is_found_and_gone_on_with(site: Site, tab: Tab) -> None:
@@ -85,10 +85,13 @@ def test_a_session_that_was_closed_is_opened_again(site: Site, tab: Tab) -> None
     session = tab.page.evaluate("location.hash").partition("=")[2]
     headers = {"Authorization": f"Bearer {site.token}"}
     assert tab.page.request.post(f"{site.url}/v1/sessions/{session}/close", headers=headers).status == 204
+    with tab.page.expect_response("**/variables"):
+        tab.page.evaluate("document.getElementById('tabVariables').click()")
     tab.page.click("#state button")
     tab.page.wait_for_selector("#state[data-state=connected]")
     tab.see("The session goes on.")
     assert text_of(tab).count("Said before.") == 1
+    assert tab.page.locator("#notices").inner_text() == ""
 
 
 def test_another_server_goes_on_with_the_session(
@@ -103,6 +106,8 @@ def test_another_server_goes_on_with_the_session(
         tab.ask("first")
         tab.see("From the first server.")
         tab.idle()
+    tab.ask("meanwhile")
+    tab.page.wait_for_selector("#notices :text('There is no connection now. It will be tried again.')")
     with serve(terp, site.model, port=url.rpartition(":")[2]):
         tab.see("The session goes on.")
         tab.ask("second")

@@ -24,45 +24,45 @@ print(sum(float(row["sold"]) for row in rows))
 
 
 def test_a_csv_is_analysed_from_its_upload_to_the_downloaded_plot(
-    site: Site, tab: Tab, tmp_path: Path
+    site: Site, warm: Tab, tmp_path: Path
 ) -> None:
     table = tmp_path / "sales.csv"
     table.write_text("month,sold\nJan,3\nFeb,5\nMar,4\n")
     site.says(["I draw it.", Call(code=PLOT)], "You sold **12** in all. The plot is [sold.png](sold.png).")
-    tab.page.set_input_files("#chosenFiles", table)
-    tab.page.wait_for_selector("#attached li")
-    tab.ask("How much did I sell?")
-    tab.decide("y")
-    tab.see("You sold 12 in all.")
+    warm.page.set_input_files("#chosenFiles", table)
+    warm.page.wait_for_selector("#attached li")
+    warm.ask("How much did I sell?")
+    warm.decide("y")
+    warm.see("You sold 12 in all.")
     assert "sales.csv" in str(site.model.requests[-1]["messages"])
-    assert tab.page.evaluate("document.querySelector('.display img').naturalWidth") > 100
-    with tab.page.expect_download() as coming:
-        tab.page.click("a[data-file='sold.png']")
+    assert warm.page.evaluate("[...document.querySelectorAll('.display img')].at(-1).naturalWidth") > 100
+    with warm.page.expect_download() as coming:
+        warm.page.click("a[data-file='sold.png']")
     assert Path(coming.value.path()).read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_refusal_tells_the_model_why_and_runs_nothing(site: Site, tab: Tab) -> None:
+def test_a_refusal_tells_the_model_why_and_runs_nothing(site: Site, warm: Tab) -> None:
     site.says([Call(code="print('ran')")], "Then in another way.")
-    tab.ask("go")
-    tab.decide("n")
-    tab.page.fill("#reason", "use numpy")
-    tab.page.press("#reason", "Enter")
-    tab.see("Then in another way.")
+    warm.ask("go")
+    warm.decide("n")
+    warm.page.fill("#reason", "use numpy")
+    warm.page.press("#reason", "Enter")
+    warm.see("Then in another way.")
     assert "use numpy" in str(site.model.requests[-1]["messages"])
-    assert (tab.state(), tab.page.locator(".output").inner_text()) == ("declined", "")
+    assert (warm.state(), warm.turn.locator(".output").inner_text()) == ("declined", "")
 
 
-def test_edited_code_is_shown_again_and_is_what_runs(site: Site, tab: Tab) -> None:
+def test_edited_code_is_shown_again_and_is_what_runs(site: Site, warm: Tab) -> None:
     site.says([Call(code="print('first')")], "Done so.")
-    tab.ask("go")
-    tab.decide("e")
-    tab.page.fill("#edited", "print('se' + 'cond')")
-    tab.page.press("#edited", "Control+Enter")
-    tab.page.wait_for_selector("text=print('se' + 'cond')")
-    assert tab.state() == "waiting"
-    tab.decide("y")
-    tab.see("Done so.")
-    assert tab.page.locator(".output").inner_text().strip() == "second"
+    warm.ask("go")
+    warm.decide("e")
+    warm.page.fill("#edited", "print('se' + 'cond')")
+    warm.page.press("#edited", "Control+Enter")
+    warm.page.wait_for_selector("text=print('se' + 'cond')")
+    assert warm.state() == "waiting"
+    warm.decide("y")
+    warm.see("Done so.")
+    assert warm.turn.locator(".output").inner_text().strip() == "second"
 
 
 CLICK_AT_ONCE = """
@@ -72,62 +72,76 @@ new MutationObserver(look).observe(approval, { attributes: true });
 """
 
 
-def test_a_click_that_comes_with_the_question_decides_nothing(site: Site, tab: Tab) -> None:
-    tab.page.evaluate(CLICK_AT_ONCE)
+def test_a_click_that_comes_with_the_question_decides_nothing(site: Site, warm: Tab) -> None:
+    warm.page.evaluate(CLICK_AT_ONCE)
     site.says([Call(code="1")], "Never said.")
-    tab.ask("go")
-    tab.page.wait_for_selector("#approveCodeButton:visible:enabled", timeout=20_000)
-    assert tab.state() == "waiting"
-    tab.decide("n")
-    tab.page.click("#declineAndStop")
-    tab.idle()
+    warm.ask("go")
+    warm.page.wait_for_selector("#approveCodeButton:visible:enabled", timeout=20_000)
+    assert warm.state() == "waiting"
+    warm.decide("n")
+    warm.page.click("#declineAndStop")
+    warm.idle()
 
 
-def test_escape_stops_code_that_runs(site: Site, tab: Tab) -> None:
+def test_escape_stops_code_that_runs(site: Site, warm: Tab) -> None:
     site.says([Call(code="import time\nprint('begun', flush=True)\ntime.sleep(60)")], "Never said.")
-    tab.ask("go")
-    tab.decide("y")
-    tab.page.wait_for_selector(".printed:has-text('begun')")
-    tab.page.keyboard.press("Escape")
-    tab.idle()
-    assert tab.state() == "interrupted"
+    warm.ask("go")
+    warm.decide("y")
+    warm.page.wait_for_selector(".printed:has-text('begun')")
+    warm.page.keyboard.press("Escape")
+    warm.idle()
+    assert warm.state() == "interrupted"
+    assert warm.turn.locator("summary").inner_text() == "KeyboardInterrupt"
 
 
-def test_code_gets_the_line_that_it_asks_for(site: Site, tab: Tab) -> None:
+def test_code_gets_the_line_that_it_asks_for(site: Site, warm: Tab) -> None:
     site.says([Call(code="print('Hello ' + input('Your name? '))")], "Well.")
-    tab.ask("go")
-    tab.decide("y")
-    tab.page.fill(".question input", "Ada")
-    tab.page.press(".question input", "Enter")
-    tab.see("Hello Ada")
+    warm.ask("go")
+    warm.decide("y")
+    warm.page.wait_for_selector(".question input:focus")
+    warm.page.keyboard.type("Ada")
+    warm.page.keyboard.press("Enter")
+    warm.see("Hello Ada")
+    assert warm.focus() == "textarea#messageInput"
+
+
+def test_a_choice_is_made_with_the_keyboard_and_told_in_its_words(site: Site, warm: Tab) -> None:
+    site.says([Call(code="import seaborn_of_the_tests")], "Not installed.")
+    warm.ask("go")
+    warm.decide("y")
+    warm.page.wait_for_selector(".question:focus button:text-is('no')")
+    for key in ("Tab", "Tab", "Enter"):
+        warm.page.keyboard.press(key)
+    warm.see("Not installed.")
+    assert warm.turn.locator(".question .muted").all_inner_texts() == ["no"]
 
 
 def test_two_tabs_show_the_same_and_the_first_answer_counts(
-    site: Site, tab: Tab, tabs: Callable[..., Tab]
+    site: Site, warm: Tab, tabs: Callable[..., Tab]
 ) -> None:
     site.says([Call(code="print(6 * 7)")], "It is 42.")
-    tab.ask("go")
-    tab.page.wait_for_selector("#approval:visible", timeout=20_000)
-    session = tab.page.evaluate("location.hash")
+    warm.ask("go")
+    warm.page.wait_for_selector("#approval:visible", timeout=20_000)
+    session = warm.page.evaluate("location.hash")
     other = tabs()
     other.page.evaluate(f"location.hash = '{session}'")
     other.decide("y")
-    for one in (tab, other):
+    for one in (warm, other):
         one.see("It is 42.")
     shown = "document.getElementById('messages').innerText"
-    assert tab.page.evaluate(shown) == other.page.evaluate(shown)
+    assert warm.page.evaluate(shown) == other.page.evaluate(shown)
 
 
-def test_a_table_of_data_is_a_table_and_other_html_has_a_frame_of_its_own(site: Site, tab: Tab) -> None:
+def test_a_table_of_data_is_a_table_and_other_html_has_a_frame_of_its_own(site: Site, warm: Tab) -> None:
     code = """
 import pandas
 from IPython.display import HTML, display
 display(pandas.DataFrame({"a": [1, 2]}))
 HTML("<b id=x>no script</b><script>document.getElementById('x').textContent = 'by ' + origin</script>")
 """
-    site.says([Call(code=code)], "Shown.")
-    tab.ask("go")
-    tab.decide("y")
-    tab.see("Shown.")
-    assert tab.page.locator(".display table td").all_inner_texts() == ["1", "2"]
-    assert tab.page.frame_locator(".framed").locator("#x").inner_text() == "by null"
+    site.says([Call(code=code)], "Both are shown.")
+    warm.ask("go")
+    warm.decide("y")
+    warm.see("Both are shown.")
+    assert warm.turn.locator(".display table td").all_inner_texts() == ["1", "2"]
+    assert warm.turn.frame_locator(".framed").locator("#x").inner_text() == "by null"

@@ -1,6 +1,6 @@
 // The person decides about code: run, edit, decline. What they saw is named by its digest.
 
-import { find, trying } from "./dom.js";
+import { find, toMessage, trying } from "./dom.js";
 
 // A key or a click that was meant for something else must decide nothing.
 const GRACE_MS = 600;
@@ -52,7 +52,7 @@ export class Approval {
     this.node.hidden = true;
     // Its card may go; this is kept for the next one.
     document.body.append(this.node);
-    if (hadFocus) find("messageInput").focus();
+    if (hadFocus) toMessage();
   }
 
   show(part, focus) {
@@ -64,8 +64,8 @@ export class Approval {
   edit() {
     const edited = find("edited");
     edited.value = this.proposed.code;
-    edited.rows = Math.min(24, this.proposed.code.split("\n").length + 1);
     this.show("editing", "edited");
+    edited.setSelectionRange(0, 0);
   }
 
   propose() {

@@ -1,6 +1,6 @@
 // One call: its code, what it would do, how it went, what it put out.
 
-import { button, make } from "./dom.js";
+import { button, copies, make } from "./dom.js";
 import { coloured } from "./code.js";
 import { displayed } from "./displayed.js";
 import { paintedNodes, Printing } from "./printed.js";
@@ -18,10 +18,9 @@ export class Card {
     this.told = make("p", { class: "told", hidden: true });
     this.output = make("div", { class: "output" });
     this.after = make("div", { class: "after" });
-    this.copy = button("Copy", () => navigator.clipboard.writeText(this.text), { class: "plain" });
     this.node = make(
       "section", { class: "card", "aria-label": "Code" },
-      make("header", { class: "bar" }, this.language, this.state, this.copy),
+      make("header", { class: "bar" }, this.language, this.state, copies(() => this.text)),
       make("pre", {}, this.code), this.told, this.output, this.after,
     );
     this.text = "";
@@ -97,7 +96,7 @@ export class Card {
 
   fail({ name, value, traceback }) {
     this.drawPrinted();
-    const first = make("summary", {}, readable(`${name}: ${value}`));
+    const first = make("summary", {}, readable([name, value].filter(Boolean).join(": ")));
     this.add(traceback.length ? make("details", { class: "error" }, first, make("pre", { class: "printed" }, ...paintedNodes(traceback.join("\n")))) : make("p", { class: "error" }, first.textContent));
   }
 

@@ -1,6 +1,6 @@
 // Code in colours, built from tokens: no HTML is made of it.
 
-import { button, make } from "./dom.js";
+import { copies, make } from "./dom.js";
 import { readable } from "./shown.js";
 import { tokenizeWith } from "../vendor/tokenize.js";
 import bash from "../vendor/language-bash.js";
@@ -32,6 +32,7 @@ export function coloured(code, language) {
 
 /** A block of code of the model's text, with a button that copies it. */
 export function codeBlock(code, language) {
-  const copy = button("Copy", () => navigator.clipboard.writeText(code).then(() => (copy.textContent = "Copied")), { class: "plain copy" });
+  const copy = copies(() => code);
+  copy.classList.add("copy");
   return make("div", { class: "fence" }, copy, make("pre", {}, make("code", {}, ...coloured(code, language.toLowerCase()))));
 }

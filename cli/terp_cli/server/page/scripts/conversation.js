@@ -1,7 +1,7 @@
 // A session as a person reads it.
 
 import { Card, Displays } from "./card.js";
-import { button, find, make } from "./dom.js";
+import { button, find, make, toMessage } from "./dom.js";
 import { TOLD } from "./events.js";
 import { Growing } from "./markdown.js";
 import { question } from "./question.js";
@@ -24,8 +24,12 @@ export class Conversation {
   /** Who looks at the end goes on looking at it: pictures and frames take their height late. */
   follow() {
     this.atEnd = true;
+    let last = 0;
     this.scroll.addEventListener("scroll", () => {
-      this.atEnd = this.scroll.scrollHeight - this.scroll.scrollTop - this.scroll.clientHeight < 80;
+      const { scrollHeight, scrollTop, clientHeight } = this.scroll;
+      // What grew since the scrolling began takes nobody away from the end: only scrolling up does.
+      this.atEnd = scrollHeight - scrollTop - clientHeight < 80 || (this.atEnd && scrollTop >= last);
+      last = scrollTop;
       find("toEnd").hidden = this.atEnd;
     });
     const sizes = new ResizeObserver(() => this.atEnd && this.toEnd());
@@ -163,7 +167,9 @@ export class Conversation {
       this.approval.ask(this.card(asked.what), this.proposed.get(asked.what), !this.does.types());
       this.asking = asked.question_id;
     } else {
-      this.questions.set(asked.question_id, this.add(question(asked, this.does.answer, this.does.more)));
+      const node = this.add(question(asked, this.does.answer, this.does.more));
+      this.questions.set(asked.question_id, node);
+      if (!this.does.types()) (node.querySelector("input") ?? node).focus({ preventScroll: true });
     }
     this.does.changed("doing", "waits for you");
   }
@@ -174,9 +180,11 @@ export class Conversation {
       this.approval.over();
     }
     const node = this.questions.get(id);
-    node?.replaceChildren(...[node.firstChild, make("p", { class: "muted" }, readable(answer || "answered"))]);
-    node?.classList.add("over");
+    if (!node) return;
+    const hadFocus = node.contains(document.activeElement);
+    node.replaceChildren(node.firstChild, make("p", { class: "muted" }, readable(node.words.get(answer) ?? (answer || "answered"))));
     this.questions.delete(id);
+    if (hadFocus) toMessage();
   }
 
   endQuestions() {
@@ -198,7 +206,7 @@ export class Conversation {
   finish({ reason, error, remedy }) {
     this.endText();
     this.endQuestions();
-    const words = [error || STOPPED[reason], remedy].filter(Boolean).join(" ");
+    const words = [error || STOPPED[reason], remedy].filter(Boolean).join("\n");
     if (words) this.said(words, error ? "problem" : "muted");
     this.setBusy(false, "");
     this.does.changed("finished");

@@ -16,6 +16,15 @@ export function make(tag, about = {}, ...inside) {
 
 export const button = (text, onclick, about = {}) => make("button", { type: "button", onclick, ...about }, text);
 
+/** Back to where a person writes. Where keys are on the screen, they would cover what is to be read. */
+export const toMessage = () => matchMedia("(hover: hover)").matches && find("messageInput").focus();
+
+export function copies(text) {
+  const copied = () => trying(() => navigator.clipboard.writeText(text()).then(() => (copy.textContent = "Copied")));
+  const copy = button("Copy", copied, { class: "plain" });
+  return copy;
+}
+
 /** A word that lasts: what went wrong, or was done. Screen readers say it. */
 export function notice(text, kind = "") {
   const shown = make("p", { class: kind }, text);

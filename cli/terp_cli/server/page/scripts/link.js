@@ -4,6 +4,7 @@ import { token } from "./access.js";
 import { call, pathOf, Refused } from "./api.js";
 
 const LONGEST_WAIT = 4000;
+const NONE = "There is no connection now. It will be tried again.";
 
 export class Link {
   /** `told` hears events, `changed` the state of the line, `again` that all events will come anew. */
@@ -60,7 +61,7 @@ export class Link {
   /** Have something done; what came of it. */
   send(what, fields = {}) {
     if (this.socket.readyState !== WebSocket.OPEN) {
-      return Promise.reject(new Error("There is no connection now. It will be tried again."));
+      return Promise.reject(new Error(NONE));
     }
     return new Promise((done, failed) => {
       const id = ++this.number;
@@ -71,7 +72,8 @@ export class Link {
 
   async lost(closed) {
     const broken = new Error("The connection broke off. Look whether it was done.");
-    for (const { failed } of [...this.waiting.values(), ...this.expecting.splice(0)]) failed(broken);
+    for (const { failed } of this.waiting.values()) failed(broken);
+    for (const { failed } of this.expecting.splice(0)) failed(new Error(NONE));
     this.waiting.clear();
     if (closed.code === 1008 && closed.reason === "no token") return this.end("no token");
     if (closed.code === 1008 && closed.reason !== "not_open") return this.end(closed.reason);

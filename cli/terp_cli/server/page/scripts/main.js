@@ -6,7 +6,7 @@ import { Approval } from "./approval.js";
 import { Beginning } from "./beginning.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
-import { button, find, trying } from "./dom.js";
+import { button, find, toMessage, trying } from "./dom.js";
 import { costLine, offerExports } from "./facts.js";
 import { Files } from "./files.js";
 import { listenToKeys } from "./keys.js";
@@ -77,7 +77,7 @@ class Page {
       return askForToken(problem.message, () => this.start());
     }
     if (namedSession()) await this.open(namedSession());
-    else find("messageInput").focus();
+    else toMessage();
   }
 
   /** Nothing is made before there is something to do in it. */
@@ -86,7 +86,7 @@ class Page {
     this.leave();
     nameSession("");
     this.show("");
-    find("messageInput").focus();
+    toMessage();
   }
 
   leave() {
@@ -102,7 +102,8 @@ class Page {
   show(title) {
     find("title").textContent = title || "New session";
     document.title = title ? `${title} · terp` : "terp";
-    find("start").hidden = Boolean(this.id);
+    find("start").hidden = Boolean(this.told?.last);
+    find("choosing").hidden = Boolean(this.id);
     this.sessions.mark(this.id);
   }
 
@@ -160,7 +161,10 @@ class Page {
     await this.link.ready();
     const { waiting } = await this.link.send("ask", { prompt, attachments });
     if (waiting) this.changed("doing", "asked when this turn is over");
-    if (!this.sessions.titleOf(this.id)) find("title").textContent = prompt || "Session";
+    if (!this.sessions.titleOf(this.id)) {
+      find("title").textContent = prompt || "Session";
+      trying(() => this.sessions.refresh());
+    }
     this.conversation.toEnd();
     return true;
   }
@@ -170,7 +174,10 @@ class Page {
   }
 
   changed(what, value) {
-    if (what === "busy") find("stop").hidden = !value;
+    if (what === "busy") {
+      find("stop").hidden = !value;
+      find("start").hidden ||= value;
+    }
     else if (what === "doing") find("doing").textContent = value || (this.id ? costLine(this.conversation.cost) : "");
     else this.panel.changed(what);
   }

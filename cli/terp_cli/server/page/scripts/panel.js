@@ -40,9 +40,14 @@ export class Panel {
     const shown = this.session();
     if (!shown) return;
     await trying(async () => {
-      if (this.tab === "Files") await this.files.show(shown.id);
-      else if (this.tab === "Variables") await showVariables(shown.id);
-      else showFacts(shown, shown.cost);
+      try {
+        if (this.tab === "Files") await this.files.show(shown.id);
+        else if (this.tab === "Variables") await showVariables(shown.id);
+        else showFacts(shown, shown.cost);
+      } catch (problem) {
+        // That it was closed stands above it, with the means to open it.
+        if (problem.code !== "not_open") throw problem;
+      }
     });
   }
 }
