@@ -36,7 +36,7 @@ class KernelProcess:
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
         self._dir = RunDir()
-        self._context = new_context()
+        self._context = new_context(keeps_unread=launch.keeps_unread)
         self._mark = uuid.uuid4().hex
         self._provisioner: GroupProvisioner | None = None
         self._sockets: Sockets | None = None

@@ -36,7 +36,7 @@ class ProvisionedKernel:
         self._launch = launch
         self._named = provisioner
         self._dir = RunDir()
-        self._context = new_context()
+        self._context = new_context(keeps_unread=launch.keeps_unread)
         self._manager: AsyncKernelManager | None = None
         self._provisioner: KernelProvisionerBase | None = None
         self._sockets: Sockets | None = None
