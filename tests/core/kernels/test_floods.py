@@ -54,7 +54,7 @@ async def test_what_is_not_read_yet_waits_in_the_kernel(
                 time.sleep(1)  # noqa: ASYNC251
                 growth = process.memory_info().rss - before
     assert received == 60_000_003
-    assert growth < 32_000_000
+    assert growth < 20_000_000
 
 
 async def test_a_flood_is_cut_with_a_count_and_can_be_interrupted(kernel: Kernel) -> None:
