@@ -37,7 +37,7 @@ _terp() {
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --shell | --attach | --gateway-token-file | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --until | --max-revisions | --until-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --until | --max-revisions | --until-timeout-s | --solve-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
@@ -81,6 +81,7 @@ _terp() {
                     --until
                     --max-revisions
                     --until-timeout-s
+                    --solve-timeout-s
                     --until-protect
                     --env-pass
                     --gateway --gateway-url
@@ -122,6 +123,7 @@ _terp() {
                     --continue -c
                     --resume -r
                     --rerun
+                    --fresh
                     --output-format
                     --timeout
                     --quiet -q
@@ -152,7 +154,7 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run attach demo doctor languages tools mcp profiles trust rules keys sessions export serve completions)
+                words=(run solve attach demo doctor languages tools mcp profiles trust rules keys sessions replay export serve completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
@@ -168,7 +170,8 @@ _terp() {
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
                 words=(ipynb py md html)
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(sessions' 'show|sessions' 'rm) ]] ||
-                { ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == export ]]; }; then
+                { ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == export ]]; } ||
+                { ((COMP_CWORD == 2)) && [[ $before == replay ]]; }; then
                 compopt +o default 2>/dev/null
                 for word in "$kept"/*/events.jsonl; do
                     [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")

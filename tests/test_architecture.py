@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CORE, CLI = ROOT / "core", ROOT / "cli"
 # These packages run in processes of the code, where the streams are its own and there is no terp.
-INSIDE = {CORE / "terp" / "kernels" / "inside", CORE / "terp" / "until" / "inside"}
+INSIDE = {CORE / "terp" / part / "inside" for part in ("kernels", "until")}
 FRONT_ENDS = {"rich", "prompt_toolkit", "starlette", "fastapi", "uvicorn", "terp_cli"}
 SLOW = {
     "IPython", "asyncio", "httpx", "ipykernel", "jupyter_client", "litellm", "openai", "websockets", "yaml",
@@ -78,6 +78,7 @@ def test_a_session_is_put_together_in_few_places() -> None:
         ("terp/opening.py", "build_session"),
         ("demo/play.py", "Session"),
         ("terp_cli/conversation.py", "build_session"),
+        ("terp_cli/solving.py", "build_session"),
         ("server/opening.py", "build_session"),
     }
 

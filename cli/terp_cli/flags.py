@@ -32,6 +32,7 @@ class Options:
         optional="[0-9a-f]+(-[0-9a-f]*)*",
     )
     rerun: bool = setting(False, "with -c or -r: first run the code of the session again")
+    fresh: bool = setting(False, "for `terp replay`: run the code, in new kernels, and compare")
     output_format: str = setting("text", "what stdout carries", choices=("text", "json", "stream-json"))
     timeout: float = setting(0.0, "end the whole command after so long", unit="s", unset="never")
     quiet: bool = setting(False, "the answer and errors only", flags=("-q",))

@@ -102,9 +102,9 @@ def _first(session: Session, first: First, *, last: bool) -> AsyncGenerator[Even
     if first == "go_on":
         goal, turn = session.equipment.goal, session.go_on()
         return turn if goal is None or not last else until(session, goal, turn)
-    from terp.rerun import cells  # noqa: PLC0415  (few sessions are ever run again)
+    from terp.cells import cells  # noqa: PLC0415  (few sessions are ever run again)
 
-    return session.rerun(cells(record.event for record in session.log.since(0)))
+    return session.rerun(cells((record.event for record in session.log.since(0)), session.folder))
 
 
 def _told_by(stopping: Stopping, end: TurnFinished) -> TurnFinished:

@@ -49,6 +49,11 @@ def _done(call: Call) -> int:
 
 
 def _converse(call: Call) -> int:
+    if call.resumes:
+        from terp_cli.resuming import resumes_problem  # noqa: PLC0415  (each command imports its own)
+
+        if resumes_problem(call):
+            return _solve(call)
     settings = call.settings()
     if call.stays and not call.resumes:
         from terp_cli.first_prompt import prompt_first  # noqa: PLC0415  (each command imports its own)
@@ -106,6 +111,12 @@ def _export(call: Call) -> int:
     from terp_cli.exporting import export_session  # noqa: PLC0415  (see above)
 
     return export_session(call)
+
+
+def _replay(call: Call) -> int:
+    from terp_cli.replaying import replay  # noqa: PLC0415  (see above)
+
+    return replay(call)
 
 
 def _languages(call: Call) -> int:
@@ -200,6 +211,12 @@ def _trust(call: Call) -> int:
     return trust(call)
 
 
+def _solve(call: Call) -> int:
+    from terp_cli.solving import solve_problem  # noqa: PLC0415  (see above)
+
+    return solve_problem(call)
+
+
 def _rules(call: Call) -> int:
     from terp_cli.rule_verbs import rules  # noqa: PLC0415  (see above)
 
@@ -215,10 +232,12 @@ _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "languages": _languages,
     "mcp": _mcp,
     "profiles": _profiles,
+    "replay": _replay,
     "rules": _rules,
     "run": _run_code,
     "serve": _serve,
     "sessions": _sessions,
+    "solve": _solve,
     "tools": _tools,
     "trust": _trust,
 }

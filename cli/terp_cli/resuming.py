@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from terp.errors import SettingsError
+from terp.errors import SessionError, SettingsError
 from terp.events import Noticed, SessionResumed
 from terp.session import Session
 from terp.store.catalogue import Catalogue
@@ -41,6 +41,24 @@ def chosen(call: Call) -> Resuming:
     else:
         raise SettingsError(["--rerun goes with -c or -r: it runs the code of a session again."])
     return Resuming(folder, _directory(call, folder))
+
+
+def resumes_problem(call: Call) -> bool:
+    """Whether -r or -c names a session whose problem is not over, and nothing else is asked."""
+    options, here = call.options, real_directory(call.cwd)
+    if call.line.words or options.rerun or not (options.resume or options.continue_):
+        return False
+    catalogue = Catalogue(call.places.sessions)
+    try:
+        folder = catalogue.find(options.resume, here) if options.resume else catalogue.last(here)
+    except SessionError:
+        # Whoever goes on with it says so.
+        return False
+    if not (folder / "solve.json").is_file():
+        return False
+    from terp.solve.keeping import is_problem  # noqa: PLC0415  (most sessions hold none)
+
+    return is_problem(folder)
 
 
 def waits(stored: Stored) -> bool:

@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from terp.artifacts import Artifacts
 from terp.events import Noticed, Progress
 from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel
 from terp.log import EventLog, Record
-from terp.outputs import BackCall, InputRequest
+from terp.outputs import BackCall, Error, InputRequest
 from terp.person import AutoRun, Nobody, Person
 from terp.questions import Questions
 from terp.readiness import Readiness
@@ -56,7 +56,9 @@ def run_alone(call: Call, settings: Settings) -> int:
             unasked=lambda: False,
         )
         try:
-            kernel = _prepared(call, alone, bench)
+            equip(call, alone, bench)
+            languages = bench.kernels.languages
+            kernel = bench.kernels.get(language_for(call.line.argument, call.options.language, languages))
             with call.stopping.watching(lambda: alone.stop(kernel), bench.kernels.aclose):
                 ended = await alone.run(
                     kernel, code, CodeRun(call.out, call.notes, artifacts, alone), settings.run_timeout_s
@@ -68,10 +70,8 @@ def run_alone(call: Call, settings: Settings) -> int:
     return asyncio.run(run())
 
 
-def _prepared(call: Call, alone: "Alone", bench: "Workbench | GatewayBench") -> Kernel:
-    """The kernel for the code of the call, with what comes before it and what it may call."""
-    language = language_for(call.line.argument, call.options.language, bench.kernels.languages)
-    kernel = bench.kernels.get(language)
+def equip(call: Call, alone: "Alone", bench: "Workbench | GatewayBench") -> None:
+    """Give code that runs without a session what comes before it, and what it may call."""
     told = (bench.told, bench.kernels.confinement.warning) if isinstance(bench, Workbench) else ()
     for line in (*filter(None, told), *bench.toolbox.problems):
         call.tell(line)
@@ -79,7 +79,16 @@ def _prepared(call: Call, alone: "Alone", bench: "Workbench | GatewayBench") -> 
         for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):
             alone.readiness.add(preparation)
     bench.offer(alone.services, alone.voice)
-    return kernel
+
+
+class OneRun(Protocol):
+    """What runs a piece of code and takes what it puts out."""
+
+    error: Error | None
+    """What the code ended with, if it was an error."""
+
+    async def run(self, kernel: Kernel, code: str, *, timeout_s: float) -> int:
+        """Run `code` to its end; the exit code."""
 
 
 class Alone:
@@ -100,7 +109,7 @@ class Alone:
         self.readiness = Readiness()
         self.services = Services(questions, person, _drawn, self._interrupts.guard)
 
-    async def run(self, kernel: Kernel, code: str, run: CodeRun, timeout_s: float) -> int:
+    async def run(self, kernel: Kernel, code: str, run: OneRun, timeout_s: float) -> int:
         """Run `code` once it has what it needs; the exit code.
 
         Raises:

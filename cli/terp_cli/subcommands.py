@@ -76,7 +76,9 @@ _WANTED = {
     "doctor": "it takes nothing",
     "mcp": "it takes nothing",
     "serve": "it takes nothing but flags",
+    "solve": "it takes a folder, a .md or .py file, or - for stdin",
     **{command: _takes(command) for command in VERBS},
+    "replay": "it takes the ID of a session, its folder, or a recording",
     "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
     "completions": f"it takes {', '.join(SHELLS)}",
     "version": "use terp --version",
@@ -96,6 +98,7 @@ class Subcommand:
 
 SUBCOMMANDS = (
     Subcommand("run", "FILE|-", "run code in the kernel, without a model"),
+    Subcommand("solve", "DIR|FILE|-", "a problem with tests: write a solution, and check it"),
     Subcommand("attach", "[FILE] […]", "talk in a running kernel of Jupyter or VS Code"),
     Subcommand("demo", "", "a tour without key or network"),
     Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
@@ -107,6 +110,7 @@ SUBCOMMANDS = (
     Subcommand("rules", "…", "what runs without asking, and what never: list, test"),
     Subcommand("keys", "…", "the keys of providers: list, set, delete"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
+    Subcommand("replay", "ID|FILE", "run the code of a session again, and compare (--fresh)"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
     Subcommand("serve", "", "sessions over HTTP and WebSocket"),
     Subcommand("completions", "SHELL", f"what {', '.join(SHELLS)} need to complete flags"),
@@ -119,17 +123,29 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language` is whether the language of code was given, so that any file may hold it.
     """
     match words:
-        case ["demo" | "doctor" | "languages" | "mcp" | "serve" | "tools" as command]:
+        case ["demo" | "doctor" | "languages" | "mcp" | "serve" | "solve" | "tools" as command]:
             return command, ""
         case [command, *rest] if command in VERBS and (not rest or _fits(command, rest[0], rest[1:])):
             return command, rest[0] if rest else next(iter(VERBS[command]))
         case ["export", format_] | ["export", format_, _] if format_ in EXPORTS:
             return "export", format_
-        case ["completions", shell] if shell in SHELLS:
-            return "completions", shell
-        case ["run", argument] if in_language or _names_code(argument):
-            return "run", argument
+        case [command, argument] if _is_for(command, argument, in_language=in_language):
+            return command, argument
     return "", ""
+
+
+def _is_for(command: str, argument: str, *, in_language: bool) -> bool:
+    """Whether a word is what a command takes that takes one."""
+    match command:
+        case "completions":
+            return argument in SHELLS
+        case "run":
+            return in_language or _names_code(argument)
+        case "replay":
+            return len(argument.split()) == 1
+        case "solve":
+            return _names_problem(argument)
+    return False
 
 
 def attached_by(words: Sequence[str]) -> str:
@@ -213,6 +229,12 @@ def _names_kernel(argument: str) -> bool:
     if argument == NEWEST or path.suffix in (".json", ".ipynb") or path.is_file():
         return True
     return any(file.is_called(argument) for file in written(os.environ))
+
+
+def _names_problem(argument: str) -> bool:
+    path = Path(argument)
+    meant = "/" in argument or path.suffix in (".md", ".py")
+    return argument == "-" or path.exists() or (meant and len(argument.split()) == 1)
 
 
 def _names_code(argument: str) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from terp.errors import SessionError, TerpError
+from terp.explaining import asked_about
 from terp.messages import Attachment
 from terp.person import Consent, Person
 from terp.places import Places
@@ -166,7 +167,7 @@ class TerminalTalk:
 
     async def explain(self, language: str, code: str) -> str:
         """What the model says about a piece of code."""
-        return await self.session.explain(language, code)
+        return (await self.session.beside(asked_about(language, code))).text
 
     async def beside(self, line: str) -> None:
         """Do what a line says that was entered at a question: a command that only shows something.

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from terp import pictures
 from terp.outputs import Display, DisplayUpdate
-from terp.own_files import made_anew
+from terp.own_files import content_of, made_anew
 from terp.places import make_private
 from terp.plain import is_wordless, mended
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
 _FLUSH_S = 0.2
+# Of a larger one the beginning is no picture.
+_LARGEST_PICTURE = 100_000_000
 SPOOL_LIMIT = 256 * 1024 * 1024
 
 _KEPT_AS_FILES = {
@@ -144,6 +146,33 @@ class Spool:
         except OSError as error:
             self.failure = f"{error.strerror or error}: {self.path}"
         self._file = None
+
+
+def mime_of(path: str) -> str:
+    """The type of the picture that a file holds by its name; "" for other files."""
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    known = {extension: mime for mime, extension in pictures.EXTENSIONS.items()}
+    return "image/svg+xml" if suffix == "svg" else known.get(suffix, "")
+
+
+def kept_at(display: Shown, folder: Path) -> Path:
+    """Where the file of a display is in the session's `folder`, which may have been moved since."""
+    # A path of elsewhere is not followed.
+    return folder / OUTPUTS / Path(display.path).name
+
+
+def with_picture(display: Shown, folder: Path) -> Shown:
+    """`display` with its picture, which a log on disk may have left to a file in the session's `folder`."""
+    mime = mime_of(display.path)
+    if not mime or mime in display.data:
+        return display
+    try:
+        content = content_of(kept_at(display, folder), _LARGEST_PICTURE)
+    except OSError:
+        return display
+    is_text = mime.endswith("xml")
+    data = content.decode("utf-8", "replace") if is_text else base64.b64encode(content).decode()
+    return dataclasses.replace(display, data={**display.data, mime: data})
 
 
 def _shapes() -> "Scrubber":

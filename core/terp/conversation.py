@@ -18,18 +18,12 @@ from terp.events import (
     TextDelta,
     UsageReported,
 )
-from terp.fencing import fenced
 from terp.history import History
 from terp.links import LiveLinks, delivered
 from terp.log import EventLog
-from terp.messages import Assistant, Message, Result, System, ToolCall, User, without_extras
+from terp.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
-
-_EXPLAIN = (
-    "Explain in a few short sentences, without markup, what this code does: what it reads, what it changes "
-    "or deletes, and whether it uses the network."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +125,18 @@ class Conversation:
         """
         self._shorten(await summarised(self.history.messages, self._answer_to, focus), "summary")
 
-    async def explain(self, language: str, code: str) -> str:
-        """What the model says about a piece of code; it is no part of the conversation.
+    async def reply_to(self, messages: Sequence[Message]) -> Assistant:
+        """What the model says to messages that are not the conversation. It costs money all the same.
 
         Raises:
             ModelError: it says nothing.
         """
-        return await self._answer_to([User(f"{_EXPLAIN}\n{fenced(code, language)}")])
+        incoming = _Incoming(self._links())
+        async with aclosing(self.model.stream(messages)) as chunks:
+            async for chunk in chunks:
+                if isinstance(chunk, Usage | Retrying | Replied):
+                    self._take(chunk, incoming)
+        return incoming.message or Assistant("")
 
     def go_on_with(self, model: Model) -> None:
         """Send what follows to another model.
@@ -253,10 +252,4 @@ class Conversation:
         self._log.append(HistoryCompacted(before, after, how))
 
     async def _answer_to(self, messages: Sequence[Message]) -> str:
-        """What the model says to messages that are not the conversation. It costs money all the same."""
-        incoming = _Incoming(self._links())
-        async with aclosing(self.model.stream(messages)) as chunks:
-            async for chunk in chunks:
-                if isinstance(chunk, Usage | Retrying | Replied):
-                    self._take(chunk, incoming)
-        return incoming.message.text if incoming.message else ""
+        return (await self.reply_to(messages)).text

@@ -1,75 +1,34 @@
 """The code of a stored session, run again in order in new kernels, and what is different then."""
 
-import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from terp.cells import AGAIN, Cell
+from terp.comparing.difference import difference
 from terp.errors import StopReason, TerpError
 from terp.events import (
+    Answered,
+    Asked,
     CodeCompared,
     CodeDeclined,
-    CodeProposed,
     CodeRejected,
-    CodeStarted,
-    CodeTyped,
-    Event,
     Printed,
     TextDelta,
     TurnFinished,
 )
+from terp.export.settling import Displays, Settled
 from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel, Kernels
 from terp.limits import Limits
 from terp.log import EventLog
-from terp.models.scrubbing import REDACTED
-from terp.outputs import Text
 from terp.person import Decline
-from terp.plain import without_escapes
-from terp.proposals import Proposals, digest_of
+from terp.proposals import Proposals
 from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.tool import Call
 
 RERUN = "Run the code of this session again."
-_PREFIX = "rerun-"
-_DIFFERENCE_LINES = 200
 _TOLD_CHARS = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Code that was approved and ran, and the text it put out; not `whole` where a secret was taken out."""
-
-    language: str
-    code: str
-    text: str
-    whole: bool = True
-
-
-def cells(events: Iterable[Event]) -> list[Cell]:
-    """All code of a session that ran, in order: the model's, and what the person typed."""
-    proposed: dict[str, CodeProposed | CodeTyped] = {}
-    texts: dict[str, list[str]] = {}
-    for event in events:
-        match event:
-            case CodeProposed(call_id=call_id) | CodeTyped(call_id=call_id) if not call_id.startswith(
-                _PREFIX
-            ):
-                proposed[call_id] = event
-            case CodeStarted(call_id=call_id) if call_id in proposed:
-                texts[call_id] = []
-            case Printed(call_id=call_id, output=Text(text=text)) if call_id in texts:
-                texts[call_id].append(text)
-    return [
-        Cell(one.language, one.code, "".join(text), whole=_is_whole(one))
-        for one, text in ((proposed[call_id], text) for call_id, text in texts.items())
-    ]
-
-
-def _is_whole(code: CodeProposed | CodeTyped) -> bool:
-    if isinstance(code, CodeTyped):
-        return REDACTED not in code.code
-    return digest_of(code.code) == code.digest
 
 
 @dataclass(slots=True)
@@ -135,13 +94,13 @@ class Rerun:
             f"[The kernel is new, and the code of this conversation was run again in it. {self.summary()}"
         ]
         room = _TOLD_CHARS
-        for difference in self._differences:
-            lines.append(difference[:room])
+        for told in self._differences:
+            lines.append(told[:room])
             room -= len(lines[-1])
         return "\n".join(line for line in lines if line) + "]"
 
     async def _cell(self, number: int, cell: Cell) -> None:
-        call = Call(f"{_PREFIX}{self.log.last}-{number}", cell.language, cell.code)
+        call = Call(f"{AGAIN}{self.log.last}-{number}", cell.language, cell.code)
         if not cell.whole:
             self._left_out += 1
             self.log.append(CodeRejected(call.id, f"run {number} held a secret, which was not kept."))
@@ -171,25 +130,20 @@ class Rerun:
         self._compare(number, call.id, cell, after)
 
     def _compare(self, number: int, call_id: str, cell: Cell, after: int) -> None:
-        text = "".join(
-            record.event.output.text
-            for record in self.log.since(after)
-            if isinstance(record.event, Printed)
-            and record.event.call_id == call_id
-            and isinstance(record.event.output, Text)
-        )
-        difference = _difference(cell.text, self.as_kept(text), number)
-        if difference:
-            self._differences.append(difference)
+        put_out, questions = Settled(Displays()), set[str]()
+        for record in self.log.since(after):
+            match record.event:
+                case Printed(call_id=printed, output=output) if printed == call_id:
+                    put_out.add(output)
+                case Asked(kind="input", question_id=question_id):
+                    questions.add(question_id)
+                case Answered(question_id=question_id, answer=answer) if question_id in questions:
+                    put_out.typed(answer)
+                case _:
+                    pass
+        different = difference(cell.outputs, put_out, f"run {number}", as_kept=self.as_kept)
+        if different:
+            self._differences.append(different)
         else:
             self._same += 1
-        self.log.append(CodeCompared(call_id, number, len(self.cells), difference))
-
-
-def _difference(before: str, now: str, number: int) -> str:
-    old, new = without_escapes(before).splitlines(), without_escapes(now).splitlines()
-    names = f"run {number} then", f"run {number} now"
-    lines = list(difflib.unified_diff(old, new, *names, lineterm="", n=1))
-    left_out = len(lines) - _DIFFERENCE_LINES
-    more = [f"… {left_out:,} more lines"] if left_out > 0 else []
-    return "\n".join([*lines[:_DIFFERENCE_LINES], *more])
+        self.log.append(CodeCompared(call_id, number, len(self.cells), different))

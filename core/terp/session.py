@@ -16,7 +16,7 @@ from terp.interrupts import Interrupts
 from terp.kernels.protocol import Kernels
 from terp.limits import Limits
 from terp.log import EventLog, Record
-from terp.messages import Attachment, Message, ToolCall
+from terp.messages import Assistant, Attachment, Message, ToolCall, User
 from terp.models.protocol import Model
 from terp.past import Past
 from terp.past_runs import RUN_OUTPUT, recalling
@@ -37,7 +37,7 @@ from terp.voice import Voice
 from terp.warming import Warming
 
 if TYPE_CHECKING:
-    from terp.rerun import Cell
+    from terp.cells import Cell
     from terp.resuming import Resumption
     from terp.store.reading import Stored
 
@@ -208,7 +208,7 @@ class Session:
                 yield event
 
     async def rerun(self, cells: "Sequence[Cell]") -> AsyncGenerator[Event, None]:
-        """Run code of a stored session again, in order, and compare: `terp.rerun.cells` are all of it.
+        """Run code of a stored session again, in order, and compare: `terp.cells.cells` are all of it.
 
         The person is asked about each; a refusal leaves one out. It is no part of the conversation: in a
         session that was resumed the model is told with the next message what came of it.
@@ -306,13 +306,13 @@ class Session:
         self._forget_left_over()
         return await self._playing.alone(self._conversation.summarise(focus))
 
-    async def explain(self, language: str, code: str) -> str:
-        """What the model says about a piece of code, beside the conversation.
+    async def beside(self, prompt: str) -> Assistant:
+        """The model's reply to a prompt beside the conversation, of which it knows nothing.
 
         Raises:
-            ModelError: it cannot be reached, or says nothing.
+            ModelError: there is none.
         """
-        return await self._conversation.explain(language, code)
+        return await self._conversation.reply_to([User(prompt)])
 
     async def interrupt(self) -> None:
         """Stop the model or the code; its kernel and the variables stay.

@@ -241,13 +241,16 @@ class Settings:
     )
     max_revisions: int = setting(
         4,
-        "how often the model is asked again when the check has not passed",
+        "how often the model is asked again when the check has not passed; for terp solve: solutions in all",
         group="code",
         unset="no limit",
         sources=BY_PROJECT,
     )
     until_timeout_s: float = setting(
         600.0, "seconds that one check may take", group="code", unit="s", unset="no limit", sources=BY_PROJECT
+    )
+    solve_timeout_s: float = setting(
+        5.0, "seconds that one test of terp solve may take", group="code", unit="s", unset="no limit"
     )
     until_protect: tuple[str, ...] = setting(
         (),

@@ -124,6 +124,7 @@ def test_providers_are_offered_where_one_must_stand(shell: Shell) -> None:
 def test_formats_and_then_sessions_are_offered_for_an_export(shell: Shell) -> None:
     assert offers(shell, "terp export ") == set(EXPORTS)
     assert offers(shell, "terp export md ") == set(SESSIONS)
+    assert set(SESSIONS) <= offers(shell, "terp replay ")
 
 
 @pytest.mark.parametrize("name", SHELLS)
@@ -136,7 +137,7 @@ def test_there_is_no_other_file() -> None:
 
 
 def test_every_subcommand_that_is_offered_is_understood() -> None:
-    follows = {"run": ["code.py"], "completions": ["bash"], "export": ["md"]}
+    follows = {"run": ["code.py"], "completions": ["bash"], "export": ["md"], "replay": ["2025"]}
     called = [read_command_line([one.name, *follows.get(one.name, [])]).command for one in SUBCOMMANDS]
     # To attach is a setting of a conversation.
     assert called == ["" if one.name == "attach" else one.name for one in SUBCOMMANDS]

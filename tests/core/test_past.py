@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from terp.cells import cells
 from terp.errors import ContextFull, SessionError
 from terp.events import (
     CodeCompared,
@@ -20,7 +21,6 @@ from terp.events import (
 from terp.messages import Assistant, Attachment, Message, User
 from terp.outputs import Text
 from terp.person import Choice, Consent, Decline, Run
-from terp.rerun import cells
 from terp.session import Session
 from terp.store.catalogue import Catalogue
 from terp.store.reading import read

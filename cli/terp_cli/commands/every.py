@@ -84,6 +84,13 @@ TABLE = (
         completes="code.started_languages", shows=True,
     ),
     Command(
+        "why", "NAME", "show the code that has made a value", "Code", "keeping.why",
+        "Those runs alone without which the variable could be another, in order, each with the names it is "
+        "there for. Code that cannot be told, such as shell commands, is there as well, and that is said. "
+        "/save FILE NAME writes them to a file.",
+        shows=True,
+    ),
+    Command(
         "languages", "", "tell which languages run here", "Code", "code.which_languages",
         "And how to get those that do not.",
     ),
@@ -166,6 +173,14 @@ TABLE = (
         "cells with its dependencies), md (a transcript, pictures beside it) or html (one file that opens "
         "anywhere). A file that exists is never overwritten. Secrets are taken out.",
         completes="files.formats",
+    ),
+    Command(
+        "save", "FILE [NAME…]", "write the code that made something as a notebook or a script", "Session",
+        "keeping.save",
+        "FILE ends in .ipynb or .py. Kept are the runs that made the variables, as /why NAME shows them, or "
+        "without a NAME what the last output came from, and the packages it needs (PEP 723). It runs once "
+        "in a new kernel, after a question where that touches more than the kernel, and is said to "
+        "reproduce, or what differs.",
     ),
     Command("jupyter", "[PATH]", "write the session as a notebook", "Session", "files.jupyter"),
     Command("markdown", "[PATH]", "write the session as Markdown", "Session", "files.markdown"),

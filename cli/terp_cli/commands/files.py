@@ -54,7 +54,7 @@ async def _exported(talk: Talk, format_: str, path: str) -> None:
         records,
         session.folder,
         cast("Format", format_),
-        _place(talk, path),
+        place_in(talk, path),
         scrubber=_scrubber(talk),
         distributions=lambda: distributions_of(find_python(talk.settings.python, environ).path),
     )
@@ -76,7 +76,7 @@ async def save_message(talk: Talk, path: str) -> None:
         talk.say("Nothing was said yet.")
         return
     text = to_json(messages, _scrubber(talk))
-    written = write_new(_place(talk, path or _MESSAGES), text.encode("utf-8", "replace"))
+    written = write_new(place_in(talk, path or _MESSAGES), text.encode("utf-8", "replace"))
     size = size_of(written.stat().st_size)
     talk.say(f"{written} ({counted(len(messages), 'message')}, {size})")
 
@@ -85,7 +85,7 @@ async def load_message(talk: Talk, path: str) -> None:
     """The conversation of such a file, in place of this one."""
     from terp.saved_messages import MessagesUnreadable, from_json  # noqa: PLC0415  (see above)
 
-    place = _place(talk, path or _MESSAGES)
+    place = place_in(talk, path or _MESSAGES)
     try:
         messages = from_json(place.read_text(encoding="utf-8"))
     except OSError as error:
@@ -107,7 +107,8 @@ def _scrubber(talk: Talk) -> "Scrubber":
     return secrets.scrubber()
 
 
-def _place(talk: Talk, path: str) -> Path:
+def place_in(talk: Talk, path: str) -> Path:
+    """Where a file is that the person names: below the directory of the code."""
     kernels = talk.session.kernels
     cwd = kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd
     return Path(cwd) / typed_path(path)

@@ -71,7 +71,8 @@ def _arms(entries: Sequence[Entry], profiles: Sequence[str]) -> Iterator[str]:
     yield "    elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then"
     yield f"        words=({' '.join(EXPORTS)})"
     yield f"    elif [[ {_AFTER} == @({_after('session')}) ]] ||"
-    yield "        { ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == export ]]; }; then"
+    yield "        { ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == export ]]; } ||"
+    yield "        { ((COMP_CWORD == 2)) && [[ $before == replay ]]; }; then"
     yield f"        {_NO_FILES}"
     yield from _sessions("        ")
     yield f"    elif [[ {_AFTER} == @({_after('provider')}) ]]; then"

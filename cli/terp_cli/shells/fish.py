@@ -66,6 +66,7 @@ def _subcommands() -> Iterator[str]:
     yield f"complete -c terp -n '__terp_after terp export' -x -a '{' '.join(EXPORTS)}'"
     for format_ in EXPORTS:
         yield f"complete -c terp -n '__terp_after terp export {format_}' -x -a '(__terp_sessions)'"
+    yield "complete -c terp -n '__terp_after terp replay' -a '(__terp_sessions)'"
     for name, verb in verbs_with("session"):
         yield f"complete -c terp -n '__terp_after terp {name} {verb}' -x -a '(__terp_sessions)'"
     for name, verb in verbs_with("profile"):

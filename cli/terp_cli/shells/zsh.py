@@ -36,7 +36,8 @@ _terp_rest() {
 @VERBS@
     elif ((CURRENT == 3)) && [[ $words[2] == export ]]; then
         compadd @EXPORTS@
-    elif [[ "$words[2] $words[3]" == (@WITH_SESSIONS@) || $words[2] == export ]]; then
+    elif [[ "$words[2] $words[3]" == (@WITH_SESSIONS@) || $words[2] == export ||
+        "$CURRENT $words[2]" == "3 replay" ]]; then
         _terp_sessions
     elif [[ "$words[2] $words[3]" == (@WITH_PROVIDERS@) ]]; then
         compadd @PROVIDERS@

@@ -26,6 +26,7 @@ from terp.effects.values import (
 if TYPE_CHECKING:
     from terp.effects.python import Reader
 
+_STYLE = re.compile(r"[\w-]+")
 _READ_ONLY = re.compile(r"file:[^?#]*\?(?:[^#]*&)?mode=(?:ro|memory)(?:&(?!.*mode=)|$)")
 
 
@@ -48,7 +49,7 @@ def called(reader: "Reader", node: ast.Call) -> Value | None:
 
 
 def _of_name(reader: "Reader", node: ast.Call, path: str) -> Value | None:
-    only_known_callables(reader, node, known.CALLS.get(path, ()))
+    only_known_callables(reader, node, known.CALLS.get(path, ()), applies=path.startswith("pandas."))
     if special := _SPECIAL.get(path):
         return special(reader, node)
     if path in harmless():
@@ -92,7 +93,10 @@ def _read_anywhere(reader: "Reader", node: ast.Call, path: str) -> Value:
     if value == FILE:
         return CONTENT
     told = reader.texts.of(argument) if argument is not None else [Told("{…}", exact=False)]
-    if path.endswith("style.use") and all(one.exact and not one.is_address for one in told):
+    if path.endswith("style.use"):
+        if not all(one.exact and _STYLE.fullmatch(one.text) for one in told):
+            # `package.style` imports the package.
+            reader.doubt(node, "names a style that may be a module")
         return CONTENT
     tell(reader, node, "reads", [argument] if argument is not None else [], "{…}")
     for one in told:

@@ -8,19 +8,32 @@ from terp.effects import calls, methods, statements
 from terp.effects.known_effects import ENVIRONMENTS
 from terp.effects.known_names import is_known, modules
 from terp.effects.scopes import place_of
-from terp.effects.values import CONTENT, PATH, PATHS, TEXT, Local, Ref, Thing, Value, element_of, joined
+from terp.effects.values import (
+    CONTENT,
+    PATH,
+    PATHS,
+    TEXT,
+    UNKNOWN,
+    Local,
+    Ref,
+    Thing,
+    Value,
+    element_of,
+    joined,
+)
 
 if TYPE_CHECKING:
     from terp.effects.python import Reader
 
 _BACKENDS = frozenset(str.split("matplotlib agg Agg inline threading loky multiprocessing pdf svg"))
 _HARMLESS_DUNDERS = frozenset(str.split("__name__ __doc__ __version__ __len__ __init__ __post_init__"))
+_SAID = frozenset(str.split("__name__ __doc__ __version__"))
 _CHANGES = frozenset(str.split("setdefault update pop popitem clear"))
+_RUNNING_OPTIONS = frozenset(str.split("usetex text.usetex text.latex.preamble"))
+_DRAWS_TABLES = frozenset(str.split("plot hist boxplot"))
 _PATH_MARKS = frozenset("./~")
 _PLAIN = frozenset(
-    str.split(
-        "Compare Dict DictComp FormattedValue Set Slice TemplateStr Interpolation UnaryOp Yield YieldFrom"
-    )
+    str.split("Compare DictComp FormattedValue Set Slice TemplateStr Interpolation UnaryOp Yield YieldFrom")
 )
 
 
@@ -62,18 +75,55 @@ def _attribute(reader: "Reader", node: ast.Attribute) -> Value | None:
     if node in reader.walk.called:
         # The call looks at it.
         return owner
-    return methods.mentioned(reader, node, owner)
+    is_said = node.attr in _SAID and owner not in (None, UNKNOWN)
+    return TEXT if is_said else methods.mentioned(reader, node, owner)
 
 
 def _call(reader: "Reader", node: ast.Call) -> Value | None:
     for keyword in node.keywords:
-        if keyword.arg == "backend" and reader.texts.one(keyword.value).text not in _BACKENDS:
-            reader.doubt(node, "names a backend to import")
-        if keyword.arg == "memory" and not (
-            isinstance(keyword.value, ast.Constant) and not keyword.value.value
-        ):
-            reader.doubt(node, "keeps results in files")
+        named = keyword.arg
+        if named is not None:
+            _ruling_option(reader, named, keyword.value)
+            if named == "memory" and not _is_off(keyword.value):
+                reader.doubt(node, "keeps results in files")
+        elif _calls_pipeline(reader, node):
+            reader.doubt(node, "may keep results in files")
+        elif _draws_a_table(reader, node) and not isinstance(keyword.value, ast.Dict):
+            reader.doubt(node, "may name a backend to import")
     return calls.called(reader, node)
+
+
+def _ruling_option(reader: "Reader", name: str, value: ast.expr) -> None:
+    """Doubt an option that names a module to import, or makes matplotlib run programs."""
+    if name == "backend" and reader.texts.one(value).text not in _BACKENDS:
+        reader.doubt(value, "names a backend to import")
+    elif name in _RUNNING_OPTIONS and not _is_off(value):
+        reader.doubt(value, f"`{name}` runs LaTeX")
+
+
+def _is_off(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and not value.value
+
+
+def _calls_pipeline(reader: "Reader", node: ast.Call) -> bool:
+    value = reader.value(node.func)
+    return isinstance(value, Ref) and value.path.startswith("sklearn.pipeline.")
+
+
+def _draws_a_table(reader: "Reader", node: ast.Call) -> bool:
+    """Whether it may be `df.plot(…)`, `df.plot.bar(…)` or `df.hist(…)`: they import their backend."""
+    func = node.func
+    if not isinstance(func, ast.Attribute) or "pandas" not in reader.imported:
+        return False
+    by_kind = isinstance(func.value, ast.Attribute) and func.value.attr == "plot"
+    return by_kind or (func.attr in _DRAWS_TABLES and not isinstance(reader.value(func.value), Ref))
+
+
+def _dict(reader: "Reader", node: ast.Dict) -> Value:
+    for key, value in zip(node.keys, node.values, strict=True):
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            _ruling_option(reader, key.value, value)
+    return CONTENT
 
 
 def _constant(reader: "Reader", node: ast.Constant) -> Value:
@@ -150,6 +200,7 @@ _BY_TYPE: dict[type[ast.expr], Callable[["Reader", Any], Value | None]] = {
     ast.Attribute: _attribute,
     ast.Call: _call,
     ast.Constant: _constant,
+    ast.Dict: _dict,
     ast.JoinedStr: _f_string,
     ast.BinOp: _operation,
     ast.Subscript: _item,

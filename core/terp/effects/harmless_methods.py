@@ -63,6 +63,7 @@ _PLAIN = """
     weibullvariate with_traceback index sort insert resolution message code errno strerror filename doc
     msg lineno stdout stderr returncode cmd output cache_info cache_clear getvalue getbuffer substitute
     safe_substitute substitute hexdigest digest digest_size key from_iterable pdf cdf zscore inv_cdf
+    hosts subnets supernet subnet_of supernet_of
     samples new_child maps parents quotes opcodes get_opcodes get_matching_blocks ratio quick_ratio
     real_quick_ratio set_seqs _asdict _replace _fields _make _name_ _value_ fset setter getter deleter
 """

@@ -209,6 +209,9 @@ MODULES = {
         median_absolute_error precision_recall_curve precision_score r2_score recall_score roc_auc_score
         roc_curve root_mean_squared_error silhouette_samples silhouette_score
     """,
+    "sklearn.metrics.pairwise": """
+        cosine_distances cosine_similarity euclidean_distances linear_kernel manhattan_distances rbf_kernel
+    """,
     "sklearn.mixture": "BayesianGaussianMixture GaussianMixture",
     "sklearn.model_selection": """
         GridSearchCV GroupKFold KFold LeaveOneOut ParameterGrid RandomizedSearchCV RepeatedStratifiedKFold

@@ -96,6 +96,7 @@ MODULES = {
     "hmac": "compare_digest digest new",
     "html": "escape unescape",
     "http": "HTTPStatus",
+    "importlib.metadata": "PackageNotFoundError version",
     "io": "BytesIO StringIO SEEK_SET SEEK_END TextIOWrapper",
     "ipaddress": """
         IPv4Address IPv4Network IPv6Address IPv6Network ip_address ip_network

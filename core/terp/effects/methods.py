@@ -4,10 +4,19 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from terp.effects.found import EffectKind
 from terp.effects.known_effects import ARCHIVE_ONLY, METHOD_CALLS, METHODS, PATH_ONLY
 from terp.effects.known_names import is_harmless_method, may_be_a_column
 from terp.effects.scopes import place_of
-from terp.effects.telling import FILE, only_known_callables, opened, tell, tell_rows, variable
+from terp.effects.telling import (
+    FILE,
+    only_known_aggregates,
+    only_known_callables,
+    opened,
+    tell,
+    tell_rows,
+    variable,
+)
 from terp.effects.texts import argument_of
 from terp.effects.values import (
     COLUMN,
@@ -28,7 +37,10 @@ if TYPE_CHECKING:
     from terp.effects.python import Reader
 
 # These take the names of methods as text as well.
-_APPLYING = frozenset(str.split("apply agg aggregate transform"))
+_APPLYING = frozenset(str.split("apply agg aggregate transform pivot_table"))
+_NAMED_BY_PAIRS = frozenset({"agg", "aggregate"})
+# The last ones came with Python 3.14.
+_MOVING = frozenset(str.split("replace rename copy copy_into move move_into"))
 _ARCHIVING = frozenset({"zipfile", "tarfile", "h5py"})
 _INSTANCE, _ARCHIVE = Thing("instance"), Thing("archive")
 # What a table evaluates: names of columns, numbers, comparisons; nothing that is called or reached through.
@@ -36,11 +48,13 @@ _PLAIN_QUERY = re.compile(r"[\w\s.,<>=!&|~+*/%'\"`\[\]()-]*")
 _CALLED_IN_QUERY = re.compile(r"[\w`\])]\s*\(|__")
 _QUERY_WORDS = re.compile(r"\b(?:and|or|not|in)\s*\(")
 _READING_SQL = re.compile(
-    r"\s*(?:select|with|explain|pragma\s+\w+(?:\(\w*\))?\s*;?\s*$|values)\b", re.IGNORECASE
+    r"\s*(?:(?:select|with|explain|values)\b"
+    r"|pragma\s+(?:(?:table_x?info|index_x?info|index_list|foreign_key_list)\s*\(\s*['\"]?\w+['\"]?\s*\)|\w+)\s*;?\s*$)",
+    re.IGNORECASE,
 )
 _WRITING_SQL = re.compile(
     r"\b(?:insert|update|delete|drop|create|alter|replace|attach|detach|vacuum|load_extension|writefile|edit|into"
-    r"|copy)\b",
+    r"|copy|optimize|wal_checkpoint|incremental_vacuum)\b",
     re.IGNORECASE,
 )
 
@@ -54,6 +68,7 @@ def mentioned(reader: "Reader", node: ast.Attribute, owner: Value | None) -> Val
         return reader.doubt(node, f"`{reader.texts.source(node.value)}` has several meanings")
     if owner == _INSTANCE or isinstance(owner, Local):
         return FUNCTION if name in reader.walk.methods else CONTENT
+    _passed_on(reader, node, owner)
     if name in METHODS and (reader.has_paths or name not in PATH_ONLY):
         for row in METHODS[name]:
             reader.find.add(row.kind, f"what `{reader.texts.source(node)}` is given", place_of(node))
@@ -65,10 +80,35 @@ def mentioned(reader: "Reader", node: ast.Attribute, owner: Value | None) -> Val
     return COLUMN if is_column else reader.doubt(node, f"`{reader.texts.source(node)}` is not known")
 
 
+def _passed_on(reader: "Reader", node: ast.Attribute, owner: Value) -> None:
+    """Tell what a method would do that does something to some objects and is harmless to others."""
+    name, kinds = node.attr, set[EffectKind]()
+    if name in ARCHIVE_ONLY and _is_archive(reader, owner):
+        kinds = {"writes"}
+    elif name in _MOVING and _could_be_path(reader, owner):
+        kinds = {"writes"} if name.startswith("copy") else {"deletes", "writes"}
+    elif name == "write" and owner != FILE and "xml" in reader.imported:
+        kinds = {"writes"}
+    elif name == "show" and "PIL" in reader.imported and not isinstance(owner, Ref):
+        kinds = {"subprocess"}
+    for kind in kinds:
+        reader.find.add(kind, f"what `{reader.texts.source(node)}` is given", place_of(node))
+
+
+def _is_archive(reader: "Reader", owner: Value) -> bool:
+    return owner != TEXT and (owner == _ARCHIVE or bool(reader.imported & _ARCHIVING))
+
+
+def _could_be_path(reader: "Reader", owner: Value) -> bool:
+    return owner == PATH or (reader.has_paths and owner not in (TEXT, UNKNOWN))
+
+
 def called(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value | None) -> Value | None:
     """Tell what a call of a method does."""
     name = func.attr
     only_known_callables(reader, node, METHOD_CALLS.get(name, ()), applies=name in _APPLYING)
+    if name in _NAMED_BY_PAIRS:
+        only_known_aggregates(reader, node)
     if owner is None or owner == SEVERAL:
         reader.doubt(node, f"calls `{reader.texts.source(func)}`, which has several meanings")
         return owner
@@ -84,7 +124,7 @@ def called(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value |
 def _told(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
     """What a method gives that has words of its own; None for the others."""
     name = func.attr
-    if name in ARCHIVE_ONLY and owner != TEXT and (owner == _ARCHIVE or reader.imported & _ARCHIVING):
+    if name in ARCHIVE_ONLY and _is_archive(reader, owner):
         where = argument_of(node, 0 if name == "extractall" else 1, "path")
         tell(reader, node, "writes", [where] if where else [])
         return CONTENT
@@ -113,7 +153,7 @@ def _without_effects(reader: "Reader", node: ast.Call, func: ast.Attribute, owne
 
 def _moved(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
     """`replace` and `rename`: a path moves its file, a text or table gives another one."""
-    could_be = owner == PATH or (reader.has_paths and owner not in (TEXT, UNKNOWN))
+    could_be = _could_be_path(reader, owner)
     alone = len(node.args) == 1 and not node.keywords
     if alone and could_be and not isinstance(node.args[0], ast.Dict | ast.List | ast.Lambda):
         tell(reader, node, "deletes", [func.value])
@@ -126,8 +166,7 @@ def _moved(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) 
 
 def _copied(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
     """`copy`: since Python 3.14 a path copies its file."""
-    could_be = owner == PATH or (reader.has_paths and owner not in (TEXT, UNKNOWN))
-    if could_be and len(node.args) == 1 and not isinstance(node.args[0], ast.Constant):
+    if _could_be_path(reader, owner) and len(node.args) == 1 and not isinstance(node.args[0], ast.Constant):
         tell(reader, node, "reads", [func.value])
         tell(reader, node, "writes", node.args)
     return None

@@ -82,7 +82,8 @@ class Walk:
 
     `order` has every node after its parts, with its scope; `called`, `based` and `itemised` are the nodes
     that a call calls, that an attribute belongs to, and of which an item is taken or looked for; `early` are
-    the names read before the cell has bound them; `stored` and `methods` the names of attributes it makes;
+    the names read before the cell has bound them; `stored` and `methods` the names of attributes it makes,
+    and `assigned` what each of those targets is set to;
     `imported` the modules it imports; `gives` the names that have a value of theirs once a node is done.
     """
 
@@ -97,6 +98,7 @@ class Walk:
         self.early: set[ast.AST] = set()
         self.stored: set[str] = set()
         self.methods: set[str] = set()
+        self.assigned: dict[ast.AST, ast.AST] = {}
         self.top = Scope()
         self._bound: set[str] = set()
         self._read(tree)
@@ -215,7 +217,7 @@ class Walk:
                 outer = scope.parent.around if scope.parent else scope
                 scope.elsewhere.update(dict.fromkeys(declared, outer))
             case _:
-                if name := _bound_name(node):
+                if name := bound_name(node):
                     self._give(node, name, Binding("part"), scope)
                     # A handler has its name before its body, of which it consists.
                     self._bound.add(name)
@@ -231,6 +233,8 @@ class Walk:
                 self._give(target, name, binding, scope)
             case ast.Attribute(attr=attr), _:
                 self.stored.add(attr)
+                if binding.how == "value" and binding.node is not None:
+                    self.assigned[target] = binding.node
             case (
                 ast.Tuple(elts=targets) | ast.List(elts=targets),
                 ast.Tuple(elts=values) | ast.List(elts=values),
@@ -336,7 +340,7 @@ def _starred(nodes: list[ast.expr]) -> bool:
     return any(isinstance(node, ast.Starred) for node in nodes)
 
 
-def _bound_name(node: ast.AST) -> str:
+def bound_name(node: ast.AST) -> str:
     """The name that a handler, a pattern or a type parameter binds; "" for none."""
     name = node.rest if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
     return name if isinstance(name, str) else ""

@@ -1,6 +1,7 @@
 """Files and environment variables that hold keys, as far as their names tell."""
 
 import re
+from fnmatch import fnmatchcase
 
 _FOLDERS = (
     r"\.ssh|\.aws|\.gnupg|\.kube|\.azure|\.docker|\.password-store|\.mozilla|\.thunderbird|\.terp"
@@ -12,11 +13,21 @@ _FILES = (
     r"|\.s3cfg|\.boto|\.databrickscfg|id_(?:rsa|dsa|ecdsa|ed25519)|\.bash_history|\.zsh_history|kubeconfig"
 )
 # Of these a sentence may speak without meaning a file.
-_ALONE = r"\.env(?:\.\w+)?|[\w.-]*\.(?:pem|p12|pfx|key)|[\w.-]*credentials(?:\.\w+)?|secrets?\.\w+"
+_ALONE = r"\.env(?:\.\w+)?|[\w.*?-]*\.(?:pem|p12|pfx|key)|[\w.-]*credentials(?:\.\w+)?|secrets?\.\w+"
 _ABSOLUTE = r"/etc/g?shadow|/etc/sudoers|/proc/(?:self|\d+|\*)/environ|/proc/(?:self|\d+)/mem"
 _START, _END = r"(?:^|(?<=[\s/'\"=:@~]))", r"(?=$|[\s/'\";:,)])"
 _STRONG = re.compile(f"(?:{_START}(?:{_FOLDERS}|{_FILES}){_END})|(?:{_ABSOLUTE})")
 _WEAK = re.compile(f"{_START}(?:{_ALONE})$")
+# For patterns: what they may stand for.
+_NAMES = str.split(
+    """
+    .ssh .aws .gnupg .kube .azure .docker .password-store .mozilla .netrc .pgpass .npmrc .pypirc
+    .git-credentials .vault-token .env id_rsa id_dsa id_ecdsa id_ed25519 shadow
+    gshadow credentials kubeconfig environ
+    """
+)
+_PATTERN = re.compile(r"(?=[^*?\[]*[*?\[])(?=[^/]*/)[\w~./*?\[\]-]+")
+_OPEN = re.compile(r"\[[^]]*\]|[*?]")
 # What every such name has: most texts have none of it.
 _MARK = re.compile(r"[./_~]|kubeconfig|credentials")
 _VARIABLE = re.compile(
@@ -33,10 +44,21 @@ def secret_in(text: str) -> str:
         return ""
     found = _STRONG.search(text)
     if found is None:
-        return text if len(text) < _LONGEST_NAME and " " not in text and _WEAK.search(text) else ""
+        is_name = len(text) < _LONGEST_NAME and " " not in text
+        return text if is_name and (_WEAK.search(text) or _may_find_secrets(text)) else ""
     start = max(text.rfind(end, 0, found.start()) for end in " \t\n'\"=;@") + 1
     ends = [at for end in " \t\n'\";),:" if (at := text.find(end, found.end())) >= 0]
     return text[start : min(ends, default=len(text))]
+
+
+def _may_find_secrets(text: str) -> bool:
+    return _PATTERN.fullmatch(text) is not None and any(map(_finds_secrets, text.split("/")))
+
+
+def _finds_secrets(pattern: str) -> bool:
+    """Whether a part of a path is a pattern that says more than "anything", and a secret has such a name."""
+    said = _OPEN.sub("", pattern)
+    return said != pattern and len(said) > 1 and any(fnmatchcase(name, pattern) for name in _NAMES)
 
 
 def is_secret_variable(name: str) -> bool:

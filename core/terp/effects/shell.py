@@ -31,6 +31,9 @@ _RULING = re.compile(
 _USED = re.compile(r"\$\{?(\w+)")
 _SETTING = frozenset({"for", "read", "unset", "local", "mapfile", "getopts"})
 _SCRATCH = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
+# The other options of `set` make names of words, run what is in the history, or fill arrays.
+_HARMLESS_SETTING = re.compile(r"[-+][euxvfnCo]*")
+_HARMLESS_OPTIONS = frozenset(str.split("pipefail errexit nounset xtrace verbose noglob noclobber noexec"))
 _READS_VARIABLES = frozenset({"printenv", "env", "export", "declare", "set"})
 
 
@@ -190,6 +193,8 @@ def _again(found: Found, words: Sequence[Word]) -> None:
 def _variables(found: Found, name: str) -> bool:
     """Commands that show or set variables of the environment; whether that is all this one does."""
     rest = [word for word in found.words[1:] if not word.text.startswith("-")]
+    if name == "set" and (odd := _odd_setting(found.words[1:])):
+        found.doubt(f"`set {odd}` is not known")
     if rest and name == "env":
         return False
     if len(found.words) == 1 or (name != "set" and not rest):
@@ -203,6 +208,23 @@ def _variables(found: Found, name: str) -> bool:
         ):
             found.doubt(f"sets `{variable}`")
     return True
+
+
+def _odd_setting(words: Sequence[Word]) -> str:
+    """What `set` is given that may change what later code means; "" for nothing."""
+    named = False
+    for word in words:
+        if named and word.text not in _HARMLESS_OPTIONS:
+            return word.text
+        if named:
+            named = False
+        elif word.text == "--" or (word.plain and not word.text.startswith(("-", "+"))):
+            return ""
+        elif not word.plain or not _HARMLESS_SETTING.fullmatch(word.text):
+            return word.text
+        else:
+            named = word.text.endswith("o")
+    return ""
 
 
 def _installs(found: Found, name: str) -> None:

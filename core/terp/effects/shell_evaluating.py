@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from terp.effects.shell_telling import operands
 from terp.effects.shell_words import Word
@@ -24,6 +25,9 @@ _NAMING = {
 }
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\+?=.*)?", re.DOTALL)
 _NUMBERS = frozenset({"$?", "$#", "$$", "$!"})
+# zsh reads how long, how much and from where as arithmetic.
+_COUNTED = re.compile(r"-\w*?[tnNuk](?P<value>.*)", re.DOTALL)
+_COUNT = re.compile(r"[\d.]+")
 
 
 def evaluates(words: Sequence[Word]) -> str:
@@ -33,6 +37,8 @@ def evaluates(words: Sequence[Word]) -> str:
         return _by_a_test(words)
     if name not in _NAMING:
         return ""
+    if name == "read" and (count := _not_a_number(words)):
+        return f"`read` may run what is in `{count}`"
     values, reading = _NAMING[name]
     named, options = operands(words[1:], values)
     if name == "getopts":
@@ -49,6 +55,18 @@ def evaluates(words: Sequence[Word]) -> str:
 def _is_name(word: Word) -> bool:
     """Whether it names a variable in plain sight; what it is set to may be anything."""
     return bool(_NAME.fullmatch(word.text)) and (word.plain or "=" in word.text) and not word.pattern
+
+
+def _not_a_number(words: Sequence[Word]) -> str:
+    """What stands where `read` wants a number and is none; "" for nothing."""
+    for option, after in pairwise([*words, Word("0")]):
+        found = _COUNTED.fullmatch(option.text)
+        if found is None or option.text.startswith("--"):
+            continue
+        value = found["value"] or after.text
+        if not _COUNT.fullmatch(value) or not (after.plain or found["value"]):
+            return value
+    return ""
 
 
 def _by_a_test(words: Sequence[Word]) -> str:

@@ -23,7 +23,7 @@ _NO_FILES = Tool(files=False)
 READERS: dict[str, Tool] = {
     **dict.fromkeys(
         str.split("""
-            echo true false : test [ pwd cd type which whereis sleep wait jobs seq expr uname whoami id
+            echo true false : test [ pwd cd type which whereis sleep wait seq expr uname whoami id
             uptime free nproc lscpu lsb_release arch groups basename dirname realpath read exit
             return break continue local unset tput cal bc df lsblk ps pgrep getconf locale tty users
             who w vmstat shift umask nvidia-smi clear for
@@ -37,6 +37,8 @@ READERS: dict[str, Tool] = {
                 strings zcat bzcat xzcat comm cmp paste fold fmt expand unexpand
             """)
     },
+    # `jobs -x` runs what follows.
+    "jobs": Tool(options="lnprs", files=False),
     "file": Tool(options="biL0 brief mime mime-type"),
     "iconv": Tool("ft", options="ftclt from-code to-code list"),
     "head": Tool("nc"),

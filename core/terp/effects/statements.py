@@ -3,8 +3,8 @@
 import ast
 from typing import TYPE_CHECKING
 
-from terp.effects.known_names import harmless, is_known, modules
-from terp.effects.scopes import Scope
+from terp.effects.known_names import harmless, is_harmless_method, is_known, modules
+from terp.effects.scopes import Scope, bound_name
 from terp.effects.values import CONTENT, UNKNOWN, Local, Ref, Thing, Value
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ _RULING_OPTIONS = ("backend", "usetex", "animation", "preamble")
 def look_at(reader: "Reader", node: ast.AST, scope: Scope) -> None:
     """Tell what a statement does; its expressions speak for themselves."""
     if type(node).__name__ in _STATEMENTS:
+        if not isinstance(node, ast.alias) and (name := bound_name(node)):
+            _binds(reader, node, name, scope)
         return
     match node:
         case ast.Import(names=names):
@@ -90,8 +92,11 @@ def stored(reader: "Reader", node: ast.Attribute | ast.Subscript) -> Value:
     if isinstance(node, ast.Attribute):
         if isinstance(value, Ref):
             return reader.doubt(node, f"changes `{value.path}.{node.attr}`")
-        if node.attr == "backend" or (node.attr.startswith("__") and node.attr.endswith("__")):
+        if node.attr in ("backend", "memory") or (node.attr.startswith("__") and node.attr.endswith("__")):
             return reader.doubt(node, f"changes `.{node.attr}`")
+        if value == CONTENT and is_harmless_method(node.attr) and _is_function(reader, node):
+            # Of a class it would be another method for each of its objects, also those of later cells.
+            return reader.doubt(node, f"gives `.{node.attr}` another meaning")
     elif value == Thing("environment"):
         return reader.doubt(node, "changes an environment variable")
     elif isinstance(value, Ref):
@@ -100,6 +105,11 @@ def stored(reader: "Reader", node: ast.Attribute | ast.Subscript) -> Value:
         if value.path in modules() or rules:
             return reader.doubt(node, f"changes `{value.path}`")
     return CONTENT
+
+
+def _is_function(reader: "Reader", target: ast.Attribute) -> bool:
+    given = reader.walk.assigned.get(target)
+    return given is not None and reader.callable(reader.value(given))
 
 
 def _binds(reader: "Reader", node: ast.AST, name: str, scope: Scope) -> None:

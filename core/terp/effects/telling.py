@@ -23,6 +23,8 @@ def tell(
 ) -> None:
     """Tell an effect on what these arguments name."""
     told = [text for argument in touched for text in reader.texts.of(argument)] or [Told(more, exact=False)]
+    if kind == "reads" and any(reader.value(one) != FILE and reader.texts.is_decoded(one) for one in touched):
+        reader.doubt(node, "the name of what is read is decoded")
     for one in told:
         is_remote = kind == "network" or one.is_address
         reader.find.add(
@@ -79,6 +81,16 @@ def only_known_callables(
         argument = argument_of(node, at, keyword)
         if argument is not None and not _is_known_callable(reader, argument, applies=applies):
             reader.doubt(argument, f"passes on `{reader.texts.source(argument)}`, which is not known")
+
+
+def only_known_aggregates(reader: "Reader", node: ast.Call) -> None:
+    """Doubt a column of `agg(total=("price", "sum"))` that is made by something not known."""
+    for keyword in node.keywords:
+        pair = keyword.value
+        if isinstance(pair, ast.Tuple) and len(pair.elts) == 2:
+            made = pair.elts[1]
+            if not _is_known_callable(reader, made, applies=True):
+                reader.doubt(made, f"passes on `{reader.texts.source(made)}`, which is not known")
 
 
 def _is_known_callable(reader: "Reader", argument: ast.expr, *, applies: bool) -> bool:

@@ -13,6 +13,12 @@ from terp.effects.values import PATH, TEXT, Ref, Value
 # Names are followed so far, and so many texts are told of one expression.
 _DEEPEST, _MOST = 8, 20
 _LONGEST_SOURCE = 40
+_DECODING = frozenset(
+    str.split("""
+        b16decode b32decode b64decode urlsafe_b64decode b85decode a85decode a2b_base64 a2b_hex unhexlify
+        fromhex decode decompress translate chr
+    """)
+)
 # A scheme has none of these, so what follows cannot make an address of it.
 _LOCAL_START = re.compile(r"[A-Za-z0-9+.-]*[^A-Za-z0-9+.:{-]")
 _JOINING = frozenset(
@@ -54,6 +60,7 @@ class Texts:
         self._walk = walk
         self._value = value
         self._lines = lines
+        self._decoded: dict[ast.expr, bool] = {}
 
     def of(self, node: ast.expr, depth: int = 0) -> list[Told]:
         """All texts that `node` may stand for; at least one."""
@@ -191,6 +198,33 @@ class Texts:
             given = passed if passed is not None else default
             told += self.of(given, depth + 1) if given is not None else []
         return list(dict.fromkeys(told))[:_MOST]
+
+    def is_decoded(self, node: ast.expr, depth: int = 0) -> bool:
+        """Whether a text is made of codes of signs, or of another text backwards: nobody could read it."""
+        if depth > _DEEPEST:
+            return False
+        if node not in self._decoded:
+            # A name may be bound to what it is part of; and each expression is walked only once.
+            self._decoded[node] = False
+            self._decoded[node] = any(self._decodes(part, depth) for part in ast.walk(node))
+        return self._decoded[node]
+
+    def _decodes(self, part: ast.AST, depth: int) -> bool:
+        match part:
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+                return name in _DECODING
+            case ast.Slice(step=ast.UnaryOp(op=ast.USub())):
+                return True
+            case ast.Name(id=name, ctx=ast.Load()):
+                found = self._walk.scope_of[part].find(name)
+                bound = found[1] if found else []
+                return any(
+                    one.how == "value"
+                    and isinstance(one.node, ast.expr)
+                    and self.is_decoded(one.node, depth + 1)
+                    for one in bound[:_MOST]
+                )
+        return False
 
     @cached_property
     def _calls(self) -> dict[str, list[ast.Call] | None]:

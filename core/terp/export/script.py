@@ -1,7 +1,7 @@
 """A story as a Python script of `# %%` cells, with the packages it needs in its head (PEP 723)."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from terp.export.imports import Distributions, needs
@@ -40,7 +40,7 @@ def script(story: Story, distributions: Distributions) -> Rendered:
     imports, packages = _imports(cells.trees), list(needed.distributions)
     if any("IPython" in line for line in imports):
         packages = sorted({*packages, "ipython"})
-    head = "\n".join([_metadata(packages), *_unknown(needed.unknown)])
+    head = "\n".join([script_metadata(packages), *_unknown(needed.unknown)])
     top = "\n".join([*cells.futures, *imports])
     parts = [head, commented(mended(story.title)), top, *cells.texts]
     return Rendered("\n\n".join(part for part in parts if part) + "\n")
@@ -120,7 +120,8 @@ def _bound(tree: ast.Module) -> Iterator[str]:
                 yield name
 
 
-def _metadata(packages: list[str]) -> str:
+def script_metadata(packages: Sequence[str]) -> str:
+    """What a file says of the packages it needs, as inline script metadata (PEP 723)."""
     listed = "".join(f'#     "{name}",\n' for name in packages)
     dependencies = f"# dependencies = [\n{listed}# ]" if packages else "# dependencies = []"
     return f'# /// script\n# requires-python = ">=3.11"\n{dependencies}\n# ///'

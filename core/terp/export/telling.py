@@ -1,11 +1,10 @@
 """From the records of a session to its story."""
 
-import base64
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from terp.artifacts import OUTPUTS, Artifacts
+from terp.artifacts import OUTPUTS, Artifacts, kept_at, mime_of, with_picture
 from terp.events import (
     Answered,
     Asked,
@@ -32,12 +31,6 @@ from terp.export.settling import Displays, Settled
 from terp.export.story import Answer, Fate, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.log import Record
 from terp.outputs import Display, DisplayUpdate, Output
-from terp.own_files import content_of
-from terp.pictures import EXTENSIONS
-
-# Of a larger one the beginning is no picture.
-_LARGEST_PICTURE = 100_000_000
-_MIMES = {f".{extension}": mime for mime, extension in EXTENSIONS.items()} | {".svg": "image/svg+xml"}
 
 
 def story_of(records: Sequence[Record], folder: Path) -> Story:
@@ -210,23 +203,11 @@ class _Teller:
             self._parts.append(Answer(text.strip("\n")))
 
     def _note_picture(self, path: str) -> None:
-        if Path(path).suffix.lower() in _MIMES:
+        if mime_of(path):
             self.pictures[path] = Path(path)
 
     def _whole(self, display: Display | DisplayUpdate) -> Display | DisplayUpdate:
         """`display` with its picture, which a log on disk may have left to the file beside it."""
-        mime = _MIMES.get(Path(display.path).suffix.lower(), "")
-        if not mime:
-            return display
-        # The session may have been moved since; a path of elsewhere is not followed.
-        here = self.folder / OUTPUTS / Path(display.path).name
-        self.pictures[display.path] = here
-        if mime in display.data:
-            return display
-        try:
-            content = content_of(here, _LARGEST_PICTURE)
-        except OSError:
-            return display
-        is_text = mime.endswith("xml")
-        data = content.decode("utf-8", "replace") if is_text else base64.b64encode(content).decode()
-        return replace(display, data={**display.data, mime: data})
+        if mime_of(display.path):
+            self.pictures[display.path] = kept_at(display, self.folder)
+        return with_picture(display, self.folder)

@@ -51,6 +51,20 @@ def export(
         raise ExportFailed("There is nothing to export yet.")
     if scrubber is not None:
         story = redacted(story, scrubber)
+    return write_story(story, format, target, distributions)
+
+
+def write_story(
+    story: Story,
+    format: Format,  # noqa: A002  # see above
+    target: Path,
+    distributions: Callable[[], Distributions] = packages_distributions,
+) -> Path:
+    """Write a story as `export` does; the path.
+
+    Raises:
+        ExportFailed: the file cannot be written.
+    """
     if target.is_dir():
         target = target / f"{slug(story.title) or story.name}.{format}"
     elif not target.suffix:

@@ -64,6 +64,13 @@ class LocalKernels:
         self._kernels: dict[str, Kernel] = {}
         self._attached: dict[str, Attachment] = {}
 
+    def fresh(self) -> "LocalKernels":
+        """Others like these, none of them started: with the same Python and packages, and confined alike."""
+        others = LocalKernels(self.cwd, self.options, environ=self.environ, confinement=self.confinement)
+        others.interpreter, others.functions = self.interpreter, self.functions
+        others.own_files, others.own_folders = self.own_files, self.own_folders
+        return others
+
     @property
     def network(self) -> bool:
         """Whether code has the network, where it is confined."""

@@ -22,6 +22,7 @@ CASES = [
     ("diff -u <(sort a) <(sort b)", "reads: <(…), a, b"),
     ("x=$(wc -l < a.txt); echo $((3 + 1)) ${x:-none} ${x:1:2}", "reads: a.txt"),
     ('read -rp "a[$x]" name; test -v name; [ "$name" = "a[1]" ]; [ $? -eq 0 ]', "computes"),
+    ("set -euo pipefail; set -- a b; read -t 0.5 -n1 key; jobs -l", "computes"),
     ('declare -A table; local x="$1"; unset -f name', "computes"),
     ("python3 --version; node --version", "computes"),
     ("pip list", "computes"),
@@ -130,6 +131,11 @@ DOUBTS = [
     ("iconv -o a b", "`iconv -o` is not known"),
     (". ./env.sh", "runs through `.`"),
     ("trap 'rm x' EXIT", "runs `trap`"),
+    ("jobs -x rm x", "`jobs -x` is not known"),
+    ("read -t 'a[$(rm x)]' y", "`read` may run what is in `a[$(rm x)]`"),
+    ("read -rn$x y", "`read` may run what is in `$x`"),
+    ("set -A path /tmp; ls", "`set -A` is not known"),
+    ("set -eo histexpand", "`set histexpand` is not known"),
 ]
 
 

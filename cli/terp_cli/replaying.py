@@ -1,0 +1,189 @@
+"""`terp replay`: the code of a stored session, or of a recording, in a new kernel and without a model."""
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from terp.cells import Cell, cells
+from terp.comparing.difference import difference
+from terp.effects.analysis import effects_of
+from terp.errors import TerpError
+from terp.export.settling import Displays
+from terp.heard import HeardRun
+from terp.models.recording_file import Recording
+from terp.opening import written_rules
+from terp.outputs import Output, Text
+from terp.paths import typed_path
+from terp.person import Nobody
+from terp.project import Project
+from terp.rules.deciding import Rules
+from terp.settings import Settings
+from terp.store.catalogue import Catalogue
+from terp.store.places import Place, is_session, real_directory
+from terp.store.reading import read
+from terp.workbench import Workbench, open_bench
+from terp_cli.call import Call
+from terp_cli.commands.rows import counted
+from terp_cli.exit_codes import EXIT_CODES
+from terp_cli.keeping import folder_of
+from terp_cli.run_alone import Alone, equip
+from terp_cli.sanitise import one_line, readable
+
+if TYPE_CHECKING:
+    from terp.kernels.remote.bench import GatewayBench
+
+_UNFINISHED = {
+    "interrupted": "it was interrupted",
+    "timeout": "its time was over",
+    "died": "it did not come to its end",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is replayed, each of `conversations` in kernels of its own, in the directory `cwd`.
+
+    Of a recording `told` is true: what the model was told of a run stands for its output.
+    """
+
+    conversations: Sequence[Sequence[Cell]]
+    cwd: Path
+    told: bool = False
+
+
+def replay(call: Call) -> int:
+    """Run the code again and compare, or tell which code there is; the exit code: 1 when something differs.
+
+    Raises:
+        TerpError: there is no such session or recording, or no code in it that ran.
+    """
+    settings = call.settings()
+    source = _source(call)
+    found = [cell for conversation in source.conversations for cell in conversation]
+    if not found:
+        raise TerpError(f"No code of '{call.line.argument}' has run, so nothing can be replayed.")
+    if not call.options.fresh:
+        for number, cell in enumerate(found, 1):
+            first, *more = cell.code.strip().splitlines() or [""]
+            left = f"  (and {counted(len(more), 'line')} more)" if more else ""
+            call.out.write(f"{number:3}  {cell.language:8} {one_line(first)}{left}\n")
+        call.tell("nothing was run; with --fresh this code runs in a new kernel and its output is compared.")
+        return 0
+    return asyncio.run(_Replay(call, settings, source, len(found)).run())
+
+
+def _source(call: Call) -> Source:
+    named = call.line.argument
+    path = typed_path(named)
+    if path.is_file():
+        from terp.comparing.recorded import recorded_cells  # noqa: PLC0415  (most are sessions)
+        from terp.languages import known_languages  # noqa: PLC0415
+
+        return Source(recorded_cells(Recording(path).entries(), known_languages()), call.cwd, told=True)
+    folder = path if is_session(path) else None
+    if folder is None:
+        folder = Catalogue(call.places.sessions).find(named, real_directory(call.cwd))
+    stored = read(folder)
+    own = Path(stored.header.cwd)
+    # One that is named by its path has been put there, beside what it works on.
+    here = call.options.cwd or path == folder or not own.is_dir()
+    events = (record.event for record in stored.events.records)
+    return Source([cells(events, folder)], call.cwd if here else own)
+
+
+class _Replay:
+    """Runs all of it and says what came of it."""
+
+    def __init__(self, call: Call, settings: Settings, source: Source, total: int) -> None:
+        self._call = call
+        self._settings = settings
+        self._source = source
+        self._total = total
+        self._rules = Rules(written_rules(settings))
+        self._number = self._same = self._differ = self._left_out = 0
+        # Nobody is asked: who wants to be goes on with the session (terp -r ID --rerun).
+        self._alone = Alone(Nobody(), call.tell)
+
+    async def run(self) -> int:
+        """Replay every conversation; the exit code."""
+        code = 0
+        for conversation in self._source.conversations:
+            code = await self._conversation(conversation)
+            if code:
+                break
+        out = self._call.out
+        parts = [f"{self._same} of {self._total} runs printed the same as before"]
+        parts += [f"{self._differ} something else"] if self._differ else []
+        parts += [f"{self._left_out} left out"] if self._left_out else []
+        if not_reached := self._total - self._same - self._differ - self._left_out:
+            parts.append(f"{not_reached} not reached")
+        out.write(f"{', '.join(parts)}.\n")
+        return code or int(bool(self._differ))
+
+    async def _conversation(self, conversation: Sequence[Cell]) -> int:
+        call, project = self._call, self._call.project_around(self._source.cwd)
+        bench = await self._bench(project)
+        try:
+            equip(call, self._alone, bench)
+            displays = Displays()
+            for cell in conversation:
+                self._number += 1
+                if code := await self._cell(cell, bench, displays):
+                    return code
+            return 0
+        finally:
+            await bench.kernels.aclose()
+
+    async def _bench(self, project: Project) -> "Workbench | GatewayBench":
+        # The model has written it, and nobody looks at it now: it is confined as such code is.
+        return await open_bench(
+            self._settings,
+            project=project,
+            environ=self._call.environ,
+            place=Place(folder_of(self._call)),
+            unasked=lambda: True,
+        )
+
+    async def _cell(self, cell: Cell, bench: "Workbench | GatewayBench", displays: Displays) -> int:
+        kernel = bench.kernels.get(cell.language)
+        if why := self._why_not(cell, kernel.cwd):
+            self._left_out += 1
+            self._call.tell(f"run {self._number} of {self._total} is left out: {why}.")
+            return 0
+        if cell.anew:
+            await kernel.restart()
+        heard = HeardRun(cell.answers, displays, self._alone.serve, self._settings.max_output_chars)
+        stopping = self._call.stopping
+        with stopping.watching(lambda: self._alone.stop(kernel), bench.kernels.aclose):
+            ended = await self._alone.run(kernel, cell.code, heard, self._settings.run_timeout_s)
+        if stopping.code or ended == EXIT_CODES["interrupted"]:
+            return stopping.code or ended
+        self._compare(cell, heard)
+        return 0
+
+    def _why_not(self, cell: Cell, cwd: str) -> str:
+        if not cell.whole:
+            return "it held a secret, which was not kept"
+        if cell.status in _UNFINISHED:
+            return _UNFINISHED[cell.status]
+        ruling = self._rules.ruling(cell.language, cell.code, effects_of(cell.language, cell.code, {}, cwd))
+        return f"{ruling.by} is against it, or wants you asked" if ruling.verdict in ("deny", "ask") else ""
+
+    def _compare(self, cell: Cell, heard: HeardRun) -> None:
+        scrubber = self._call.secrets.scrubber()
+        now: Sequence[Output] = tuple(heard.outputs)
+        as_kept = scrubber.redacted
+        if self._source.told:
+            home, temporary = self._call.environ.get("HOME", ""), tempfile.gettempdir()
+            steady = replace(scrubber, cwd=str(self._source.cwd), home=home, temporary=temporary)
+            now, as_kept = (Text("stdout", heard.observed),), lambda text: steady.steady(text, times=True)
+        told = difference(cell.outputs, now, f"run {self._number}", as_kept=as_kept)
+        if told:
+            self._differ += 1
+            self._call.out.write(f"{readable(told)}\n")
+        else:
+            self._same += 1
+        self._call.out.flush()

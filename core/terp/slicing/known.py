@@ -1,0 +1,84 @@
+"""What is known not to change what it is given: builtins, methods and modules.
+
+What is not listed is taken to change its object and its arguments, so a gap here keeps a cell too many and
+never leaves one out.
+"""
+
+CANNOT_BE_TOLD = frozenset(
+    str.split("exec eval globals locals vars compile __import__ get_ipython breakpoint")
+)
+"""Builtins after which any name may be anything."""
+
+FRESH = frozenset(
+    str.split("""
+        abs all any ascii bin bool bytes callable chr complex divmod float format hash hasattr hex id input
+        int isinstance issubclass len oct ord pow print range repr round str type
+    """)
+)
+"""Builtins whose value shares nothing with what they were given."""
+
+READING = FRESH | frozenset(
+    str.split("""
+        dict dir enumerate filter frozenset getattr help iter list map max min object open property reversed
+        set slice sorted sum tuple zip display Exception ValueError TypeError KeyError RuntimeError
+    """)
+)
+"""Builtins that change nothing they are given, but an iterator, which they may take from."""
+
+NO_ITERATOR = FRESH | frozenset(str.split("dict frozenset list set sorted sum tuple"))
+"""Builtins whose value can be gone through more than once."""
+
+PURE_METHODS = frozenset(
+    str.split("""
+        T abs agg aggregate all any apply applymap argmax argmin argsort as_posix assign astype at between
+        bfill bit_length capitalize casefold cat ceil center clip columns conjugate contains copy corr count
+        cov cummax cummin cumprod cumsum date day decode describe diff difference div dot drop_duplicates
+        dropna dt dtype dtypes duplicated empty encode endswith eq equals ewm exists expandtabs explode
+        fillna find findall first flatten floordiv format fullmatch ge get get_group groupby groups gt head
+        hex iat idxmax idxmin iloc index info intersection is_dir is_file isalnum isalpha isascii isdecimal
+        isdigit isdisjoint isidentifier isin islower isna isnull isnumeric isoformat isspace issubset
+        issuperset istitle isupper items join joinpath keys kurt last le ljust loc lower lstrip lt map mask
+        match max mean median melt memory_usage merge min mode month most_common mul ne nlargest notna
+        notnull nsmallest nunique pct_change pivot pivot_table predict predict_proba prod quantile query
+        rank ravel rename reindex removeprefix removesuffix replace reset_index reshape resample rfind
+        rindex rjust rolling round rpartition rsplit rstrip sample score search select_dtypes sem set_index
+        shift size skew slice sort_index sort_values split splitlines squeeze stack startswith std str
+        strftime strip sub sum swapcase symmetric_difference tail take timestamp title to_dict to_list
+        to_markdown to_numpy to_series to_string tolist total_seconds transform translate transpose
+        truediv union unique unstack upper value_counts values var where with_name with_suffix year zfill
+    """)
+)
+"""Methods that change neither their object nor their arguments, unless they are told to (inplace, out)."""
+
+KIND_METHODS = PURE_METHODS | frozenset(
+    str.split("""
+        add append appendleft clear discard extend fit fit_transform insert partial_fit pop popitem popleft
+        remove reverse setdefault sort update add_subplot bar barh boxplot fill_between grid hist imshow
+        legend pie plot savefig scatter set set_title set_xlabel set_xlim set_ylabel set_ylim text
+        tight_layout tick_params write writelines set_xticks set_yticks set_xticklabels set_yticklabels
+    """)
+)
+"""Methods that leave their arguments as they are, whatever they do to their object."""
+
+CALM_MODULES = frozenset(
+    str.split("""
+        calendar cmath collections dataclasses datetime decimal enum fractions functools itertools json math
+        numpy operator pandas pathlib re scipy statistics string textwrap typing unicodedata
+    """)
+)
+"""Modules whose functions change nothing they are given, and no state of their own."""
+
+KIND_MODULES = CALM_MODULES | frozenset(
+    str.split("matplotlib os plotly random requests seaborn sklearn statsmodels sys time urllib warnings")
+)
+"""Modules whose functions leave their arguments as they are, whatever they do to themselves."""
+
+NOT_CALM = frozenset(
+    str.split("""
+        random seed shuffle fill_diagonal place put putmask copyto set_option reset_option
+        set_printoptions seterr setlocale setcontext getcontext register_matplotlib_converters
+    """)
+)
+"""Names in calm modules that are not."""
+
+CHANGES_ARGUMENTS = frozenset(str.split("shuffle fill_diagonal place put putmask copyto"))

@@ -1,0 +1,151 @@
+"""Tests as they are written, taken apart: each one with what it needs, to be run alone."""
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from terp.errors import TerpError
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class NoTests(TerpError):
+    """What should be tests is no Python."""
+
+
+def split(text: str) -> tuple[str, ...]:
+    """Every test of `text`: an assert, a statement that holds some, or a function `test_…`.
+
+    Each comes with the statements above it. An assert above that uses what they have made is evaluated there,
+    and says nothing: `assert queue.pop() == 1` moves the queue on.
+
+    Raises:
+        NoTests: it is no Python.
+    """
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        where = f"line {line}: " if line else ""
+        raise NoTests(f"{where}{getattr(error, 'msg', error)}") from error
+    tests: list[str] = []
+    above: list[ast.stmt] = []
+    for statement in body:
+        if _is_test(statement):
+            tests.append(_with(above, statement))
+        above.append(statement)
+    return tuple(tests)
+
+
+def without_tests(text: str) -> str:
+    """The text without the tests in it.
+
+    Raises:
+        SyntaxError: it is no Python.
+    """
+    lines = text.splitlines()
+    for statement in reversed(ast.parse(text).body):
+        if _is_test(statement):
+            del lines[statement.lineno - 1 : statement.end_lineno]
+    return "\n".join(lines)
+
+
+def only_tests(text: str) -> str:
+    """The tests of the text and what they are made with, without what is to be written.
+
+    Raises:
+        SyntaxError: it is no Python.
+    """
+    kept = [one for one in ast.parse(text).body if _is_test(one) or not isinstance(one, _DEFINITIONS)]
+    return "\n".join(ast.unparse(one) for one in kept)
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The functions, classes and methods that a piece of Python defines; none where it is no Python."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS))
+
+
+def names_used(code: str) -> frozenset[str]:
+    """Every name and attribute that a test uses."""
+    return frozenset(_used(ast.parse(code)))
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a test says that something is equal to, as Python writes it; "" where it says something else."""
+
+    subject: str = ""
+    value: str = ""
+
+    def contradicts(self, other: "Claim") -> bool:
+        """Whether both cannot hold."""
+        return bool(self.subject) and self.subject == other.subject and self.value != other.value
+
+
+def claim_of(code: str) -> Claim:
+    """What the last assert of a test claims, where that is the equality with a literal."""
+    match ast.parse(code).body:
+        case [*above, ast.Assert(test=ast.Compare(left=subject, ops=[ast.Eq()], comparators=[value]))]:
+            if _is_literal(subject) and not _is_literal(value):
+                subject, value = value, subject
+            if _is_literal(value):
+                made = "\n".join(ast.unparse(statement) for statement in above)
+                return Claim(f"{made}\n{ast.unparse(subject)}", repr(ast.literal_eval(value)))
+    return Claim()
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _is_test(statement: ast.stmt) -> bool:
+    if isinstance(statement, _DEFINITIONS):
+        return isinstance(statement, ast.FunctionDef) and _is_test_function(statement)
+    return any(isinstance(node, ast.Assert) for node in ast.walk(statement))
+
+
+def _is_test_function(function: ast.FunctionDef) -> bool:
+    arguments = function.args
+    needed = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
+    return function.name.startswith("test") and needed == 0
+
+
+def _with(above: Sequence[ast.stmt], test: ast.stmt) -> str:
+    made = set(_bound(one for one in above if not _is_test(one)))
+    body = [kept for one in above if (kept := _kept(one, made)) is not None] + [test]
+    if isinstance(test, ast.FunctionDef):
+        call = ast.Call(ast.Name(test.name, ast.Load()), [], [])
+        body.append(ast.Expr(call))
+    # A copy of the tree is made by writing it: nodes are shared with other tests.
+    return ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
+
+
+def _kept(statement: ast.stmt, made: set[str]) -> ast.stmt | None:
+    if not _is_test(statement):
+        return statement
+    if isinstance(statement, ast.Assert) and made.intersection(_used(statement)):
+        return ast.Expr(statement.test)
+    return None
+
+
+def _bound(statements: Iterable[ast.stmt]) -> Iterator[str]:
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id
+
+
+def _used(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr

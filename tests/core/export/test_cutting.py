@@ -1,0 +1,56 @@
+import pytest
+
+from terp.export.cutting import NothingToKeep, cut_story, told_once, with_dependencies
+from terp.export.story import Prompt, Run
+from terp.outputs import Display, Error, Text
+from tests.core.export.scripted import ran, records, told, turn
+
+STORY = told(
+    *turn("Load it.", *ran("c1", "import numpy as np\nx = np.arange(3)", count=1)),
+    *turn("Show it.", *ran("c2", "print(x)", Text("stdout", "[0 1 2]\n"), count=2)),
+    *turn("Oops.", *ran("c3", "y = z", Error("NameError", "z"), count=3, status="error")),
+    *turn(
+        "Double it.",
+        *ran("c4", "y = x * 2", count=4),
+        *ran("c5", "y", Display({"text/plain": "[0 2 4]"}), count=5),
+    ),
+    *turn("List.", *ran("c6", "ls", Text("stdout", "a\n"), count=6, language="shell")),
+)
+
+
+def test_only_the_runs_that_made_a_name_stay_each_with_its_prompt() -> None:
+    cut = cut_story(STORY, ["y"])
+    assert [run.count for run in cut.runs] == [1, 4]
+    told_by = [
+        part.text if isinstance(part, Prompt) else getattr(part, "count", 0) for part in cut.story.parts
+    ]
+    assert told_by == ["Load it.", 1, "Double it.", 4]
+    assert ([one.names for one in cut.kept], cut.of) == ([("x",), ("y",)], 6)
+
+
+def test_without_a_name_it_is_what_was_shown_last() -> None:
+    cut = cut_story(
+        told(*turn("", *ran("c1", "a = 1"), *ran("c2", "b = 2"), *ran("c3", "a", Text("stdout", "1")))), []
+    )
+    assert [run.code for run in cut.runs] == ["a = 1", "a"]
+
+
+def test_a_name_that_nothing_made_is_an_error() -> None:
+    with pytest.raises(NothingToKeep, match="No code of this session has made 'q'"):
+        cut_story(STORY, ["q"])
+
+
+def test_a_session_that_showed_nothing_has_nothing_to_keep() -> None:
+    with pytest.raises(NothingToKeep, match="has shown anything yet"):
+        cut_story(told(*turn("", *ran("c1", "a = 1"))), [])
+
+
+def test_code_that_was_run_again_is_told_once() -> None:
+    events = [*ran("c1", "a = 1"), *ran("rerun-5-1", "a = 1")]
+    assert [record.number for record in told_once(records(events))] == [1, 2, 3]
+
+
+def test_a_notebook_begins_with_what_it_needs() -> None:
+    first = with_dependencies(cut_story(STORY, ["y"]).story, {"numpy": ["numpy"]}).parts[0]
+    metadata = '# /// script\n# requires-python = ">=3.11"\n# dependencies = [\n#     "numpy",\n# ]\n# ///'
+    assert first == Run("python", metadata, "ok")
