@@ -128,23 +128,27 @@ class _Reader:
             value = _parsed(name, row, text)
         if row.kind in ("names", "rules"):
             # A flag that is given twice names more, as one does whose value has a comma.
-            before = self.options.get(row.name, ()) if flag.of_call else self._given_names(row.name)
+            before = self.options.get(row.name, ()) if flag.of_call else self._before(row)
             value = (*before, *value)
+        elif row.kind == "mapping":
+            value = {**self._before(row), **value}
         if flag.of_call:
             self.options[row.name] = value
         else:
             self.given[row.name] = Given(value, name)
 
-    def _given_names(self, name: str) -> tuple[str, ...]:
-        given = self.given.get(name)
-        return given.value if given else ()
+    def _before(self, row: Setting) -> Any:
+        """What the same flag has given before."""
+        given = self.given.get(row.name)
+        return given.value if given else type(row.default)()
 
     def _value(self, name: str, row: Setting, text: str | None) -> Any:
         if text is None and row.optional:
             return self._left.pop(0) if self._left and re.fullmatch(row.optional, self._left[0]) else ""
         if text is None:
             if not self._left or self._left[0] == "--" or _name(self._left[0]) in self._flags:
-                wanted = row.metavar if row.kind == "text" and row.metavar else row.rule
+                named = row.kind in ("text", "mapping") and row.metavar
+                wanted = row.metavar if named else row.rule
                 raise SettingsError([f"{name} needs a value: {wanted}."])
             text = self._left.pop(0)
         # A file name may hold a comma, so attachments are one each.

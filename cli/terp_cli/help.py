@@ -70,6 +70,6 @@ def _default(row: Setting) -> str:
     unit = f" {row.unit}" if row.unit else ""
     if row.unset:
         return f" [{row.unset}]" if not row.default else f" [{row.default:g}{unit}; 0: {row.unset}]"
-    if row.kind == "switch" or row.default in ("", (), None):
+    if row.kind == "switch" or row.default in ("", (), {}, None):
         return ""
     return f" [{row.default}{unit}]"

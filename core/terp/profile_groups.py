@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from terp.profile_values import hint, quoted, value_of
+from terp.profile_values import free_value, hint, quoted, value_of
 from terp.setting import Setting, table
 
 
@@ -33,6 +33,9 @@ def read_group(row: Setting, node: Any, path: str) -> Group:
 
 def _take(group: Group, row: Setting, name: str, node: Any, path: str) -> None:
     line = node.start_mark.line + 1
+    if row.free:
+        _take_free(group, name, node, path)
+        return
     if row.each is None:
         _take_value(group, Setting(row.about), name, node, path)
         return
@@ -65,6 +68,13 @@ def _fields(rows: Mapping[str, Setting], node: Any, path: str) -> Group:
         else:
             _take_value(fields, row, name, one, path)
     return fields
+
+
+def _take_free(group: Group, name: str, node: Any, path: str) -> None:
+    try:
+        group.value[name] = free_value(node)
+    except ValueError:
+        group.problems.append((node.start_mark.line + 1, f"'{path}.{name}' has a name twice."))
 
 
 def _take_value(group: Group, row: Setting, name: str, node: Any, path: str) -> None:

@@ -31,6 +31,27 @@ def value_of(row: Setting, node: Any) -> Any:
     return row.parse(node.value)
 
 
+def free_value(node: Any) -> Any:
+    """What a node says by itself, as JSON could: text, a number, a switch, nothing, a list or a group.
+
+    Raises:
+        ValueError: a group in it has a name twice.
+    """
+    from yaml.constructor import SafeConstructor  # noqa: PLC0415  (few files have any)
+
+    if node.id == "sequence":
+        return [free_value(one) for one in node.value]
+    if node.id == "mapping":
+        group = {str(key.value): free_value(one) for key, one in node.value}
+        if len(group) < len(node.value):
+            raise ValueError(node.value)
+        return group
+    # A date and a time are text to JSON; what is more, YAML 1.1 takes 1:30 for the number 90.
+    if node.tag == "tag:yaml.org,2002:timestamp" or ":" in node.value:
+        return str(node.value)
+    return SafeConstructor().construct_object(node)
+
+
 def _name(node: Any) -> str:
     if node.id != "scalar" or node.tag not in _TAGS["text"] or not node.value.strip():
         raise ValueError(node.value)

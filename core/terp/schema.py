@@ -69,6 +69,8 @@ def _property(row: Setting) -> dict[str, Any]:
 
 def _entry(row: Setting) -> dict[str, Any]:
     """One entry of a group."""
+    if row.free:
+        return {}
     if row.each is None:
         return {"type": "string"}
     fields = {field.name: _property(field) for field in table(row.each).values()}

@@ -40,7 +40,8 @@ class Setting:
     "rules" of all who give some count together; a flag gives one, a variable one on each line.
 
     A "mapping" holds entries by name: text, or instances of the dataclass `each`, whose fields are settings
-    and whose `problem` says what is wrong with one. `keys` is the form of the names. It has no flag.
+    and whose `problem` says what is wrong with one. `keys` is the form of the names. It has no flag, but for
+    one that is `free`: its entries are what JSON can say, and each flag gives one, as NAME=VALUE.
     """
 
     about: str
@@ -57,6 +58,7 @@ class Setting:
     optional: str = ""
     each: Any = None
     keys: str = ".+"
+    free: bool = False
     name: str = ""
     default: Any = None
 
@@ -73,7 +75,7 @@ class Setting:
     @property
     def has_flag(self) -> bool:
         """Whether a flag sets it; a group of entries does not fit into one."""
-        return self.kind != "mapping"
+        return self.kind != "mapping" or self.free
 
     @property
     def rule(self) -> str:
@@ -89,7 +91,7 @@ class Setting:
             "number": f"a number, {span}",
             "names": "a list of names",
             "rules": "a list of rules",
-            "mapping": "a group of entries by name",
+            "mapping": "a group of entries by name" + (", in a flag NAME=VALUE" if self.free else ""),
         }[self.kind]
 
     def parse(self, text: str) -> Any:
@@ -107,7 +109,8 @@ class Setting:
         if self.kind == "switch":
             return _truth(text)
         if self.kind == "mapping":
-            return self.checked(json.loads(text))
+            one_entry = self.free and not text.lstrip().startswith("{")
+            return self.checked(_free_entry(text) if one_entry else json.loads(text))
         return self._within_limits(int(text) if self.kind == "whole" else float(text))
 
     def checked(self, value: Any) -> Any:
@@ -138,6 +141,8 @@ class Setting:
         return name
 
     def _entry(self, value: Any) -> Any:
+        if self.free:
+            return value
         if self.each is None:
             return Setting(self.about).checked(value)
         if isinstance(value, self.each):
@@ -165,6 +170,17 @@ class Setting:
 
 def _are_names(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+
+
+def _free_entry(text: str) -> Mapping[str, Any]:
+    """The entry NAME=VALUE. A value that is JSON is what it says, any other one is text."""
+    name, equals, value = text.partition("=")
+    if not (equals and name.strip()):
+        raise ValueError(text)
+    try:
+        return {name.strip(): json.loads(value)}
+    except ValueError:
+        return {name.strip(): value.strip()}
 
 
 def _truth(text: str) -> bool:

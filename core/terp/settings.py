@@ -6,6 +6,7 @@ single call (`--cwd`, `--file`) in the same form.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from terp.mcp_servers.declared import McpServer
 from terp.setting import BY_ANYBODY, BY_CALL, BY_PROJECT, setting
@@ -218,8 +219,8 @@ class Settings:
         metavar="NAME",
         unset="terp itself",
     )
-    kernel_provisioner_config: tuple[str, ...] = setting(
-        (), "what it is configured with", group="code", metavar="NAME=VALUE,…"
+    kernel_provisioner_config: Mapping[str, Any] = setting(
+        {}, "what it is configured with", group="code", metavar="NAME=VALUE", free=True
     )
     run_timeout_s: float = setting(
         0.0,

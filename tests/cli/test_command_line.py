@@ -93,6 +93,27 @@ def test_attachments_collect_and_may_hold_commas() -> None:
     assert read("-f", "a,b.csv", "--file=c d.csv").options.file == ("a,b.csv", "c d.csv")
 
 
+def test_free_entries_are_one_each_and_may_hold_commas() -> None:
+    flag = "--kernel-provisioner-config"
+    config = read(flag, 'hosts=["a", "b"]', f"{flag}=tries=3", flag, "tries=4", flag, "queue=a,b")
+    given = Given({"hosts": ["a", "b"], "tries": 4, "queue": "a,b"}, flag)
+    assert config.given == {"kernel_provisioner_config": given}
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("tries",), 'is "tries", must be a group of entries by name, in a flag NAME=VALUE.'),
+        ((), "needs a value: NAME=VALUE."),
+    ],
+)
+def test_a_free_entry_needs_a_name_and_a_value(words: tuple[str, ...], problem: str) -> None:
+    flag = "--kernel-provisioner-config"
+    with pytest.raises(SettingsError) as caught:
+        read(flag, *words)
+    assert caught.value.problems == (f"{flag} {problem}",)
+
+
 @pytest.mark.parametrize(
     ("words", "meant"),
     [

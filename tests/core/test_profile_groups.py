@@ -99,3 +99,50 @@ def test_servers_that_are_no_group_are_told(tmp_path: Path) -> None:
     assert problems(tmp_path, "mcp_servers: x\n") == [
         "1: 'mcp_servers' is \"x\", must be a group of entries by name."
     ]
+
+
+FREE = """\
+kernel_provisioner_config:
+  hosts: [a, "b"]
+  tries: 3
+  share: 0.5
+  queue: long
+  exclusive: yes
+  account:
+  walltime: 1:30
+  since: 2024-01-01
+  limits: {memory: {soft: 1, hard: 2}}
+"""
+
+
+def test_free_entries_are_what_yaml_says_and_dates_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "work.yaml"
+    path.write_text(FREE)
+    profile = read_profile(path)
+    assert (profile.problems, profile.given["kernel_provisioner_config"].value) == (
+        [],
+        {
+            "hosts": ["a", "b"],
+            "tries": 3,
+            "share": 0.5,
+            "queue": "long",
+            "exclusive": True,
+            "account": None,
+            "walltime": "1:30",
+            "since": "2024-01-01",
+            "limits": {"memory": {"soft": 1, "hard": 2}},
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[tries=3]", "1: '{}' is a list, must be a group of entries by name, in a flag NAME=VALUE."),
+        ("\n  a: 1\n  a: 2", "3: '{}.a' is set twice."),
+        ("\n  a: {b: 1, b: 2}", "2: '{}.a' has a name twice."),
+    ],
+)
+def test_mistakes_in_free_entries_have_their_line(tmp_path: Path, text: str, problem: str) -> None:
+    name = "kernel_provisioner_config"
+    assert problems(tmp_path, f"{name}: {text}\n") == [problem.format(name)]

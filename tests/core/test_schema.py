@@ -48,6 +48,11 @@ def test_what_a_profile_may_not_hold_fits_neither_the_schema_nor_the_reader(
     assert read_profile(tmp_path / "work.yaml").problems != []
 
 
+def test_a_free_group_holds_anything_by_name() -> None:
+    assert valid({"kernel_provisioner_config": {"hosts": ["a"], "tries": 3, "limits": {"memory": None}}})
+    assert not valid({"kernel_provisioner_config": ["tries=3"]})
+
+
 def test_every_setting_of_a_file_is_in_it_with_a_word_about_it() -> None:
     properties = profile_schema()["properties"]
     rows = {name for name, row in table(Settings).items() if row.in_files}

@@ -174,5 +174,28 @@ def test_servers_that_cannot_be_are_refused(text: str) -> None:
         from_environment({"TERP_MCP_SERVERS": text})
 
 
-def test_a_group_of_entries_has_no_flag() -> None:
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("range=1..2", {"range": "1..2"}),
+        ("tries = 3", {"tries": 3}),
+        ('hosts=["a", "b"]', {"hosts": ["a", "b"]}),
+        ("on=true", {"on": True}),
+        ("url= http://a/?b=c ", {"url": "http://a/?b=c"}),
+        ("queue=", {"queue": ""}),
+        ('{"tries": 3, "hosts": ["a", "b"]}', {"tries": 3, "hosts": ["a", "b"]}),
+    ],
+)
+def test_a_free_entry_is_json_or_text(text: str, value: dict[str, object]) -> None:
+    given = from_environment({"TERP_KERNEL_PROVISIONER_CONFIG": text})["kernel_provisioner_config"]
+    assert given.value == value
+
+
+@pytest.mark.parametrize("text", ["tries", "=3", " = 3", "{tries: 3}"])
+def test_a_free_entry_without_a_name_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="must be a group of entries by name, in a flag NAME=VALUE"):
+        from_environment({"TERP_KERNEL_PROVISIONER_CONFIG": text})
+
+
+def test_a_group_of_entries_has_no_flag_unless_they_are_free() -> None:
     assert [row.name for row in table(Settings).values() if not row.has_flag] == ["mcp_servers"]

@@ -18,9 +18,7 @@ from tests.loopback import Call, Loopback, Stalled
 pytestmark = [ON_LINUX, pytest.mark.faults]
 
 PATIENCE_S = 240.0
-# Of what a cell puts out 64 million characters leave the kernel, and wait here until terp has looked through
-# them; 16 million more may wait for the front end, and what is being decoded is there three times.
-MOST_GROWTH_MB = 160
+MOST_GROWTH_MB = 64
 _ZEROS = "head -c 1000000000 /dev/zero | tr '\\0' 'x'"
 FLOODS = {
     "10 GB in lines": ("python", "line = 'x' * 99_999\nfor _ in range(100_000): print(line)"),

@@ -54,8 +54,8 @@ def _groups() -> Iterator[str]:
 
 def _row(row: Setting) -> str:
     short = [flag for flag in row.flags if not flag.startswith("--")]
-    flags = " ".join(f"`{flag}`" for flag in (*short, *long_names(row)))
-    cells = (f"`{row.name}`", row.about, _value(row), _built_in(row), flags, _who(row.sources))
+    flags = " ".join(f"`{flag}`" for flag in (*short, *long_names(row)) if row.has_flag)
+    cells = (f"`{row.name}`", row.about, _value(row), _built_in(row), flags or "–", _who(row.sources))
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
@@ -64,6 +64,8 @@ def _value(row: Setting) -> str:
         return ", ".join(f"`{choice}`" for choice in row.choices if choice)
     if row.kind == "rules":
         return "[rules](rules.md), one in each flag"
+    if row.free:
+        return "a group of entries by name, one in each flag as `NAME=VALUE`"
     return row.rule.replace("a list of names", "names, with commas between them in a flag") + (
         f", in {row.unit}" if row.unit else ""
     )
@@ -75,7 +77,7 @@ def _built_in(row: Setting) -> str:
     if row.kind == "switch" and row.default is None:
         return row.unset
     shown = {True: "true", False: "false"}.get(row.default) if isinstance(row.default, bool) else row.default
-    told = f"`{shown:g}`" if isinstance(shown, float) else f"`{shown}`" if shown not in ("", ()) else "–"
+    told = f"`{shown:g}`" if isinstance(shown, float) else f"`{shown}`" if shown not in ("", (), {}) else "–"
     return f"{told} (0: {row.unset})" if row.unset else told
 
 

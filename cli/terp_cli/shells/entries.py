@@ -55,13 +55,18 @@ def _entry(same: list[Flag]) -> Entry:
     if not first.takes_value:
         return Entry(names, _about_switch(first), "none")
     label = row.name.replace("_", " ")
-    return Entry(names, row.about, _value(row), label, row.choices, repeats=row.name == "file")
+    return Entry(names, row.about, _value(row), label, row.choices, repeats=_repeats(row))
 
 
 def _about_switch(flag: Flag) -> str:
     if flag.value is True:
         return flag.row.about
     return f"the same as {long_names(flag.row)[0]}={flag.value or 'off'}"
+
+
+def _repeats(row: Setting) -> bool:
+    """Whether a flag may be given more than once, each time with another value."""
+    return row.name == "file" or row.kind in ("rules", "mapping")
 
 
 def _value(row: Setting) -> Value:

@@ -7,6 +7,9 @@ from typing import Any, Protocol
 
 Message = Mapping[str, Any]
 
+# So many bytes of a message are taken in before the next one is decoded.
+_LARGE = 50_000
+
 _log = logging.getLogger(__name__)
 
 
@@ -44,6 +47,15 @@ class Dispatcher:
             self._unclaimed(channel, parent, message)
         else:
             recipient.received(channel, message)
+
+
+async def give_way(size: int) -> None:
+    """Before a message of so many bytes is decoded, let others take what came before it.
+
+    A flood would be there as bytes and as text, and then once more where its pieces are joined.
+    """
+    if size > _LARGE:
+        await asyncio.sleep(0)
 
 
 async def read(channel: str, receive: Callable[[], Any], route: Callable[[str, Message], None]) -> None:

@@ -34,8 +34,9 @@ class Launch:
     `bootstrap` is code that the kernel runs silently before the first cell. `transport` is how messages
     travel: sockets in a private directory, or ports of 127.0.0.1 for kernels that know nothing else.
     `interrupt_by` is what stops the code: SIGINT to the kernel's process group, or a message. With
-    `results_lag` a result may come after the kernel has said that it is idle. It `needs` to read certain
-    folders, wherever they lie; `confined` is what holds it.
+    `results_lag` a result may come after the kernel has said that it is idle. A kernel that `keeps_unread`
+    drops no message because nobody has read it yet. It `needs` to read certain folders, wherever they lie;
+    `confined` is what holds it.
     """
 
     argv: Sequence[str]
@@ -48,6 +49,7 @@ class Launch:
     transport: Literal["ipc", "tcp"] = "ipc"
     interrupt_by: Literal["signal", "message"] = "signal"
     results_lag: bool = False
+    keeps_unread: bool = False
     needs: tuple[str, ...] = ()
     confined: Confined = field(default_factory=unconfined)
 

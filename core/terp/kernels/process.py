@@ -12,22 +12,17 @@ from jupyter_client.manager import AsyncKernelManager
 
 from terp.errors import KernelStartFailed
 from terp.kernels.connection import Route
-from terp.kernels.endings import end_of
 from terp.kernels.launch import Launch
 from terp.kernels.orphans import MARK, end_marked
 from terp.kernels.provisioner import GroupProvisioner
 from terp.kernels.requests import new_request
 from terp.kernels.rundir import RunDir
 from terp.kernels.sockets import Sockets, new_context
+from terp.kernels.watch import Pace, Watch
 
-# How often the process is asked whether it lives: iopub is silent after a crash.
-_POLL_S = 0.1
-# The same while its end is awaited.
-_QUICK_POLL_S = 0.01
+_PACE = Pace(poll_s=0.1, quick_poll_s=0.01, farewell_s=1.0)
 # How long a kernel that is about to be killed may take to write its stack.
 _STACK_S = 0.2
-# How long a kernel that is asked to end may take.
-_FAREWELL_S = 1.0
 
 
 class KernelProcess:
@@ -36,14 +31,14 @@ class KernelProcess:
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
         self._dir = RunDir()
-        self._context = new_context()
+        self._context = new_context(keeps_unread=launch.keeps_unread)
         self._mark = uuid.uuid4().hex
         self._provisioner: GroupProvisioner | None = None
         self._sockets: Sockets | None = None
-        self._watch: asyncio.Task[None] | None = None
         self._closed = False
         self._last_words = ""
         self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._watch = Watch(self._exit_code, self.gone, _PACE)
         self.may_live = False
 
     @property
@@ -57,7 +52,7 @@ class KernelProcess:
         client = manager.client(context=self._context)
         assert isinstance(client, AsyncKernelClient)
         self._sockets = Sockets(client, route)
-        self._watch = asyncio.create_task(self._poll())
+        self._watch.begin()
 
     def send(self, channel: str, message: dict[str, Any]) -> None:
         """Send a message."""
@@ -77,7 +72,7 @@ class KernelProcess:
             self._provisioner.signal_kernel(signal.SIGUSR1)
         deadline = time.monotonic() + _STACK_S
         while not (stack := self._dir.stack()) and time.monotonic() < deadline:  # noqa: ASYNC110
-            await asyncio.sleep(_QUICK_POLL_S)
+            await asyncio.sleep(_PACE.quick_poll_s)
         return stack
 
     async def kill(self) -> None:
@@ -87,7 +82,7 @@ class KernelProcess:
         if self._provisioner.pid is None:
             self._provisioner.let_go()
         await self._provisioner.send_signal(signal.SIGKILL)
-        await self._until_gone()
+        await self._watch.until_gone()
 
     async def close(self) -> None:
         """Ask the process to end, end it if it does not, and remove its traces."""
@@ -96,7 +91,7 @@ class KernelProcess:
         self._closed = True
         if self._sockets is not None and not self.gone.done():
             self.send("control", new_request("shutdown_request", {"restart": False}))
-            await self._until_gone()
+            await self._watch.until_gone()
         # Also after a farewell: what the kernel left running ends with it.
         await self.kill()
         if self._provisioner is not None:
@@ -104,9 +99,7 @@ class KernelProcess:
             await asyncio.to_thread(self._provisioner.end_rest)
         # Somebody may have killed the supervisor before.
         await asyncio.to_thread(end_marked, self._mark)
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait({self._watch})
+        await self._watch.end()
         if self._sockets is not None:
             await self._sockets.close()
         self._context.destroy(linger=0)
@@ -160,20 +153,7 @@ class KernelProcess:
             ) from error
         return manager
 
-    async def _poll(self) -> None:
-        while not await self._look():  # noqa: ASYNC110
-            await asyncio.sleep(_POLL_S)
-
-    async def _until_gone(self) -> None:
-        """Wait for the end of the process, as long as a farewell may take."""
-        deadline = time.monotonic() + _FAREWELL_S
-        while not await self._look() and time.monotonic() < deadline:  # noqa: ASYNC110
-            await asyncio.sleep(_QUICK_POLL_S)
-
-    async def _look(self) -> bool:
-        """Whether the process is gone."""
+    async def _exit_code(self) -> int | None:
         assert self._provisioner is not None
-        code = await self._provisioner.poll()
-        if code is not None and not self.gone.done():
-            self.gone.set_result(end_of(code))
-        return code is not None
+        code: int | None = await self._provisioner.poll()
+        return code

@@ -3,7 +3,6 @@
 import asyncio
 import signal
 import sys
-import time
 import uuid
 from collections.abc import Mapping
 from importlib.metadata import entry_points
@@ -16,17 +15,16 @@ from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
 from terp.errors import KernelStartFailed
 from terp.kernels.connection import Route
-from terp.kernels.endings import end_of
 from terp.kernels.launch import Launch
 from terp.kernels.provisioning import Provisioner
 from terp.kernels.requests import new_request
 from terp.kernels.rundir import RunDir
 from terp.kernels.sockets import Sockets, new_context
+from terp.kernels.watch import Pace, Watch
 
 GROUP = "jupyter_client.kernel_provisioners"
 # A provisioner may have to ask another machine.
-_POLL_S, _QUICK_POLL_S = 0.5, 0.05
-_FAREWELL_S = 5.0
+_PACE = Pace(poll_s=0.5, quick_poll_s=0.05, farewell_s=5.0)
 
 
 class ProvisionedKernel:
@@ -36,14 +34,14 @@ class ProvisionedKernel:
         self._launch = launch
         self._named = provisioner
         self._dir = RunDir()
-        self._context = new_context()
+        self._context = new_context(keeps_unread=launch.keeps_unread)
         self._manager: AsyncKernelManager | None = None
         self._provisioner: KernelProvisionerBase | None = None
         self._sockets: Sockets | None = None
-        self._watch: asyncio.Task[None] | None = None
         self._closed = False
         self._last_words = ""
         self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._watch = Watch(self._exit_code, self.gone, _PACE)
         self.may_live = False
 
     @property
@@ -69,7 +67,7 @@ class ProvisionedKernel:
         client = manager.client(context=self._context)
         assert isinstance(client, AsyncKernelClient)
         self._sockets = Sockets(client, route)
-        self._watch = asyncio.create_task(self._poll())
+        self._watch.begin()
 
     def send(self, channel: str, message: dict[str, Any]) -> None:
         """Send a message."""
@@ -91,7 +89,7 @@ class ProvisionedKernel:
         """Have the kernel ended at once."""
         if self._provisioner is not None and self._provisioner.has_process:
             await self._provisioner.kill()
-            await self._until_gone()
+            await self._watch.until_gone()
 
     async def close(self) -> None:
         """Ask the kernel to end, have it ended if it does not, and remove the traces."""
@@ -100,11 +98,9 @@ class ProvisionedKernel:
         self._closed = True
         if self._sockets is not None and not self.gone.done():
             self.send("control", new_request("shutdown_request", {"restart": False}))
-            await self._until_gone()
+            await self._watch.until_gone()
         await self.kill()
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait({self._watch})
+        await self._watch.end()
         if self._sockets is not None:
             await self._sockets.close()
         if self._manager is not None:
@@ -154,22 +150,10 @@ class ProvisionedKernel:
         self._manager = manager
         return manager
 
-    async def _poll(self) -> None:
-        while not await self._look():  # noqa: ASYNC110
-            await asyncio.sleep(_POLL_S)
-
-    async def _until_gone(self) -> None:
-        deadline = time.monotonic() + _FAREWELL_S
-        while not await self._look() and time.monotonic() < deadline:  # noqa: ASYNC110
-            await asyncio.sleep(_QUICK_POLL_S)
-
-    async def _look(self) -> bool:
-        """Whether the provisioner says that the kernel is gone."""
+    async def _exit_code(self) -> int | None:
         assert self._provisioner is not None
-        code = await self._provisioner.poll()
-        if code is not None and not self.gone.done():
-            self.gone.set_result(end_of(code))
-        return code is not None
+        code: int | None = await self._provisioner.poll()
+        return code
 
 
 def found_class(name: str) -> type[KernelProvisionerBase]:

@@ -1,7 +1,6 @@
 """Kernels that somebody else's provisioner starts: a plug-in of Jupyter, named by the person."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -71,29 +70,14 @@ class ProvisionedWay:
         )
 
 
-def provisioner_of(name: str, config: Sequence[str]) -> Provisioner | None:
-    """The provisioner of that name with these settings, each as NAME=VALUE; None without a name.
-
-    A value that is JSON is what it says, any other one is text.
+def provisioner_of(name: str, config: Mapping[str, Any]) -> Provisioner | None:
+    """The provisioner of that name with this configuration; None without a name.
 
     Raises:
-        SettingsError: one of the settings has no name, or there is no provisioner to have them.
+        SettingsError: there is a configuration, and no provisioner to have it.
     """
-    problems = [
-        f"kernel_provisioner_config: '{one}' must be NAME=VALUE."
-        for one in config
-        if not one.partition("=")[0].strip() or "=" not in one
-    ]
     if config and not name:
-        problems.append("kernel_provisioner_config: there is no kernel_provisioner that it could be for.")
-    if problems:
-        raise SettingsError(problems)
-    pairs = (one.partition("=") for one in config)
-    return Provisioner(name, {key.strip(): _value(text.strip()) for key, _, text in pairs}) if name else None
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+        raise SettingsError(
+            ["kernel_provisioner_config: there is no kernel_provisioner that it could be for."]
+        )
+    return Provisioner(name, config) if name else None

@@ -7,18 +7,23 @@ from typing import Any
 import zmq.asyncio
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
-from terp.kernels.channels import Message, read
+from terp.kernels.channels import Message, give_way, read
 from terp.kernels.connection import Route
 
 _CHANNELS = ("shell", "iopub", "stdin", "control")
+# Messages that wait here before those after them wait in the kernel. One has up to 500 000 characters.
+_WAITING = 16
 
 
-def new_context() -> zmq.asyncio.Context:
-    """A context whose sockets lose nothing and come back quickly."""
+def new_context(*, keeps_unread: bool = False) -> zmq.asyncio.Context:
+    """A context whose sockets lose nothing and come back quickly.
+
+    A kernel that `keeps_unread` has room for what is not read yet; any other drops it.
+    """
     context = zmq.asyncio.Context()
-    # With the default limit a busy reader loses output and even `idle` (measured: 18 000 of
-    # 20 000 messages); memory is bounded by the limiter in the kernel.
-    context.rcvhwm = 0
+    # With the default limit a busy reader loses output and even `idle` of other kernels (measured: 18 000
+    # of 20 000 messages). What waits here of ours is terp's memory (measured: 64 MB in a flood).
+    context.rcvhwm = _WAITING if keeps_unread else 0
     context.linger = 0
     context.reconnect_ivl = 10
     return context
@@ -51,7 +56,9 @@ class Sockets:
         socket, session = self._socket(channel), self._client.session
 
         async def receive() -> Message:
-            _, frames = session.feed_identities(await socket.recv_multipart())
+            parts = await socket.recv_multipart()
+            await give_way(sum(map(len, parts)))
+            _, frames = session.feed_identities(parts)
             message: Message = session.deserialize(frames)
             return message
 

@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from terp.kernels.channels import Dispatcher, Message, read
+from terp.kernels.channels import Dispatcher, Message, give_way, read
 
 
 class Notes:
@@ -98,3 +98,37 @@ async def test_a_flood_lets_others_run() -> None:
     async with asyncio.timeout(10):
         await other.wait()
     reader.cancel()
+
+
+async def test_large_messages_are_taken_one_by_one() -> None:
+    left = 100
+    waiting: list[Message] = []
+    most_waiting = 0
+    news, over = asyncio.Event(), asyncio.Event()
+
+    async def receive() -> Message:
+        nonlocal left
+        await give_way(500_000)
+        left -= 1
+        return message("stream", {})
+
+    def route(_: str, got: Message) -> None:
+        nonlocal most_waiting
+        waiting.append(got)
+        most_waiting = max(most_waiting, len(waiting))
+        news.set()
+        if not left:
+            over.set()
+
+    async def take() -> None:
+        while True:
+            await news.wait()
+            news.clear()
+            waiting.clear()
+
+    tasks = [asyncio.create_task(read("iopub", receive, route)), asyncio.create_task(take())]
+    async with asyncio.timeout(10):
+        await over.wait()
+    for task in tasks:
+        task.cancel()
+    assert most_waiting == 1

@@ -1,6 +1,9 @@
 import asyncio
 import time
 
+import psutil
+import pytest
+
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel
@@ -26,6 +29,32 @@ async def test_a_stalled_reader_loses_no_line_and_not_the_end(kernel: Kernel) ->
                     time.sleep(1)  # noqa: ASYNC251
                     stalled = True
     assert text == "".join(f"{number}\n" for number in range(20_000))
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("python", "print('on', flush=True)\nfor _ in range(60): print('x' * 999_999)"),
+        ("shell", "echo on; head -c 60000000 /dev/zero | tr '\\0' x"),
+    ],
+)
+async def test_what_is_not_read_yet_waits_in_the_kernel(
+    kernels: LocalKernels, language: str, code: str
+) -> None:
+    process = psutil.Process()
+    before = growth = received = 0
+    async with asyncio.timeout(PATIENCE_S):
+        async for item in kernels.get(language).execute(code):
+            if not isinstance(item, Text):
+                continue
+            received += len(item.text)
+            if not before:
+                before = process.memory_info().rss
+                # The whole event loop stands still, but not what takes messages from the sockets.
+                time.sleep(1)  # noqa: ASYNC251
+                growth = process.memory_info().rss - before
+    assert received == 60_000_003
+    assert growth < 20_000_000
 
 
 async def test_a_flood_is_cut_with_a_count_and_can_be_interrupted(kernel: Kernel) -> None:

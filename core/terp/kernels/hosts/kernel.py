@@ -65,6 +65,9 @@ class HostKernel(Kernel):
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)  # type: ignore[no-untyped-call]
         self._execute_sleep = 0.0
+        thread = self.iopub_thread
+        # By default what comes after a thousand unread messages is dropped; the room of a cell limits them.
+        thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
         self.wires = Wires()
         self.interrupts = 0
         self.busy = False

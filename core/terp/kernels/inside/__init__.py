@@ -255,7 +255,7 @@ def prepare_text(home: Home) -> Pipes:
     pipes.renew()
     pipes.start()
     # With the default limit of 1000 messages a busy reader loses output and even the end of a run
-    # (measured); what may wait here is limited by the room of a cell.
+    # (measured). What waits for terp waits here; the room of a cell limits it.
     thread = home.kernel.iopub_thread
     thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
     mark_threads(home)

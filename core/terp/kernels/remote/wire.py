@@ -15,6 +15,7 @@ from websockets.protocol import State
 from websockets.typing import Subprotocol
 
 from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed
+from terp.kernels.channels import give_way
 from terp.kernels.connection import Route
 from terp.kernels.remote.address import Gateway
 from terp.kernels.remote.frames import SUBPROTOCOL, frame_of, message_in, old_frame_of
@@ -108,6 +109,7 @@ class Wire:
         while True:
             frame = await socket.recv()
             acknowledge_at_once(socket.transport)
+            await give_way(len(frame))
             try:
                 self._route(*message_in(frame, v1=v1))
             except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:

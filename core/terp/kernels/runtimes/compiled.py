@@ -75,6 +75,7 @@ def compiler_launch(
         language=name,
         why=program,
         start_timeout_s=options.start_timeout_s,
+        keeps_unread=True,
     )
 
 

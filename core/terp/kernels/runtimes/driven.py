@@ -88,6 +88,7 @@ def driver_launch(
         language=driver,
         why=program,
         start_timeout_s=options.start_timeout_s,
+        keeps_unread=True,
     )
 
 

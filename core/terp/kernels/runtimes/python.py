@@ -49,6 +49,7 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
                 ]
             ),
             start_timeout_s=options.start_timeout_s,
+            keeps_unread=True,
             needs=needed_by(interpreter),
         )
 

@@ -60,6 +60,7 @@ def shell_launch(
         language="shell",
         why=program,
         start_timeout_s=options.start_timeout_s,
+        keeps_unread=True,
     )
 
 
