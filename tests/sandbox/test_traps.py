@@ -12,7 +12,7 @@ from tests.sandbox.world import CANARY, World
 pytestmark = pytest.mark.xdist_group("sandbox")
 EACH_TIER = pytest.mark.parametrize("tier", TIERS, indirect=True, scope="package")
 # The folder in which the kernel has its log and its sockets.
-OWN = "import os, shutil; own = os.path.dirname(os.environ['TMPDIR'])"
+OWN = "import os, shutil; own = os.path.dirname(os.environ['IPYTHONDIR'])"
 END = "import os; os._exit(3)"
 
 
