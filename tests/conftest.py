@@ -1,3 +1,5 @@
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -9,3 +11,8 @@ settings.load_profile("terp")
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are cores: a third of their time, tests wait for the programs they start."""
+    return max(2, (os.cpu_count() or 1) * 3 // 2)
