@@ -14,5 +14,5 @@ def anyio_backend() -> str:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Half as many again as there are cores: a third of their time, tests wait for the programs they start."""
+    """Half as many again as there are cores: tests wait for programs a third of their time."""
     return max(2, (os.cpu_count() or 1) * 3 // 2)
