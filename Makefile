@@ -15,10 +15,10 @@ demo: $(VENV)/.demo  ## a tour with a recorded model and a real kernel: no key, 
 	@$(VENV)/bin/terp demo
 
 test: $(VENV)/.dev  ## all tests; one that needs a missing program is skipped by name
-	@$(PY) -m pytest -q -n logical --dist loadgroup
+	@$(PY) -m pytest -q -n logical
 
 faults: $(VENV)/.dev  ## what terp must survive, in full and with figures: some minutes
-	@$(PY) -m pytest -q -n logical --dist loadgroup -m faults tests/faults tests/cli/server/attacks
+	@$(PY) -m pytest -q -n logical -m faults tests/faults tests/cli/server/attacks
 
 lint: $(VENV)/.dev  ## ruff and mypy, as they must be before a commit
 	@$(PY) -m ruff check .
