@@ -28,7 +28,7 @@ async def test_the_server_is_called_by_its_own_names(server: Running, host: str)
 
 async def test_bytes_are_no_json(server: Running) -> None:
     answer = await server.client.post("/v1/sessions", content=b"{}", headers=BYTES)
-    assert (answer.status_code, server.sessions.open) == (422, [])
+    assert (answer.status_code, server.sessions.open) == (415, [])
 
 
 async def test_the_page_is_public_and_nothing_beside_it(tmp_path: Path) -> None:
