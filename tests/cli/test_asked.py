@@ -26,16 +26,24 @@ async def test_answers_are_waited_for() -> None:
 async def test_nothing_is_waited_for_that_was_not_asked_or_was_asked_long_ago() -> None:
     clock = Clock()
     asked = Asked(clock)
-    await asked.settled()
+    unasked = asyncio.create_task(asked.settled())
+    await asyncio.sleep(0)
+    assert unasked.done()
     asked.begin()
     clock.now = 0.15
-    await asked.settled()
+    late = asyncio.create_task(asked.settled())
+    await asyncio.sleep(0)
+    assert late.done()
 
 
 async def test_a_terminal_that_does_not_answer_is_waited_for_no_longer_than_that() -> None:
     asked = Asked()
     asked.begin()
-    await asyncio.wait_for(asked.settled(), 20)
+    waiting = asyncio.create_task(asked.settled())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    await asyncio.wait_for(waiting, 20)
+    assert asked.facts == TerminalFacts()
 
 
 async def test_a_picture_that_comes_before_the_answer_is_drawn_as_the_answer_tells() -> None:

@@ -18,8 +18,8 @@ def environment(prefix: Path) -> str:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / "home/work/project/.git").mkdir(parents=True)
-    return tmp_path / "home/work/project"
+    (tmp_path / "home/ada/project/.git").mkdir(parents=True)
+    return tmp_path / "home/ada/project"
 
 
 def environ(tmp_path: Path) -> dict[str, str]:

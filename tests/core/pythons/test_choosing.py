@@ -182,7 +182,7 @@ async def test_a_python_that_is_not_there_is_told_and_changes_nothing(project: P
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("/work/shop/.venv/bin/python", ".venv of shop"),
+        ("/srv/shop/.venv/bin/python", ".venv of shop"),
         ("/opt/conda/envs/data/bin/python", "data"),
         ("/usr/bin/python3", "/usr/bin/python3"),
         (sys.executable, ""),

@@ -56,6 +56,7 @@ def test_code_that_waits_still_waits_after_a_reload(site: Site, warm: Tab) -> No
     warm.page.reload()
     warm.decide("y")
     warm.see("Two.")
+    assert text_of(warm).count("Two.") == 1
 
 
 def test_a_session_is_found_and_gone_on_with(site: Site, tab: Tab) -> None:

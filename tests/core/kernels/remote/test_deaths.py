@@ -111,6 +111,7 @@ async def test_a_death_between_runs_is_told(a_jupyter_server: Server, tmp_path: 
     there.listen(heard)
     await ran(there.get("python"), "import os, threading; threading.Timer(0.2, os._exit, [3]).start()")
     await heard.until_state("died")
+    assert heard.states.count("died") == 1
     await there.aclose()
 
 
