@@ -11,22 +11,42 @@ from terp.log import EventLog
 class Past:
     """What can be done to the turns of a session, each with the event that tells it.
 
-    `copy` makes another session of this one and gives its id.
+    `copy` makes another session of this one and gives its id; it and `leave`, which is told before the
+    conversation takes another way, raise `RuntimeError` while a turn of the session is going on.
     """
 
-    def __init__(self, history: History, log: EventLog, copy: Callable[[], str]) -> None:
+    def __init__(
+        self, history: History, log: EventLog, *, copy: Callable[[], str], leave: Callable[[], None]
+    ) -> None:
         self._history = history
         self._log = log
         self._copy = copy
+        self._leave = leave
 
     def undo(self) -> PastTurn:
-        """Take the last turn out of the conversation, whole; what was asked in it."""
+        """Take the last turn out of the conversation, whole; what was asked in it.
+
+        What its code did stays. `Session.turn(past.prompt, past.attachments)` asks the same again.
+
+        Raises:
+            SessionError: there is none.
+            RuntimeError: a turn of this session is going on.
+        """
+        self._leave()
         if not self._history.turns:
             raise SessionError("There is no turn to undo.")
         return self._remove(self._history.turns[-1:])[0]
 
-    def rewind(self, number: int, *, copy: bool) -> Sequence[PastTurn]:
-        """Take turn `number` and all after it out of the conversation; what was asked in them."""
+    def rewind(self, number: int, *, copy: bool = False) -> Sequence[PastTurn]:
+        """Take turn `number` and all after it out of the conversation; what was asked in them.
+
+        With `copy` the conversation as it was is kept as another session, if this one is kept.
+
+        Raises:
+            SessionError: there is no such turn.
+            RuntimeError: a turn of this session is going on.
+        """
+        self._leave()
         turns = self._history.turns
         at = next((at for at, turn in enumerate(turns) if turn.number == number), None)
         if at is None:
@@ -34,14 +54,24 @@ class Past:
         return self._remove(turns[at:], self._copied() if copy else "")
 
     def reset(self) -> None:
-        """Take everything out of the conversation."""
+        """Begin a new conversation in the same session; the kernels and their variables stay.
+
+        Raises:
+            RuntimeError: a turn of this session is going on.
+        """
+        self._leave()
         if self._history.messages:
             removed = len(self._history.turns)
             self._history.cut(0)
             self._log.append(HistoryRewound(removed, 0))
 
     def fork(self) -> str:
-        """Keep the conversation as it is now under the id that is returned, too."""
+        """Keep the conversation as it is now as another session, too; its id. This one goes on.
+
+        Raises:
+            SessionError: this session is not kept.
+            RuntimeError: a turn of this session is going on.
+        """
         copy = self._copy()
         self._log.append(SessionForked(copy))
         return copy

@@ -18,13 +18,9 @@ from terp.events import (
 )
 from terp.export.settling import Displays, Settled
 from terp.interrupts import Interrupted, Interrupts
-from terp.kernels.protocol import Kernel, Kernels
-from terp.limits import Limits
-from terp.log import EventLog
+from terp.kernels.protocol import Kernel
+from terp.parts import Parts
 from terp.person import Decline
-from terp.proposals import Proposals
-from terp.readiness import Readiness
-from terp.runs import Runner
 from terp.tool import Call
 
 RERUN = "Run the code of this session again."
@@ -38,13 +34,8 @@ class Rerun:
     `as_kept` gives a text as the store has it: without secrets, so that what is kept compares with it.
     """
 
+    parts: Parts
     cells: Sequence[Cell]
-    kernels: Kernels
-    proposals: Proposals
-    readiness: Readiness
-    runner: Runner
-    limits: Limits
-    log: EventLog
     interrupts: Interrupts
     as_kept: Callable[[str], str]
     running: Kernel | None = None
@@ -66,8 +57,8 @@ class Rerun:
             reason, error, remedy = failed.stop_reason, failed.message, failed.remedy
         finally:
             summary = self.summary()
-            self.log.append(TextDelta(summary))
-            self.log.append(TurnFinished(reason, summary, error, remedy))
+            self.parts.log.append(TextDelta(summary))
+            self.parts.log.append(TurnFinished(reason, summary, error, remedy))
 
     async def stop(self) -> None:
         """Interrupt the code; returns when nothing of it runs any more."""
@@ -100,28 +91,28 @@ class Rerun:
         return "\n".join(line for line in lines if line) + "]"
 
     async def _cell(self, number: int, cell: Cell) -> None:
-        call = Call(f"{AGAIN}{self.log.last}-{number}", cell.language, cell.code)
+        call = Call(f"{AGAIN}{self.parts.log.last}-{number}", cell.language, cell.code)
         if not cell.whole:
             self._left_out += 1
-            self.log.append(CodeRejected(call.id, f"run {number} held a secret, which was not kept."))
+            self.parts.log.append(CodeRejected(call.id, f"run {number} held a secret, which was not kept."))
             return
-        kernel = self.kernels.get(call.language)
-        decision = await self.interrupts.guard(self.proposals.decide(call, kernel))
+        kernel = self.parts.kernels.get(call.language)
+        decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel))
         if isinstance(decision, Decline):
             self._left_out += 1
-            self.log.append(CodeDeclined(call.id, decision.reason))
+            self.parts.log.append(CodeDeclined(call.id, decision.reason))
             if decision.stop:
                 raise Interrupted
             return
-        await self.interrupts.guard(self.readiness.before(call, kernel))
-        after = self.log.last
+        await self.interrupts.guard(self.parts.readiness.before(call, kernel))
+        after = self.parts.log.last
         self.running = kernel
         try:
-            await self.runner.run(
+            await self.parts.runner.run(
                 Call(call.id, call.language, decision.code),
                 kernel,
-                timeout_s=self.limits.run_timeout_s,
-                max_chars=self.limits.max_output_chars,
+                timeout_s=self.parts.limits.run_timeout_s,
+                max_chars=self.parts.limits.max_output_chars,
             )
         finally:
             self.running = None
@@ -131,7 +122,7 @@ class Rerun:
 
     def _compare(self, number: int, call_id: str, cell: Cell, after: int) -> None:
         put_out, questions = Settled(Displays()), set[str]()
-        for record in self.log.since(after):
+        for record in self.parts.log.since(after):
             match record.event:
                 case Printed(call_id=printed, output=output) if printed == call_id:
                     put_out.add(output)
@@ -146,4 +137,4 @@ class Rerun:
             self._differences.append(different)
         else:
             self._same += 1
-        self.log.append(CodeCompared(call_id, number, len(self.cells), different))
+        self.parts.log.append(CodeCompared(call_id, number, len(self.cells), different))

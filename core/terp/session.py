@@ -18,6 +18,7 @@ from terp.limits import Limits
 from terp.log import EventLog, Record
 from terp.messages import Assistant, Attachment, Message, ToolCall, User
 from terp.models.protocol import Model
+from terp.parts import Parts
 from terp.past import Past
 from terp.past_runs import RUN_OUTPUT, recalling
 from terp.person import Person
@@ -49,7 +50,8 @@ class Session:
     down what happens, and knows what was stored before, with which the session then goes on: in a folder
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. Whoever puts the session together fills its `equipment`; `teach` lets the model read
-    a text with the next message, `offer` lets code call a service by its name. `aclose` closes all parts.
+    a text with the next message, `offer` lets code call a service by its name, `past` takes turns out of the
+    conversation. `aclose` closes all parts.
     """
 
     def __init__(
@@ -64,23 +66,24 @@ class Session:
         keeper: Keeping | None = None,
     ) -> None:
         stored = keeper.stored if keeper else None
-        self.log = EventLog(earlier=stored.events if stored else None, keep=keeper.event if keeper else None)
+        self.log = log = EventLog(
+            earlier=stored.events if stored else None, keep=keeper.event if keeper else None
+        )
         self.kernels = kernels
-        self.limits = limits or Limits()
         self.folder = folder
         self._person = person
         self._keeper = keeper
-        self._playing = Playing(self.log)
-        self._questions = Questions(self.log, stored.questions if stored else 0)
+        self._playing = Playing(log)
+        self._questions = Questions(log, stored.questions if stored else 0)
         self._history = stored.history if stored else History()
-        self._past = Past(self._history, self.log, self._copy)
+        self.past = Past(self._history, log, copy=self._copy, leave=self._leave)
         self.readiness = Readiness()
         self.equipment = Equipment()
         self.teach = self._history.note
         self._warming = Warming(kernels, self.readiness)
         self._conversation = Conversation(
             model,
-            self.log,
+            log,
             system=system,
             languages=kernels.languages,
             history=self._history,
@@ -89,28 +92,30 @@ class Session:
         )
         self._conversation.outside = lambda: self.equipment.outside
         drawn, guarded = self._playing.drawn, self._playing.guarded
-        self._proposals = Proposals(self.log, self._questions, person, drawn, lambda: self.equipment)
-        self.voice = Voice(self.log, self._questions, person, drawn)
-        services = self._services = Services(self._questions, person, drawn, guarded)
-        artifacts = Artifacts(folder / OUTPUTS, folder, lambda: self.equipment.scrubber())  # noqa: PLW0108  (it comes later)
-        services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
+        proposals = Proposals(log, self._questions, person, drawn, lambda: self.equipment)
+        self.voice = Voice(log, self._questions, person, drawn)
+        services = Services(self._questions, person, drawn, guarded)
         self.offer = services.offer
-        self._runner = Runner(
-            self.log,
-            artifacts,
-            services.type_in,
-            services.serve,
-            stored.last_run if stored else 0,
-            lambda kernel: denials_of(self.equipment.confinement, kernel),
-            Leftovers(lambda: self.equipment.confinement).told,
+        runner = self._new_runner(services, stored.last_run if stored else 0)
+        self._parts = Parts(
+            log, self._conversation, kernels, proposals, self.readiness, runner, limits or Limits()
         )
         self._closed = False
-        self._between = BetweenRuns(self.log)
+        self._between = BetweenRuns(log)
         self._stop_listening = kernels.listen(self._between)
         if keeper is not None:
-            keeper.begin(self.log.append, model.name)
+            keeper.begin(log.append, model.name)
             self._history.watch = keeper.change
         self._resumption = self._resume(stored) if stored else None
+
+    @property
+    def limits(self) -> Limits:
+        """What bounds a turn. It can be replaced between turns."""
+        return self._parts.limits
+
+    @limits.setter
+    def limits(self, limits: Limits) -> None:
+        self._parts.limits = limits
 
     @property
     def model(self) -> Model:
@@ -128,8 +133,7 @@ class Session:
 
     @history.setter
     def history(self, messages: Sequence[Message]) -> None:
-        self._playing.check_free()
-        self._forget_left_over()
+        self._leave()
         self._history.restart(messages)
 
     @property
@@ -201,8 +205,7 @@ class Session:
         after = self.log.last
         kernel = self.kernels.get(language)
         call = Call(f"{TYPED}{after + 1}", kernel.language, code)
-        stop = Interrupts()
-        typed = TypedRun(call, kernel, self.readiness, self._runner, self.limits, self.log, stop, self.teach)
+        typed = TypedRun(self._parts, call, kernel, Interrupts(), self.teach)
         async with aclosing(self._playing.play(typed, after)) as events:
             async for event in events:
                 yield event
@@ -218,17 +221,8 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(RERUN))
-        rerun = Rerun(
-            cells,
-            self.kernels,
-            self._proposals,
-            self.readiness,
-            self._runner,
-            self.limits,
-            self.log,
-            Interrupts(),
-            self._keeper.as_kept if self._keeper else self.equipment.without_secrets,
-        )
+        as_kept = self._keeper.as_kept if self._keeper else self.equipment.without_secrets
+        rerun = Rerun(self._parts, cells, Interrupts(), as_kept)
         try:
             async with aclosing(self._playing.play(rerun, after)) as events:
                 async for event in events:
@@ -247,52 +241,6 @@ class Session:
         """The code that waited for an answer when the stored session ended; `go_on` asks about it again."""
         return self._resumption.event.pending if self._resumption and self._resumption.left_over else ()
 
-    def undo(self) -> PastTurn:
-        """Take the last turn out of the conversation, whole; what was asked in it.
-
-        What its code did stays. `turn(past.prompt, past.attachments)` asks the same again.
-
-        Raises:
-            SessionError: there is none.
-            RuntimeError: a turn of this session is going on.
-        """
-        self._playing.check_free()
-        self._forget_left_over()
-        return self._past.undo()
-
-    def rewind(self, number: int, *, copy: bool = False) -> Sequence[PastTurn]:
-        """Take turn `number` and all after it out of the conversation; what was asked in them.
-
-        With `copy` the conversation as it was is kept as another session, if this one is kept.
-
-        Raises:
-            SessionError: there is no such turn.
-            RuntimeError: a turn of this session is going on.
-        """
-        self._playing.check_free()
-        self._forget_left_over()
-        return self._past.rewind(number, copy=copy)
-
-    def reset(self) -> None:
-        """Begin a new conversation in the same session; the kernels and their variables stay.
-
-        Raises:
-            RuntimeError: a turn of this session is going on.
-        """
-        self._playing.check_free()
-        self._forget_left_over()
-        self._past.reset()
-
-    def fork(self) -> str:
-        """Keep the conversation as it is now as another session, too; its id. This one goes on.
-
-        Raises:
-            SessionError: this session is not kept.
-            RuntimeError: a turn of this session is going on.
-        """
-        self._playing.check_free()
-        return self._past.fork()
-
     async def compact(self, focus: str = "") -> bool:
         """Replace all turns before the last by a summary that the model writes; False when interrupted.
 
@@ -302,8 +250,7 @@ class Session:
             ModelError: there is no summary, or nothing to summarise; the conversation is as it was.
             RuntimeError: a turn of this session is going on.
         """
-        self._playing.check_free()
-        self._forget_left_over()
+        self._leave()
         return await self._playing.alone(self._conversation.summarise(focus))
 
     async def beside(self, prompt: str) -> Assistant:
@@ -367,10 +314,28 @@ class Session:
             ending.callback(self._warming.cancel)
             await self.interrupt()
 
+    def _new_runner(self, services: Services, last_run: int) -> Runner:
+        artifacts = Artifacts(self.folder / OUTPUTS, self.folder, lambda: self.equipment.scrubber())  # noqa: PLW0108  (it comes later)
+        services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
+        return Runner(
+            self.log,
+            artifacts,
+            services.type_in,
+            services.serve,
+            last_run,
+            lambda kernel: denials_of(self.equipment.confinement, kernel),
+            Leftovers(lambda: self.equipment.confinement).told,
+        )
+
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import resume  # noqa: PLC0415  (a new session has nothing to go on with)
 
         return resume(stored, self._conversation, self.kernels, self.log)
+
+    def _leave(self) -> None:
+        """The conversation takes another way from here on."""
+        self._playing.check_free()
+        self._forget_left_over()
 
     def _forget_left_over(self) -> None:
         """The conversation takes another way than that of the turn that broke off."""
@@ -378,19 +343,14 @@ class Session:
             self._resumption.left_over = ()
 
     def _copy(self) -> str:
+        self._playing.check_free()
         if self._keeper is None:
             raise SessionError("This session is not kept, so there is nothing to fork.")
         return self._keeper.copy()
 
     def _new_turn(self, left_over: Sequence[tuple[str, ToolCall]] = (), first_step: int = 1) -> Turn:
         return Turn(
-            self._conversation,
-            self.kernels,
-            self._proposals,
-            self.readiness,
-            self._runner,
-            self.limits,
-            self.log,
+            self._parts,
             Interrupts(),
             self._between.text,
             self.equipment.functions,

@@ -1,4 +1,4 @@
-"""The one table of settings: the fields of `Settings`.
+"""The one table of settings: the fields of `Settings`, the first of which are in `model_settings`.
 
 Flags, `TERP_…` variables, YAML keys and `--help` derive from it. A front end declares the options of a
 single call (`--cwd`, `--file`) in the same form.
@@ -9,162 +9,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from terp.mcp_servers.declared import McpServer
-from terp.setting import BY_ANYBODY, BY_CALL, BY_PROJECT, setting
+from terp.model_settings import ModelSettings
+from terp.setting import BY_CALL, BY_PROJECT, setting
 
 BUILT_IN = "built-in"
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(ModelSettings):
     """Every setting, with its built-in value. `origins` says where the other values came from.
 
     `by_project` names those that a project has brought. `rule_places` has the place of each rule of `allow`,
     `ask` and `deny`.
     """
-
-    model: str = setting(
-        "",
-        "the model, as PROVIDER/NAME",
-        group="model",
-        flags=("-m",),
-        metavar="NAME",
-        unset="found by the keys in the environment, else a local server",
-    )
-    discover: str = setting(
-        "any",
-        "where a model is looked for when none is named: keys first, or this machine alone",
-        group="model",
-        choices=("any", "local"),
-    )
-    fallback_models: tuple[str, ...] = setting(
-        (),
-        "models that are asked in turn when the one before cannot be reached",
-        group="model",
-        metavar="NAME,…",
-    )
-    adapter: str = setting(
-        "auto", "how the model is reached", group="model", choices=("auto", "direct", "litellm")
-    )
-    api_base: str = setting(
-        "", "address of an OpenAI-compatible server", group="model", flags=("-ab",), metavar="URL"
-    )
-    api_version: str = setting(
-        "", "version of the API, where a provider wants one", group="model", flags=("-av",), metavar="TEXT"
-    )
-    api_key_env: str = setting(
-        "", "the variable that holds the key", group="model", metavar="VARIABLE", unset="the provider's own"
-    )
-    temperature: float | None = setting(
-        None,
-        "how freely the model words its replies",
-        group="model",
-        kind="number",
-        flags=("-t",),
-        limits=(0, 2),
-        unset="the provider's choice",
-        sources=BY_ANYBODY,
-    )
-    max_tokens: int = setting(
-        0,
-        "length of one reply",
-        group="model",
-        flags=("-x",),
-        unit="tokens",
-        unset="the provider's choice",
-        sources=BY_ANYBODY,
-    )
-    context_window: int = setting(
-        0,
-        "what the model can read at once",
-        group="model",
-        flags=("-cw",),
-        unit="tokens",
-        unset="looked up by the model's name",
-        sources=BY_ANYBODY,
-    )
-    supports_tools: bool | None = setting(
-        None,
-        "whether the model can call tools; without, it writes fenced code",
-        group="model",
-        kind="switch",
-        unset="tried out",
-        sources=BY_ANYBODY,
-    )
-    supports_vision: bool | None = setting(
-        None,
-        "whether the model can see images",
-        group="model",
-        kind="switch",
-        unset="looked up by the model's name",
-        sources=BY_ANYBODY,
-    )
-    reasoning_effort: str = setting(
-        "",
-        "how much a reasoning model thinks",
-        group="model",
-        choices=("none", "minimal", "low", "medium", "high"),
-        unset="the provider's choice",
-        sources=BY_ANYBODY,
-    )
-    timeout_s: float = setting(
-        180.0,
-        "silence of the model after which a request fails",
-        group="model",
-        unit="s",
-        unset="never",
-        sources=BY_PROJECT,
-    )
-    retries: int = setting(
-        3, "how often a failed request is sent again", group="model", limits=(0, 20), sources=BY_PROJECT
-    )
-
-    system_message: str = setting(
-        "",
-        "the whole system prompt, in place of terp's own",
-        group="conversation",
-        flags=("-sm",),
-        metavar="TEXT",
-        sources=BY_ANYBODY,
-    )
-    instructions: str = setting(
-        "",
-        "your own instructions, added to the system prompt",
-        group="conversation",
-        flags=("-ci", "--custom-instructions"),
-        metavar="TEXT",
-        sources=BY_ANYBODY,
-    )
-    max_steps: int = setting(
-        50,
-        "model replies in one turn before it stops",
-        group="conversation",
-        unset="no limit",
-        sources=BY_PROJECT,
-    )
-    max_budget_usd: float = setting(
-        0.0,
-        "what a session may cost",
-        group="conversation",
-        flags=("-b", "--max-budget"),
-        unit="USD",
-        unset="no limit",
-    )
-    max_output_chars: int = setting(
-        20_000,
-        "output of a run that the model reads; head and tail are kept",
-        group="conversation",
-        flags=("-xo", "--max-output"),
-        unit="characters",
-        limits=(500, 10_000_000),
-        sources=BY_ANYBODY,
-    )
-    session_quota_mb: int = setting(
-        1_000,
-        "disk space for stored sessions; beyond it the oldest are removed",
-        group="conversation",
-        unit="MB",
-        unset="no limit",
-    )
 
     code: bool = setting(True, "the model may write code to run; without it, it can only talk", group="code")
     auto_run: bool = setting(False, "run code without asking", group="code", flags=("-y",))

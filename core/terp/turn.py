@@ -5,18 +5,14 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from terp import tool
-from terp.conversation import Conversation
 from terp.errors import StopReason, TerpError
 from terp.events import CodeDeclined, CodeRejected, TurnFinished
 from terp.interrupts import Interrupted, Interrupts
-from terp.kernels.protocol import Kernel, Kernels
-from terp.limits import Failures, Limits
-from terp.log import EventLog
+from terp.kernels.protocol import Kernel
+from terp.limits import Failures
 from terp.messages import Image, Result, ToolCall
+from terp.parts import Parts
 from terp.person import Decline
-from terp.proposals import Proposals
-from terp.readiness import Readiness
-from terp.runs import Runner
 
 
 class _Stop(Exception):
@@ -38,13 +34,7 @@ class Turn:
     what stands for it there. Errors, which quote what was sent, are told as `without_secrets` leaves them.
     """
 
-    conversation: Conversation
-    kernels: Kernels
-    proposals: Proposals
-    readiness: Readiness
-    runner: Runner
-    limits: Limits
-    log: EventLog
+    parts: Parts
     interrupts: Interrupts
     late: Callable[[], str]
     functions: Mapping[str, str] = field(default_factory=dict)
@@ -59,7 +49,7 @@ class Turn:
 
         Whatever happens, every call in the history has its result afterwards.
         """
-        failures, why = Failures(self.limits.max_failures), "the turn ended before it."
+        failures, why = Failures(self.parts.limits.max_failures), "the turn ended before it."
         finished = TurnFinished("error", "", "The turn broke off.")
         try:
             finished = TurnFinished("done", await self._rounds(failures))
@@ -73,8 +63,8 @@ class Turn:
                 error.stop_reason, self._answer, self.without_secrets(error.message), error.remedy
             )
         finally:
-            self.conversation.settle(why)
-            self.log.append(finished)
+            self.parts.conversation.settle(why)
+            self.parts.log.append(finished)
 
     async def stop(self) -> None:
         """Interrupt the model or the code; returns when nothing of it runs any more."""
@@ -86,7 +76,7 @@ class Turn:
         await self._serve_all(self.left_over, failures)
         for step in count(self.first_step):
             self._check_limits(step)
-            reply = await self.interrupts.guard(self.conversation.reply(step))
+            reply = await self.interrupts.guard(self.parts.conversation.reply(step))
             self._answer = reply.text
             await self._serve_all(reply.calls, failures)
             if reply.is_last:
@@ -102,7 +92,7 @@ class Turn:
                 failed = await self._serve(call_id, call, failures)
 
     def _check_limits(self, step: int) -> None:
-        limits, spent = self.limits, self.conversation.spent_usd
+        limits, conversation = self.parts.limits, self.parts.conversation
         if limits.max_steps and step > limits.max_steps:
             raise _Stop(
                 "max_steps",
@@ -111,16 +101,17 @@ class Turn:
             )
         if not limits.max_budget_usd:
             return
-        if self.conversation.unpriced:
+        if conversation.unpriced:
             raise _Stop(
                 "error",
-                f"The price of {self.conversation.model.name} is not known, so max_budget cannot be kept.",
+                f"The price of {conversation.model.name} is not known, so max_budget cannot be kept.",
                 "Leave --max-budget out, or pick a model whose price is known.",
             )
-        if spent >= limits.max_budget_usd:
+        if conversation.spent_usd >= limits.max_budget_usd:
             raise _Stop(
                 "max_budget",
-                f"Stopped: ${spent:.4f} of ${limits.max_budget_usd:.4f} is spent (max_budget).",
+                f"Stopped: ${conversation.spent_usd:.4f} of ${limits.max_budget_usd:.4f} is spent "
+                "(max_budget).",
                 "Raise --max-budget to go on.",
             )
 
@@ -130,16 +121,18 @@ class Turn:
         Whether its code ran and failed.
         """
         call: tool.Call | tool.Misunderstood = tool.NOT_OFFERED
-        if self.conversation.offers_code:
-            call = tool.understand(asked, self.kernels.languages, functions=self.functions, call_id=call_id)
+        if self.parts.conversation.offers_code:
+            call = tool.understand(
+                asked, self.parts.kernels.languages, functions=self.functions, call_id=call_id
+            )
         if isinstance(call, tool.Misunderstood):
-            self.log.append(CodeRejected(call_id, call.reason))
+            self.parts.log.append(CodeRejected(call_id, call.reason))
             self._result(asked, call.reason)
             failures.malformed()
             self._check_failures(failures, "The model's calls could not be understood")
             return False
-        kernel = self.kernels.get(call.language)
-        decision = await self.interrupts.guard(self.proposals.decide(call, kernel))
+        kernel = self.parts.kernels.get(call.language)
+        decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel))
         if isinstance(decision, Decline):
             self._decline(asked, call_id, decision)
             return False
@@ -148,11 +141,11 @@ class Turn:
     def _skip(self, call_id: str, asked: ToolCall) -> None:
         """Answer a call whose forerunner in the same reply failed: it was written for another outcome."""
         reason = "Not run: an earlier call of the same reply failed."
-        self.log.append(CodeRejected(call_id, reason))
+        self.parts.log.append(CodeRejected(call_id, reason))
         self._result(asked, reason)
 
     def _decline(self, asked: ToolCall, call_id: str, decision: Decline) -> None:
-        self.log.append(CodeDeclined(call_id, decision.reason))
+        self.parts.log.append(CodeDeclined(call_id, decision.reason))
         said = f" They said: {decision.reason}" if decision.reason else ""
         by_person = decision.by == "person"
         told = f"the person declined to run this code.{said}" if by_person else decision.reason
@@ -161,19 +154,19 @@ class Turn:
             raise _Stop("declined")
 
     async def _run(self, asked: ToolCall, call: tool.Call, kernel: Kernel, failures: Failures) -> bool:
-        ready = await self.interrupts.guard(self.readiness.before(call, kernel))
+        ready = await self.interrupts.guard(self.parts.readiness.before(call, kernel))
         self.running = kernel
         try:
-            observed = await self.runner.run(
+            observed = await self.parts.runner.run(
                 call,
                 kernel,
-                timeout_s=self.limits.run_timeout_s,
-                max_chars=self.limits.max_output_chars,
+                timeout_s=self.parts.limits.run_timeout_s,
+                max_chars=self.parts.limits.max_output_chars,
             )
         finally:
             self.running = None
         if not self.interrupts.requested:
-            ready += await self.interrupts.guard(self.readiness.after(call, kernel, observed.error))
+            ready += await self.interrupts.guard(self.parts.readiness.after(call, kernel, observed.error))
         same = failures.ran(call, observed.error, failed=observed.failed)
         again = "\n[same error as before; try something else]" if same else ""
         self._result(asked, self.late() + ready + observed.text + again, observed.images)
@@ -183,13 +176,13 @@ class Turn:
         return observed.failed
 
     def _result(self, asked: ToolCall, text: str, images: Sequence[Image] = ()) -> None:
-        self.conversation.history.append(Result(asked.id, text, tuple(images)))
+        self.parts.conversation.history.append(Result(asked.id, text, tuple(images)))
 
     def _check_failures(self, failures: Failures, what: str) -> None:
         if failures.exhausted:
             raise _Stop(
                 "repeated_failure",
-                f"{what} {self.limits.max_failures} times in a row, so the turn stopped.",
+                f"{what} {self.parts.limits.max_failures} times in a row, so the turn stopped.",
                 "Say what to do differently.",
             )
 

@@ -8,10 +8,7 @@ from terp.events import CodeRejected, CodeTyped, Noticed
 from terp.fencing import fenced
 from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel
-from terp.limits import Limits
-from terp.log import EventLog
-from terp.readiness import Readiness
-from terp.runs import Runner
+from terp.parts import Parts
 from terp.tool import Call
 
 TYPED = "typed"
@@ -22,35 +19,32 @@ TYPED = "typed"
 class TypedRun:
     """One run over the parts of a session. `told` gets what the model should know of it."""
 
+    parts: Parts
     call: Call
     kernel: Kernel
-    readiness: Readiness
-    runner: Runner
-    limits: Limits
-    log: EventLog
     interrupts: Interrupts
     told: Callable[[str], None]
     running: Kernel | None = None
 
     async def run(self) -> None:
         """Run the code to its end; what goes wrong is in the log."""
-        self.log.append(CodeTyped(self.call.id, self.call.language, self.call.code))
+        self.parts.log.append(CodeTyped(self.call.id, self.call.language, self.call.code))
         try:
-            ready = await self.interrupts.guard(self.readiness.before(self.call, self.kernel))
+            ready = await self.interrupts.guard(self.parts.readiness.before(self.call, self.kernel))
             self.running = self.kernel
-            observed = await self.runner.run(
+            observed = await self.parts.runner.run(
                 self.call,
                 self.kernel,
-                timeout_s=self.limits.run_timeout_s,
-                max_chars=self.limits.max_output_chars,
+                timeout_s=self.parts.limits.run_timeout_s,
+                max_chars=self.parts.limits.max_output_chars,
             )
         except Interrupted:
-            self.log.append(CodeRejected(self.call.id, "interrupted before it ran"))
+            self.parts.log.append(CodeRejected(self.call.id, "interrupted before it ran"))
         except TerpError as error:
-            self.log.append(CodeRejected(self.call.id, error.message))
-            self.log.append(Noticed(error.message, error.remedy))
+            self.parts.log.append(CodeRejected(self.call.id, error.message))
+            self.parts.log.append(Noticed(error.message, error.remedy))
         else:
-            ready += await self.readiness.after(self.call, self.kernel, observed.error)
+            ready += await self.parts.readiness.after(self.call, self.kernel, observed.error)
             self.told(_note(self.call, ready + observed.text))
         finally:
             self.running = None

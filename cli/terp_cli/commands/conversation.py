@@ -10,12 +10,12 @@ _SHOWN_CHARS = 60
 
 async def reset(talk: Talk, _: str) -> None:
     """A new conversation in the same kernel; the session's event tells of it."""
-    talk.session.reset()
+    talk.session.past.reset()
 
 
 async def undo(talk: Talk, _: str) -> None:
     """The last turn forgotten; what its code changed stays changed."""
-    talk.say(f"Forgot: {_short(talk.session.undo().prompt)}.")
+    talk.say(f"Forgot: {_short(talk.session.past.undo().prompt)}.")
 
 
 async def retry(talk: Talk, _: str) -> None:
@@ -23,7 +23,7 @@ async def retry(talk: Talk, _: str) -> None:
     if not talk.session.turns:
         talk.say("There is no message to send again.")
         return
-    asked = talk.session.undo()
+    asked = talk.session.past.undo()
     talk.send(asked.prompt, asked.attachments)
 
 
@@ -37,7 +37,7 @@ async def rewind(talk: Talk, number: str) -> None:
         return
     if not number.isdecimal():
         raise misused("rewind", f"'{number}' is not the number of a turn.")
-    first = talk.session.rewind(int(number), copy=True)[0]
+    first = talk.session.past.rewind(int(number), copy=True)[0]
     talk.prefill(first.prompt)
     talk.say(f"Back to before: {_short(first.prompt)}.")
 
@@ -72,7 +72,7 @@ async def reasoning(talk: Talk, _: str) -> None:
 
 async def fork(talk: Talk, _: str) -> None:
     """The conversation kept as another session, too; the session's event names it."""
-    talk.session.fork()
+    talk.session.past.fork()
 
 
 async def sessions(talk: Talk, _: str) -> None:

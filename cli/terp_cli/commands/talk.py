@@ -50,6 +50,36 @@ class Log(Protocol):
         """The records after `number`, oldest first."""
 
 
+class Past(Protocol):
+    """Going back in a conversation."""
+
+    def undo(self) -> PastTurn:
+        """Take the last turn out of the conversation, whole; what was asked in it.
+
+        Raises:
+            TerpError: there is none.
+        """
+
+    def rewind(self, number: int, *, copy: bool = False) -> Sequence[PastTurn]:
+        """Take the turn with this number and all after it out of the conversation; what was asked in them.
+
+        With `copy` the conversation as it was is kept as another session, where sessions are kept.
+
+        Raises:
+            TerpError: there is no such turn.
+        """
+
+    def reset(self) -> None:
+        """Begin a new conversation. Kernels and their variables stay."""
+
+    def fork(self) -> str:
+        """Keep the conversation as it is now as another session, too; its id. This one goes on.
+
+        Raises:
+            TerpError: this session is not kept.
+        """
+
+
 class Conversation(Protocol):
     """What commands need of a session."""
 
@@ -90,31 +120,9 @@ class Conversation(Protocol):
     def turns(self) -> Sequence[PastTurn]:
         """The turns of the conversation, oldest first, without those that are part of a summary."""
 
-    def undo(self) -> PastTurn:
-        """Take the last turn out of the conversation, whole; what was asked in it.
-
-        Raises:
-            TerpError: there is none.
-        """
-
-    def rewind(self, number: int, *, copy: bool = False) -> Sequence[PastTurn]:
-        """Take the turn with this number and all after it out of the conversation; what was asked in them.
-
-        With `copy` the conversation as it was is kept as another session, where sessions are kept.
-
-        Raises:
-            TerpError: there is no such turn.
-        """
-
-    def reset(self) -> None:
-        """Begin a new conversation. Kernels and their variables stay."""
-
-    def fork(self) -> str:
-        """Keep the conversation as it is now as another session, too; its id. This one goes on.
-
-        Raises:
-            TerpError: this session is not kept.
-        """
+    @property
+    def past(self) -> Past:
+        """What takes turns out of the conversation."""
 
     async def compact(self, focus: str = "") -> bool:
         """Replace all turns before the last by a summary that keeps most of `focus`; False when interrupted.

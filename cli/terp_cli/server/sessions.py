@@ -106,7 +106,7 @@ class Sessions:
         served = self.get(session)
         if served.turns.busy:
             raise Refused(409, "A turn goes on.", "Fork when it is over.", code="busy")
-        copied = served.session.fork()
+        copied = served.session.past.fork()
         await asyncio.to_thread(self.ground.copy, session, copied)
         return copied
 

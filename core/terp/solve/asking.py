@@ -34,7 +34,7 @@ def forget_unanswered(session: Session) -> None:
     """Take back a prompt that was never answered: its step is done again, or left."""
     last = session.history[session.turns[-1].at :] if session.turns else ()
     if last and not any(isinstance(message, Assistant) for message in last):
-        session.undo()
+        session.past.undo()
 
 
 async def asked(session: Session, prompt: str, show: Show) -> Assistant:

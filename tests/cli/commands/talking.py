@@ -70,6 +70,10 @@ class Conversation:
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         return [System("You run code."), *self.history], [{"type": "function"}]
 
+    @property
+    def past(self) -> "Conversation":
+        return self
+
     def brief(self, system: str, *, code: bool = True) -> None:
         self.briefed = system
 

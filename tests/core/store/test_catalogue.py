@@ -73,7 +73,7 @@ def test_turns_are_counted_as_they_are_now(tmp_path: Path) -> None:
             await collect(session, prompt)
         await session.compact()
         await collect(session, "d")
-        session.undo()
+        session.past.undo()
         await session.aclose()
         return session
 

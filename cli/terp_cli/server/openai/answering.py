@@ -258,7 +258,7 @@ def _take_back(served: Served) -> None:
     if served.turns.busy:
         return
     try:
-        served.session.undo()
+        served.session.past.undo()
     except SessionError:
         # It had not begun.
         return
