@@ -26,6 +26,7 @@ from .files import Touched, cwd
 from .home import Home
 from .namespace import Namespace
 from .numbers import count_with_session
+from .past import Past
 from .recall import provide
 from .text import Parented, Pipes, Stream, mark_threads
 from .values import Hook
@@ -57,10 +58,12 @@ def report(**facts: Any) -> None:
         _home.report(**facts)
 
 
-def answer_questions(home: Home, namespace: Namespace, directory: Directory | None = None) -> None:
+def answer_questions(
+    home: Home, namespace: Namespace, directory: Directory | None = None, past: Past | None = None
+) -> None:
     """Answer what the adapter asks beside the cells, through a comm: that runs no code of a cell.
 
-    In a kernel of somebody else there is no `directory` for the first cell to join.
+    In a kernel of somebody else there is no `directory` for the first cell to join, and no `past` is kept.
     """
     listings: list[Any] = []
 
@@ -78,6 +81,8 @@ def answer_questions(home: Home, namespace: Namespace, directory: Directory | No
             "cwd": cwd,
             "read": lambda: travel().read(*about),
             "write": lambda: travel().write(*about),
+            "written": lambda: past.written(*about) if past else [],
+            "rewind": lambda: past.rewind(*about) if past else {},
         }
         data = {asked: answers[asked]()} if asked in answers else {}
         content = {"comm_id": comm.comm_id, "data": data}
@@ -169,10 +174,11 @@ def install(shell: Any, token: str, away: bool) -> None:
     prepare_errors(home, namespace)
     frames.prepare(home)
     prepare_input(home)
-    answer_questions(home, namespace, directory := Directory(home.kernel))
+    past = Past(home, namespace, touched)
+    answer_questions(home, namespace, directory := Directory(home.kernel), past)
     count_with_session(home)
     provide(call)
-    compare = home.guarded(namespace.compare)
+    compare, keep, settle = (home.guarded(each) for each in (namespace.compare, past.begin, past.end))
     changed = watch_files(touched) if away else None
 
     def begin(*about: Any) -> None:
@@ -182,6 +188,7 @@ def install(shell: Any, token: str, away: bool) -> None:
             changed.begin()
         pipes.renew()
         namespace.begin(getattr(about[0], "raw_cell", "") if about else "")
+        keep(getattr(about[0], "raw_cell", "") if about else "")
 
     def end(*_: Any) -> None:
         try:
@@ -194,6 +201,7 @@ def install(shell: Any, token: str, away: bool) -> None:
             getattr(shell.history_manager, "outputs", {}).clear()
             home.report_dropped()
             compare()
+            settle()
             report_facts(home, touched, namespace, changed)
 
     for first in directory.join, begin:

@@ -23,6 +23,8 @@ class Touched:
         self.pipes = pipes
         self.before: dict[str, Any] = {}
         self.told = cwd()
+        # Whoever wants to know a path before it is written to.
+        self.watch: Any = None
 
     def audit(self, event: str, args: Any) -> None:
         """An audit hook: sees names that are computed at run time, also outside the working directory."""
@@ -64,6 +66,8 @@ class Touched:
                     self.before[name] = (state.st_size, state.st_mtime_ns, state.st_ino)
                 except OSError:
                     pass
+                if self.watch is not None:
+                    self.watch(name)
 
 
 def cwd() -> str:

@@ -45,6 +45,7 @@ class Namespace:
         self.deep: dict[str, Mark] = {}
         self.length = self.cells = 0
         self.found: dict[str, Any] = {}
+        self.changed: set[str] = set()
 
     @property
     def names(self) -> Any:
@@ -103,6 +104,7 @@ class Namespace:
         self.before, self.is_part, self.deep = None if is_part else now, False, {}
         found = [("new", name) for name in new] + [("changed", name) for name in changed]
         found += [("removed", name) for name in removed]
+        self.changed = {*changed, *removed}
         rows = [self.row(action, name) for action, name in found[:MOST_TOLD]]
         self.found = {"changes": rows, "more": more + len(found) - len(rows)}
 

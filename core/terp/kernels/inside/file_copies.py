@@ -1,0 +1,134 @@
+"""Files as they were before a turn wrote to them, as far as they are small."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Any
+
+from .changed import is_of_interest
+from .moments import Moment
+
+# A larger file is not copied; nor is one more when copies take so many bytes.
+LARGEST, ROOM = 2_000_000, 32_000_000
+
+# What a path was: ("file", content, mode), ("absent",) or ("not kept", why).
+Copy = Any
+
+
+class FileCopies:
+    """Copies what a cell is about to write to, once in a turn."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        # How terp's own cells have left the files: what is different by now somebody else has written.
+        self.left: dict[str, Any] = {}
+
+    def keep(self, moment: Moment, path: str) -> None:
+        """A path is about to be written to, renamed or removed."""
+        if path not in moment.files and is_of_interest(path):
+            moment.files[path] = self.copy(path)
+
+    def copy(self, path: str) -> Copy:
+        """What is there now."""
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            return ("absent",)
+        except (OSError, ValueError) as error:
+            return ("not kept", str(error))
+        if not stat.S_ISREG(found.st_mode):
+            return ("not kept", "it is no plain file")
+        if found.st_size > LARGEST or self.size + found.st_size > ROOM:
+            return ("not kept", f"{found.st_size / 1e6:,.0f} MB is too large to be kept")
+        try:
+            with open(path, "rb") as file:  # noqa: PTH123 - see `files`
+                content = file.read()
+        except OSError as error:
+            return ("not kept", error.strerror or "it cannot be read")
+        self.size += len(content)
+        return ("file", content, found.st_mode)
+
+    def end(self, moment: Moment, touched: Any) -> None:
+        """A cell is over; how it has left what it touched."""
+        for path in touched:
+            if path in moment.files:
+                self.left[path] = state(path)
+
+    def drop(self, moment: Moment) -> None:
+        """A moment is forgotten."""
+        self.size -= sum(len(copy[1]) for copy in moment.files.values() if copy[0] == "file")
+
+    def rows(self, undone: list[Moment]) -> list[list[str]]:
+        """Each file that was written since, with what can be done about it, and why not where nothing can.
+
+        "put back", "remove", "same" or "not".
+        """
+        return [[path, *self.row(path, copy)] for path, copy in sorted(self.first(undone).items())]
+
+    def first(self, undone: list[Moment]) -> dict[str, Copy]:
+        """The oldest copies."""
+        copies: dict[str, Copy] = {}
+        for moment in reversed(undone):
+            copies.update(moment.files)
+        return copies
+
+    def row(self, path: str, copy: Copy) -> tuple[str, str]:
+        """What can be done about one file."""
+        now = state(path)
+        if copy[0] == "not kept":
+            return ("not", copy[1])
+        if (copy[0] == "absent" and now is None) or (copy[0] == "file" and content(path) == copy[1]):
+            return ("same", "")
+        if now != self.left.get(path, now):
+            return ("not", "something else has changed it since")
+        return ("remove" if copy[0] == "absent" else "put back", "")
+
+    def put_back(self, undone: list[Moment], paths: list[str]) -> list[list[str]]:
+        """Put the files at `paths` back; what became of each file: "back", "removed", "same", "not" or "left"."""
+        told = []
+        for path, copy in sorted(self.first(undone).items()):
+            can, why = self.row(path, copy)
+            if can in ("put back", "remove") and path not in paths:
+                can = "left"
+            elif can in ("put back", "remove"):
+                can, why = write(path, copy)
+            told.append([path, can, why])
+        for moment in undone:
+            self.drop(moment)
+        return told
+
+
+def write(path: str, copy: Copy) -> tuple[str, str]:
+    """Make a path what it was; what became of it."""
+    try:
+        if copy[0] == "absent":
+            os.remove(path)  # noqa: PTH107
+            return ("removed", "")
+        os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+        with open(path, "wb") as file:  # noqa: PTH123
+            file.write(copy[1])
+        os.chmod(path, stat.S_IMODE(copy[2]))  # noqa: PTH101
+    except OSError as error:
+        return ("not", error.strerror or "it cannot be written")
+    return ("back", "")
+
+
+def state(path: str) -> Any:
+    """What tells whether a file was written to since; None where there is none."""
+    try:
+        found = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return (found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def content(path: str) -> Any:
+    """What a plain file holds; None where there is none."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return None
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read()
+    except (OSError, ValueError):
+        return None

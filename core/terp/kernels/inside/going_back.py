@@ -1,0 +1,187 @@
+"""Going back to a moment: what was kept is put back, and what could not be is told by name."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+from .file_copies import FileCopies
+from .files import cwd
+from .kept import CANNOT, CHANGED
+from .known import printable
+from .moments import Look, Moment, Moments, is_kept
+
+# Time for the look afterwards, which finds the names that hold what could not be put back.
+LOOK_S = 2.0
+LONGEST_NAME, LONGEST_WHY = 60, 60
+OTHER_PLACE = "in a way that could not be seen before"
+TOO_OLD = "too long ago: what was kept since has been dropped"
+# Threads of Jupyter's own.
+JUPYTERS = ("ipykernel", "zmq", "jupyter_client", "tornado", "terp_home", "IPython", "asyncio", "traitlets")
+
+
+class GoingBack:
+    """One way back, to before turn `number`; `go` does it and says what came of it."""
+
+    def __init__(self, moments: Moments, number: int, files: FileCopies) -> None:
+        self.moments = moments
+        self.number = number
+        self.files = files
+        self.doubts: dict[int, tuple[str, Any, Any]] = {}
+        self.changed: set[int] = set()
+        self.back: set[str] = set()
+        self.gone: list[str] = []
+        self.lost: dict[str, str] = {}
+        self.notes: list[str] = []
+
+    def go(self, paths: list[str]) -> dict[str, Any]:
+        """Put back names, surroundings and the files at `paths`."""
+        undone = self.moments.since(self.number)
+        if not undone:
+            return {"done": True}
+        if self.number <= self.moments.dropped:
+            return {"refused": TOO_OLD, "files": self.files.put_back(undone, paths)}
+        for moment in reversed(undone):
+            self.objects(moment)
+        self.bindings(undone)
+        self.look(undone[0])
+        self.surroundings(undone[0])
+        told = self.files.put_back(undone, paths)
+        del self.moments.kept[-len(undone) :]
+        return {
+            "done": True,
+            "back": shown(self.back - self.lost.keys()),
+            "gone": shown(self.gone),
+            "lost": [[shown([name])[0], why[:LONGEST_WHY]] for name, why in sorted(self.lost.items())],
+            "notes": self.notes,
+            "files": told,
+            "cwd": cwd(),
+        }
+
+    def objects(self, moment: Moment) -> None:
+        """Put the states of objects back; what was kept earlier makes good what could not be kept later."""
+        self.doubts.update(moment.doubts)
+        for back, value, state in moment.states:
+            try:
+                done = back(value, state)
+            except Exception:  # noqa: BLE001 - a class or a library does not let it happen
+                done = CANNOT
+            if done == CANNOT:
+                self.doubts[id(value)] = (type(value).__name__, None, None)
+                continue
+            self.doubts.pop(id(value), None)
+            if done == CHANGED:
+                self.changed.add(id(value))
+
+    def bindings(self, undone: list[Moment]) -> None:
+        """Let names stand for what they stood for."""
+        names, hidden, first = self.moments.names, self.moments.shell.user_ns_hidden, undone[0]
+        for name in [name for name, value in names.items() if is_kept(name, value, hidden)]:
+            if name not in first.names:
+                del names[name]
+                self.gone.append(name)
+        for name, held in first.names.items():
+            bound = (names[name],) if name in names else ()
+            found = held.now(bound)
+            if not found:
+                self.lost[name] = f"what it was is not there any more ({held.why})" if held.why else OTHER_PLACE
+            elif not bound or bound[0] is not found[0]:
+                names[name] = found[0]
+                self.back.add(name)
+        for name in {name for moment in undone for name in moment.unforeseen} & first.names.keys():
+            self.lost.setdefault(name, OTHER_PLACE)
+            if name in names:
+                self.doubts[id(names[name])] = (OTHER_PLACE, None, None)
+
+    def look(self, first: Moment) -> None:
+        """Find the names behind which there is something that was changed, or that is in doubt."""
+        names, blank = self.moments.names, Moment(first.number, {}, {})
+        deadline = time.perf_counter() + LOOK_S
+        for name in first.names.keys() & names.keys():
+            look = Reach(self.moments, blank, max(0, deadline - time.perf_counter()))
+            reached = look.of(names[name])
+            if reached.keys() & self.changed:
+                self.back.add(name)
+            for key in reached.keys() & self.doubts.keys():
+                if not is_proven(reached[key], self.doubts[key]):
+                    self.lost.setdefault(name, self.doubts[key][0])
+            if look.broke_off and self.doubts:
+                self.lost.setdefault(name, "too much to look through")
+
+    def surroundings(self, first: Moment) -> None:
+        """Put back the working directory and the environment; name the threads that go on."""
+        if first.cwd != cwd():
+            try:
+                os.chdir(first.cwd)
+                self.notes.append(f"the working directory is {first.cwd} again")
+            except OSError:
+                self.notes.append(f"the working directory could not be made {first.cwd} again")
+        changed = [name for name in os.environ if os.environ[name] != first.environ.get(name)]
+        changed += first.environ.keys() - os.environ.keys()
+        for name in changed:
+            if name in first.environ:
+                os.environ[name] = first.environ[name]
+            else:
+                del os.environ[name]
+        if changed:
+            self.notes.append(f"the environment is as it was: {', '.join(shown(changed))}")
+        if id(sys.path) in self.changed:
+            self.notes.append("sys.path is as it was")
+        going_on = [thread.name for thread in threading.enumerate() if is_theirs(thread)]
+        if going_on:
+            self.notes.append(f"threads go on, and what they change is not taken back: {', '.join(going_on)}")
+
+
+class Reach(Look):
+    """A look that keeps nothing: all that can be reached from one object."""
+
+    broke_off = False
+
+    def of(self, value: Any) -> dict[int, Any]:
+        """The objects, by their ids."""
+        self.queue = [value]
+        self.follow()
+        return self.visited
+
+    def mention(self, words: set[str]) -> None:
+        """What a function would use when it is called is not what it holds."""
+
+    def has_room(self, size: int) -> bool:
+        """Nothing is copied."""
+        return True
+
+    def copied(self, array: Any, is_same: Any) -> tuple[Any, int]:
+        """Nothing is copied."""
+        return None, 0
+
+    def break_off(self, value: Any) -> None:
+        """Time is up."""
+        self.broke_off = True
+        self.queue.clear()
+
+
+def is_proven(value: Any, doubt: tuple[str, Any, Any]) -> bool:
+    """Whether an object tells of itself that it is as it was."""
+    _, tells, told = doubt
+    try:
+        return tells is not None and told is not None and tells(value) == told
+    except Exception:  # noqa: BLE001 - it is another object, at the same place in memory
+        return False
+
+
+def is_theirs(thread: threading.Thread) -> bool:
+    """Whether code of the person has started a thread that is still there."""
+    target = getattr(thread, "_target", None) or thread.run
+    module = str(getattr(target, "__module__", "") or "")
+    kind = type(thread).__module__
+    if thread is threading.main_thread() or isinstance(thread, threading._DummyThread):
+        return False
+    return not module.startswith(JUPYTERS) and not (kind.startswith(JUPYTERS) and kind != "threading")
+
+
+def shown(names: Any) -> list[str]:
+    """Names as a person can read them."""
+    return [printable(name, LONGEST_NAME) for name in sorted(names)]

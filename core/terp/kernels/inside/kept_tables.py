@@ -1,0 +1,188 @@
+"""What is kept of arrays and tables: a copy of their numbers, put back into the same memory."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from .kept import CANNOT, CHANGED, SAME, Rule
+from .known import attributes
+
+# Where pandas' own columns hold what can change.
+HOLDING = ("_ndarray", "_codes", "_data", "_mask", "_pa_array", "_left", "_right", "_sparse_values")
+
+
+def rule_for(kind: Any) -> Rule | None:
+    """The rule for a class of numpy or pandas; None for one that is read as any other."""
+    numpy, pandas = sys.modules["numpy"], sys.modules.get("pandas")
+    if issubclass(kind, numpy.ndarray):
+        return _array
+    if kind.__name__ in ("Generator", "RandomState") and kind.__module__.startswith("numpy.random"):
+        return _random
+    if pandas is None:
+        return None
+    if issubclass(kind, (pandas.DataFrame, pandas.Series)):
+        return _table
+    if issubclass(kind, pandas.Index):
+        return _index
+    return _column if issubclass(kind, pandas.api.extensions.ExtensionArray) else None
+
+
+def _array(value: Any, asked: Any) -> Iterable[Any]:
+    numpy = sys.modules["numpy"]
+    form = (value.shape, value.strides, value.dtype)
+    if isinstance(value.base, numpy.ndarray):
+        asked.keep(_form_back, value, form, 0)
+        return [value.base]
+    if value.base is not None or not asked.has_room(value.nbytes):
+        # Its memory is somebody else's, such as a file's; or there is too much of it.
+        asked.opaque(value, _size(value.nbytes) if value.base is None else "")
+        return ()
+    if value.dtype.hasobject:
+        return _objects(value, asked)
+    copy, size = asked.copied(value, same_bytes)
+    asked.keep(_array_back, value, (form, copy), size)
+    return ()
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:,.0f} MB"
+
+
+def _objects(value: Any, asked: Any) -> Iterable[Any]:
+    """An array of objects. Texts and numbers alone are told by pandas, quickly, to be that."""
+    asked.keep(_array_back, value, ((value.shape, value.strides, value.dtype), value.copy()), value.nbytes)
+    pandas = sys.modules.get("pandas")
+    plain = ("string", "bytes", "floating", "integer", "boolean", "decimal", "datetime", "date", "empty")
+    if pandas is not None and pandas.api.types.infer_dtype(value, skipna=True) in plain:
+        return ()
+    items: list[Any] = value.ravel().tolist()
+    return items
+
+
+def same_bytes(one: Any, other: Any) -> bool:
+    """Whether two arrays of one form hold the same, bit by bit; of objects, the same ones."""
+    numpy = sys.modules["numpy"]
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    if one.dtype.hasobject:
+        return all(mine is theirs for mine, theirs in zip(one.ravel().tolist(), other.ravel().tolist()))
+    if one.flags.c_contiguous and other.flags.c_contiguous:
+        return bool(numpy.array_equal(one.reshape(-1).view("u1"), other.reshape(-1).view("u1")))
+    return bool(one.tobytes() == other.tobytes())
+
+
+def _array_back(value: Any, state: Any) -> int:
+    form, copy = state
+    changed = _form_back(value, form)
+    if changed == CANNOT or same_bytes(value, copy):
+        return changed
+    value[...] = copy
+    return CHANGED
+
+
+def _form_back(value: Any, form: Any) -> int:
+    shape, strides, dtype = form
+    if (value.shape, value.strides, value.dtype) == form:
+        return SAME
+    if value.dtype != dtype or value.size != _product(shape):
+        return CANNOT
+    value.shape = shape
+    return CHANGED if value.strides == strides else CANNOT
+
+
+def _product(shape: Any) -> int:
+    count = 1
+    for length in shape:
+        count *= length
+    return count
+
+
+def _table(value: Any, asked: Any) -> Iterable[Any]:
+    manager = object.__getattribute__(value, "_mgr")
+    arrays = [block.values for block in manager.blocks]
+    size = sum(array.nbytes for array in arrays)
+    if not asked.has_room(size):
+        asked.opaque(value, _size(size))
+        for array in arrays:
+            asked.opaque(array, _size(size))
+        return ()
+    own = attributes(value)
+    places = [block.mgr_locs for block in manager.blocks] if manager.ndim == 2 else []  # noqa: PLR2004
+    state = (dict(own), manager, list(manager.axes), manager.blocks, arrays, places)
+    asked.keep(_table_back, value, state, 0)
+    return [*arrays, *manager.axes, *(part for name, part in own.items() if name != "_mgr")]
+
+
+def _table_back(value: Any, state: Any) -> int:
+    kept, manager, axes, blocks, arrays, places = state
+    own = attributes(value)
+    changed = SAME
+    if any(own.get(name) is not part for name, part in kept.items() if name != "_item_cache"):
+        changed = CHANGED
+    own.clear()
+    own.update(kept)
+    own.get("_item_cache", {}).clear()
+    now = (manager.blocks, list(manager.axes), [block.values for block in manager.blocks])
+    if not (now[0] is blocks and _same(now[1], axes) and _same(now[2], arrays)):
+        changed = CHANGED
+    manager.axes = list(axes)
+    manager.blocks = blocks
+    for block, array in zip(blocks, arrays):
+        block.values = array
+    for block, place in zip(blocks, places):
+        block.mgr_locs = place
+    if places:
+        manager._rebuild_blknos_and_blklocs()
+        manager._known_consolidated = False
+    return changed
+
+
+def _same(now: Any, before: Any) -> bool:
+    return len(now) == len(before) and all(one is other for one, other in zip(now, before))
+
+
+def _index(value: Any, asked: Any) -> Iterable[Any]:
+    """Of an index only the names can change."""
+    asked.keep(_index_back, value, list(value.names), 0)
+    return ()
+
+
+def _index_back(value: Any, names: Any) -> int:
+    if _same(list(value.names), names):
+        return SAME
+    value.names = names
+    return CHANGED
+
+
+def _column(value: Any, asked: Any) -> Iterable[Any]:
+    state = [(name, getattr(value, name)) for name in HOLDING if hasattr(value, name)]
+    if not state:
+        asked.opaque(value)
+        return ()
+    asked.keep(_column_back, value, state, 0)
+    return [held for _, held in state if not type(held).__module__.startswith("pyarrow")]
+
+
+def _column_back(value: Any, state: Any) -> int:
+    changed = SAME
+    for name, held in state:
+        if getattr(value, name) is not held:
+            object.__setattr__(value, name, held)
+            changed = CHANGED
+    return changed
+
+
+def _random(value: Any, asked: Any) -> Iterable[Any]:
+    """A generator of random numbers: the next ones will be those that came before."""
+    source = value.bit_generator if hasattr(value, "bit_generator") else value._bit_generator
+    asked.keep(_random_back, source, source.state, 0)
+    return ()
+
+
+def _random_back(source: Any, state: Any) -> int:
+    if repr(source.state) == repr(state):
+        return SAME
+    source.state = state
+    return CHANGED

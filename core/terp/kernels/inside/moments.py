@@ -1,0 +1,275 @@
+"""The person's namespace as it was when a turn began, as far as its code could have changed it since.
+
+What a cell may change is what can be reached from the names that it mentions, also through functions of the
+person that it calls: before it runs, that is kept, each object once in a turn. A look has an end: what is
+too large, or cannot be read, is noted and not kept.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+import weakref
+from typing import Any
+
+from .files import cwd
+from .kept import Rules
+from .known import Kinds
+from .namespace import WORD
+
+# Time for a look before a cell, bytes of copies in a turn and in all, and how many turns.
+BUDGET_S, ROOM, ROOM_IN_ALL, MOST_MOMENTS = 0.004, 64_000_000, 256_000_000, 100
+# What an object that is seen costs here, about.
+SEEN_BYTES = 150
+ASKED_EACH = 32
+# A container that takes more is measured with what is in it.
+SAMPLED_BYTES = 1_000
+
+# Words of code after which any name may be another, and beginnings of lines that are no Python.
+ALL = set(
+    str.split("exec eval globals locals vars compile __import__ get_ipython __main__ gc inspect")
+)
+COMMANDS = ("%", "!", "?")
+# IPython's own names, which go on.
+IPYTHONS = ("_", "__", "___", "In", "Out", "_ih", "_oh", "_dh", "_i", "_ii", "_iii", "_exit_code")
+NUMBERED = re.compile(r"_i?\d+").fullmatch
+
+
+def is_kept(name: Any, value: Any, hidden: Any) -> bool:
+    """Whether a name is the person's: a variable, a function or a module, private or not."""
+    if type(name) is not str or (name in hidden and hidden[name] is value):
+        return False
+    return name[:1] != "_" or not (name in IPYTHONS or NUMBERED(name) or name.endswith("__"))
+
+
+class Held:
+    """What a name stood for: the object, or what is known of one that is not held.
+
+    Not `mentioned` is what no code of the turn could have bound anew.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.id = id(value)
+        self.mentioned = False
+        self.value: Any = None
+        self.weak: Any = None
+        self.why = ""
+
+    def keep(self, value: Any, why: str | None) -> None:
+        """Hold the object if it can be held, else only as long as somebody else does."""
+        self.mentioned = True
+        if why is None and not (isinstance(value, (str, bytes)) and len(value) > ROOM):
+            self.value = (value,)
+            return
+        self.why = why or "too large"
+        if type(value).__weakrefoffset__:
+            self.weak = weakref.ref(value)
+
+    def now(self, bound: Any) -> tuple[Any, ...]:
+        """The object in a tuple; () if it is gone. `bound` is what the name stands for now, in one, too."""
+        if self.value:
+            return tuple(self.value)
+        if self.weak is not None:
+            found = self.weak()
+            return () if found is None else (found,)
+        return bound if bound and id(bound[0]) == self.id else ()
+
+
+class Moment:
+    """What there was when a turn began. `number` grows with every turn."""
+
+    def __init__(self, number: int, names: Any, hidden: Any) -> None:
+        self.number = number
+        self.names = {name: Held(value) for name, value in names.items() if is_kept(name, value, hidden)}
+        self.seen: dict[int, Any] = {}
+        self.states: list[tuple[Any, Any, Any]] = []
+        self.doubts: dict[int, tuple[str, Any, Any]] = {}
+        self.unforeseen: set[str] = set()
+        self.size = 0
+        self.cwd = cwd()
+        self.environ = dict(os.environ)
+        self.files: dict[str, Any] = {}
+
+
+class Moments:
+    """The turns that can be gone back to; those until number `dropped` cannot any more."""
+
+    def __init__(self, shell: Any, kinds: Kinds) -> None:
+        self.shell = shell
+        self.kinds = kinds
+        self.names = shell.user_ns
+        self.rules = Rules(shell.user_ns)
+        self.kept: list[Moment] = []
+        self.dropped = -1
+        # The last copies of arrays, by the ids of these.
+        self.copies: dict[int, Any] = {}
+
+    def begin(self, number: Any, code: str) -> None:
+        """A cell of a turn begins; one of nobody's turn is part of the last."""
+        self.names = self.rules.names = self.shell.user_ns
+        last = self.kept[-1].number if self.kept else 0
+        if not self.kept or (type(number) is int and number > last):
+            number = number if type(number) is int else last
+            self.kept.append(Moment(number, self.names, self.shell.user_ns_hidden))
+        look = Look(self, self.kept[-1])
+        look.mention(set(WORD.findall(code)))
+        if any(line.lstrip().startswith(COMMANDS) or line.rstrip().endswith("?") for line in code.split("\n")):
+            look.mention(ALL)
+        look.take(sys.path)
+        look.finish()
+        self.drop()
+
+    def end(self, changed: set[str]) -> None:
+        """A cell is over: what it has changed unforeseen is noted."""
+        for name in changed:
+            held = self.kept[-1].names.get(name)
+            if held is not None and not held.mentioned:
+                self.kept[-1].unforeseen.add(name)
+
+    def since(self, number: int) -> list[Moment]:
+        """The moments of a turn and of those after it, oldest first."""
+        return [moment for moment in self.kept if moment.number >= number]
+
+    def drop(self) -> None:
+        """Forget the oldest, as there is too much."""
+        size = sum(moment.size for moment in self.kept)
+        while len(self.kept) > 1 and (size > ROOM_IN_ALL or len(self.kept) > MOST_MOMENTS):
+            oldest = self.kept.pop(0)
+            size -= oldest.size
+            self.dropped = oldest.number
+            self.copies.clear()
+
+
+class Look:
+    """One look, before a cell: follows objects from names, and asks the rules what to keep."""
+
+    def __init__(self, moments: Moments, moment: Moment, budget_s: float = BUDGET_S) -> None:
+        self.moments = moments
+        self.moment = moment
+        self.deadline = time.perf_counter() + budget_s
+        self.words: set[str] = set()
+        self.bound: dict[str, Any] = {}
+        self.visited: dict[int, Any] = {}
+        self.parents: dict[int, list[int]] = {}
+        self.kept: dict[int, list[tuple[Any, Any, Any, int]]] = {}
+        self.opaques: dict[int, tuple[str, Any, Any]] = {}
+        self.queue: list[Any] = []
+        self.size = 0
+
+    def mention(self, words: set[str]) -> None:
+        """Code mentions these words: some are names."""
+        names = self.moments.names
+        new = words - self.words
+        self.words |= new
+        if new & ALL:
+            new = {name for name in names if type(name) is str}
+            self.words |= new
+        for word in new:
+            if word in names:
+                self.bound[word] = names[word]
+                self.queue.append(names[word])
+
+    def take(self, value: Any) -> None:
+        """Look at an object without a name, too."""
+        self.queue.append(value)
+
+    def keep(self, back: Any, value: Any, state: Any, size: int) -> None:
+        """The state of an object is kept; `back(value, state)` puts it back and tells what that did."""
+        if size > SAMPLED_BYTES:
+            # With what is in it, about.
+            size = self.moments.kinds.size(value) or size
+        self.kept.setdefault(id(value), []).append((back, value, state, size))
+        self.visited.setdefault(id(value), value)
+        self.size += size
+
+    def opaque(self, value: Any, why: str = "", tells: Any = None) -> None:
+        """An object cannot be kept. What it `tells` of itself may prove later that it is as it was."""
+        self.visited.setdefault(id(value), value)
+        self.opaques[id(value)] = (why or type(value).__name__, tells, tells(value) if tells else None)
+
+    def has_room(self, size: int) -> bool:
+        """Whether so many bytes can be copied."""
+        return self.moment.size + self.size + size <= ROOM
+
+    def copied(self, array: Any, is_same: Any) -> tuple[Any, int]:
+        """A copy of an array and the bytes that it takes: none if the last copy `is_same` still."""
+        weak, copy = self.moments.copies.get(id(array), (None, None))
+        if weak is not None and weak() is array and is_same(array, copy):
+            return copy, 0
+        copy = array.copy()
+        self.moments.copies[id(array)] = (weakref.ref(array), copy)
+        return copy, array.nbytes
+
+    def finish(self) -> None:
+        """Follow all there is to follow; what was found goes into the moment."""
+        self.follow()
+        tainted = self.tainted()
+        moment = self.moment
+        for key, value in self.visited.items():
+            if key in tainted:
+                if key in self.kept or key in self.opaques:
+                    moment.doubts.setdefault(key, tainted[key])
+            elif key not in moment.doubts and key not in moment.seen:
+                moment.seen[key] = value
+                moment.states += [kept[:3] for kept in self.kept.get(key, ())]
+                moment.size += SEEN_BYTES + sum(kept[3] for kept in self.kept.get(key, ()))
+        for name, value in self.bound.items():
+            held = moment.names.get(name)
+            if held is not None and not held.mentioned:
+                held.keep(value, tainted[id(value)][0] if id(value) in tainted else None)
+                moment.size += len(value) if isinstance(value, (str, bytes)) else 0
+
+    def follow(self) -> None:
+        """Ask the rules about each object that can be reached, until time is up."""
+        rules, seen, leaves = self.moments.rules, self.moment.seen, self.moments.rules.leaves
+        count = 0
+        while self.queue:
+            value = self.queue.pop()
+            key = id(value)
+            if key in self.visited or key in seen or id(type(value)) in leaves:
+                continue
+            if value is self.moments.names:
+                self.mention(ALL)
+                continue
+            rule = rules.of(value)
+            if rule is None:
+                continue
+            self.visited[key] = value
+            count += 1
+            if count % ASKED_EACH == 0 and time.perf_counter() > self.deadline:
+                self.break_off(value)
+                return
+            for child in self.held_by(rule, value):
+                if id(type(child)) not in leaves:
+                    self.parents.setdefault(id(child), []).append(key)
+                    self.queue.append(child)
+
+    def held_by(self, rule: Any, value: Any) -> Any:
+        """What the rule finds in an object."""
+        try:
+            return rule(value, self)
+        except Exception:  # noqa: BLE001 - changed meanwhile by a thread, or in a state nobody foresaw
+            self.opaque(value)
+            return ()
+
+    def break_off(self, value: Any) -> None:
+        """Time is up: what was not looked at is not known."""
+        for left in (value, *self.queue):
+            known = id(left) in self.moment.seen or (id(left) in self.visited and left is not value)
+            if not known and self.moments.rules.of(left) is not None:
+                self.opaque(left, "too much to look through")
+        self.queue.clear()
+
+    def tainted(self) -> dict[int, tuple[str, Any, Any]]:
+        """What holds something opaque, with what it is: it cannot be held without holding that."""
+        found = dict(self.opaques)
+        left = list(found)
+        while left:
+            key = left.pop()
+            for parent in self.parents.get(key, ()):
+                if parent not in found:
+                    found[parent] = (f"holds {found[key][0]}", None, None)
+                    left.append(parent)
+        return found
