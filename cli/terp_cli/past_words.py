@@ -20,9 +20,10 @@ def resumed(event: SessionResumed) -> str:
 def rewound(event: HistoryRewound) -> str:
     """What is no part of the conversation any more."""
     left = f"; {turns(event.left)} left" if event.left else ""
-    kept = f" All of it is still there as {event.copy}." if event.copy else ""
+    kept = f" All of it is still there: terp -r {event.copy}" if event.copy else ""
     gone = "The conversation is forgotten" if not event.left else f"{turns(event.removed)} taken back{left}"
-    return f"{gone}. What the code did, and the variables, stay.{kept}"
+    stay = "" if event.undone else " What the code did, and the variables, stay."
+    return f"{gone}.{stay}{kept}"
 
 
 def forked(event: SessionForked) -> str:

@@ -237,12 +237,14 @@ class HistoryCompacted:
 class HistoryRewound:
     """The last `removed` turns are no part of the conversation any more; what their code did stays.
 
-    `left` turns are left. `copy` is the session that still has all of them, "" when there is none.
+    Unless it is `undone`: then variables and files were put back as far as they were kept. `left` turns are
+    left. `copy` is the session that still has all of them, "" when there is none.
     """
 
     removed: int
     left: int
     copy: str = ""
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

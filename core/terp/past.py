@@ -37,10 +37,23 @@ class Past:
             raise SessionError("There is no turn to undo.")
         return self._remove(self._history.turns[-1:])[0]
 
-    def rewind(self, number: int, *, copy: bool = False) -> Sequence[PastTurn]:
+    def rewind(self, number: int, *, copy: bool = False, undone: bool = False) -> Sequence[PastTurn]:
         """Take turn `number` and all after it out of the conversation; what was asked in them.
 
-        With `copy` the conversation as it was is kept as another session, if this one is kept.
+        With `copy` the conversation as it was is kept as another session, if this one is kept. `undone` tells
+        that variables are as they were, too: `Rewinding` has seen to that.
+
+        Raises:
+            SessionError: there is no such turn.
+            RuntimeError: a turn of this session is going on.
+        """
+        self.check(number)
+        turns = self._history.turns
+        at = next(at for at, turn in enumerate(turns) if turn.number == number)
+        return self._remove(turns[at:], self._copied() if copy else "", undone=undone)
+
+    def check(self, number: int) -> None:
+        """Nothing, if there is a turn `number` that can be gone back to now.
 
         Raises:
             SessionError: there is no such turn.
@@ -48,10 +61,8 @@ class Past:
         """
         self._leave()
         turns = self._history.turns
-        at = next((at for at, turn in enumerate(turns) if turn.number == number), None)
-        if at is None:
+        if not any(turn.number == number for turn in turns):
             raise SessionError(_no_turn(number, turns))
-        return self._remove(turns[at:], self._copied() if copy else "")
 
     def reset(self) -> None:
         """Begin a new conversation in the same session; the kernels and their variables stay.
@@ -83,9 +94,11 @@ class Past:
         except SessionError:
             return ""
 
-    def _remove(self, turns: Sequence[PastTurn], copy: str = "") -> Sequence[PastTurn]:
+    def _remove(
+        self, turns: Sequence[PastTurn], copy: str = "", *, undone: bool = False
+    ) -> Sequence[PastTurn]:
         self._history.cut(turns[0].at)
-        self._log.append(HistoryRewound(len(turns), len(self._history.turns), copy))
+        self._log.append(HistoryRewound(len(turns), len(self._history.turns), copy, undone))
         return tuple(turns)
 
 

@@ -69,6 +69,8 @@ class Runner:
         self._serve = serve
         self._denials = denials
         self._left = left
+        # Where in the log the turn began to which the next runs belong.
+        self.moment = 0
 
     async def run(self, call: Call, kernel: Kernel, *, timeout_s: float, max_chars: int) -> Observed:
         """Run an approved call to its end.
@@ -81,7 +83,9 @@ class Runner:
         seen = Observation(max_chars, kernel.cwd)
         watched = _Watched(call, kernel, seen, spool, number)
         started, began = False, time.monotonic()
-        running = kernel.execute(call.code, run_id=call.id, number=number, timeout_s=timeout_s)
+        running = kernel.execute(
+            call.code, run_id=call.id, number=number, timeout_s=timeout_s, moment=self.moment
+        )
         try:
             async with aclosing(running) as items, aclosing(watched.beside):
                 while not isinstance(item := await watched.beside.next(items), RunEnded):

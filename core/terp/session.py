@@ -40,6 +40,7 @@ from terp.warming import Warming
 if TYPE_CHECKING:
     from terp.cells import Cell
     from terp.resuming import Resumption
+    from terp.rewinding import Rewinding
     from terp.store.reading import Stored
 
 
@@ -164,6 +165,7 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(prompt, tuple(attachment.name for attachment in attachments)))
+        self._parts.runner.moment = self.log.last
         notes = self._history.notes
         told = self._resumption.note_among(notes) if self._resumption else tuple(notes)
         self._history.begin(prompt, attachments, *told)
@@ -185,6 +187,8 @@ class Session:
         if not (left_over or self._history.is_open):
             return
         last = self._history.turns[-1]
+        # The kernel may live on from before.
+        self._parts.runner.moment = self.rewinding.began(last.number) or self.log.last
         self.log.append(TurnStarted(last.prompt, tuple(one.name for one in last.attachments), goes_on=True))
         # Its code was written for the kernel before.
         self._between.note = (self._resumption and self._resumption.note()) or self._between.note
@@ -221,6 +225,7 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(RERUN))
+        self._parts.runner.moment = self.log.last
         as_kept = self._keeper.as_kept if self._keeper else self.equipment.without_secrets
         rerun = Rerun(self._parts, cells, Interrupts(), as_kept)
         try:
@@ -230,6 +235,13 @@ class Session:
         finally:
             if self._resumption is not None:
                 self._resumption.note_again(rerun.note())
+
+    @property
+    def rewinding(self) -> "Rewinding":
+        """Takes back turns with what their code did to variables and files."""
+        from terp.rewinding import Rewinding  # noqa: PLC0415  (few sessions go back)
+
+        return Rewinding(self.past, self.log, self.kernels, self.teach, self._history, self._playing.alone)
 
     @property
     def turns(self) -> Sequence[PastTurn]:

@@ -154,7 +154,7 @@ class EchoKernel:
         self.generation = max(1, self.generation)
 
     async def execute(
-        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
         """The scripted items for `code`, or its echo."""
         await self.start()

@@ -15,6 +15,8 @@ _TYPING_S = 0.15
 _HELP_S = 1.0
 # Beside a run, and in a kernel that does nothing else.
 _VARIABLES_BUSY_S, _VARIABLES_S = 0.3, 1.0
+# Who takes back what a run has done can wait, and must know what came of it.
+_PAST_S = 30.0
 
 
 class Asides:
@@ -59,13 +61,32 @@ class Asides:
         answer = await self._ask_bootstrap("missing", _VARIABLES_S, modules)
         return tuple(name for name in (answer or {}).get("missing") or () if name in modules)
 
+    async def written(self, moment: int) -> Sequence[Sequence[str]]:
+        """The files that runs have written to since a moment, each with what can be done about it."""
+        answer = await self._ask_bootstrap("written", _PAST_S, [moment])
+        return [[str(part) for part in row] for row in (answer or {}).get("written") or ()]
+
+    async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
+        """What came of putting all back; None when there is no kernel, or one that keeps nothing.
+
+        Raises:
+            KernelBusy: it does not answer.
+        """
+        running = self._running()
+        if running is None or not running.has_bootstrap or running.is_shared:
+            return None
+        answer = await self._ask_bootstrap("rewind", _PAST_S, [moment, *paths])
+        if answer is None:
+            raise KernelBusy("The kernel does not answer, so nothing was taken back.", "Ask again later.")
+        return dict(answer.get("rewind") or {})
+
     async def _ask(self, kind: str, content: Message, timeout_s: float) -> Message:
         running = self._running()
         if running is None:
             return {}
         return await running.ask(kind, content, timeout_s, busy=self._busy()) or {}
 
-    async def _ask_bootstrap(self, what: str, timeout_s: float, about: Sequence[str] = ()) -> Message | None:
+    async def _ask_bootstrap(self, what: str, timeout_s: float, about: Sequence[Any] = ()) -> Message | None:
         running = self._running()
         if running is None:
             return None

@@ -21,7 +21,7 @@ from terp.kernels.run_files import RunFiles
 from terp.kernels.running import RunningKernel
 from terp.kernels.settling import until_settled
 from terp.kernels.stopping import Stopping
-from terp.kernels.translation import RUN_NUMBER, Translator, report_of, wants_exit
+from terp.kernels.translation import RUN_MOMENT, RUN_NUMBER, Translator, report_of, wants_exit
 from terp.kernels.waiting import first_of, is_set_within
 from terp.outputs import FileChange, RunEnded, RunItem
 from terp.sandbox.tier import NONE
@@ -121,12 +121,12 @@ class JupyterKernel:
         return await self._up()
 
     async def execute(
-        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
         """Run `code`; yield what happens."""
         async with self._turn:
             backlog = Backlog(self._max_output_chars)
-            run = Run(run_id, self._translator, backlog, self._token, code=code, number=number)
+            run = Run(run_id, self._translator, backlog, self._token, code=code, number=number, moment=moment)
             self._run = run
             try:
                 running = await self._up_unless_stopped(run)
@@ -187,6 +187,17 @@ class JupyterKernel:
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
         """The modules that code could not import."""
         return await self._asides.missing(modules)
+
+    async def written(self, moment: int) -> Sequence[Sequence[str]]:
+        """The files that runs have written to since."""
+        return await self._asides.written(moment)
+
+    async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
+        """Put names back as they were, and files."""
+        told = await self._asides.take_back(moment, paths)
+        if told and self._running is not None:
+            self._running.cwd = str(told.get("cwd") or self._running.cwd)
+        return told
 
     async def aclose(self) -> None:
         """End the kernel. Harmless when repeated."""
@@ -274,7 +285,8 @@ class JupyterKernel:
             "stop_on_error": False,
         }
         run.sent_ns = time.time_ns()
-        metadata = {RUN_NUMBER: run.number} if run.number else {}
+        about = {RUN_NUMBER: run.number, RUN_MOMENT: run.moment}
+        metadata = {name: number for name, number in about.items() if number}
         tries = iter(range(_TRIES))
 
         def send() -> bool:

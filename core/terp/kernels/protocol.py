@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from terp.events import KernelState
 from terp.outputs import Output, RunItem
@@ -89,12 +89,13 @@ class Kernel(Protocol):
         """
 
     def execute(
-        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
         """Run `code`; yield what happens, in order, and end with one `RunEnded`.
 
         `run_id` names the run for late output, `number` counts it in the session (0: the kernel counts
-        for itself). After `timeout_s` seconds (0: never) the code is
+        for itself), `moment` is where its turn began in the session's log: a kernel that `KeepsPast` can be
+        taken back to there. After `timeout_s` seconds (0: never) the code is
         interrupted and the run ends with status "timeout". Closing the generator interrupts the
         code as well; the kernel and its variables live on. One run at a time: a second caller waits.
 
@@ -149,6 +150,20 @@ class Kernel(Protocol):
 
     async def aclose(self) -> None:
         """End the kernel and what it started. Harmless when called twice."""
+
+
+@runtime_checkable
+class KeepsPast(Protocol):
+    """A kernel that can be taken back to the moment at which a turn began."""
+
+    async def written(self, moment: int) -> Sequence[Sequence[str]]:
+        """The files that runs have written to since, each with what can be done about it, and why not.
+
+        "put back", "remove", "same", or "not".
+        """
+
+    async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
+        """Put names back as they were, and files at `paths`; what came of it, None where nothing is kept."""
 
 
 class Kernels(Protocol):

@@ -37,10 +37,12 @@ class Run:
         *,
         code: str = "",
         number: int = 0,
+        moment: int = 0,
     ) -> None:
         self.run_id = run_id
         self.code = code
         self.number = number
+        self.moment = moment
         self.message_id = ""
         self.sent_ns = 0
         self.messages = 0

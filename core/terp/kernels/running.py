@@ -134,7 +134,7 @@ class RunningKernel:
             self.forget(message_id)
 
     async def ask_bootstrap(
-        self, what: str, timeout_s: float, *, busy: bool = False, about: Sequence[str] = ()
+        self, what: str, timeout_s: float, *, busy: bool = False, about: Sequence[Any] = ()
     ) -> Message | None:
         """What the bootstrap in the kernel answers, or None as for `ask`. Runs no code of a cell."""
         deadline = time.monotonic() + timeout_s

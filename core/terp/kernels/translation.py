@@ -13,6 +13,9 @@ REPORT = "application/vnd.terp.report+json"
 RUN_NUMBER = "terp_run"
 """Key in the metadata of a request to run code: which run of the session it is."""
 
+RUN_MOMENT = "terp_moment"
+"""Key in the metadata of such a request: where its turn began, as a number that grows."""
+
 COMM_TARGET = "terp"
 """Name of the comm by which the adapter asks the bootstrap in the kernel something beside the runs."""
 

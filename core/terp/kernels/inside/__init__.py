@@ -178,8 +178,8 @@ def install(shell: Any, token: str, away: bool) -> None:
     answer_questions(home, namespace, directory := Directory(home.kernel), past)
     count_with_session(home)
     provide(call)
-    compare, keep, settle = (home.guarded(each) for each in (namespace.compare, past.begin, past.end))
     changed = watch_files(touched) if away else None
+    compare, settle = home.guarded(namespace.compare), home.guarded(past.end)
 
     def begin(*about: Any) -> None:
         home.begin()
@@ -188,7 +188,6 @@ def install(shell: Any, token: str, away: bool) -> None:
             changed.begin()
         pipes.renew()
         namespace.begin(getattr(about[0], "raw_cell", "") if about else "")
-        keep(getattr(about[0], "raw_cell", "") if about else "")
 
     def end(*_: Any) -> None:
         try:
@@ -204,10 +203,15 @@ def install(shell: Any, token: str, away: bool) -> None:
             settle()
             report_facts(home, touched, namespace, changed)
 
-    for first in directory.join, begin:
-        shell.events.register("pre_run_cell", home.guarded(first))
-    shell.events.register("post_run_cell", home.guarded(end))
+    prepare_cells(home, (directory.join, begin, past.begin), end)
     prepare_end(home, away)
+
+
+def prepare_cells(home: Home, before: Any, end: Any) -> None:
+    """Let something be done before each cell and after it."""
+    for first in before:
+        home.shell.events.register("pre_run_cell", home.guarded(first))
+    home.shell.events.register("post_run_cell", home.guarded(end))
 
 
 def prepare_end(home: Home, away: bool) -> None:

@@ -85,7 +85,7 @@ class FileCopies:
         return ("remove" if copy[0] == "absent" else "put back", "")
 
     def put_back(self, undone: list[Moment], paths: list[str]) -> list[list[str]]:
-        """Put the files at `paths` back; what became of each file: "back", "removed", "same", "not" or "left"."""
+        """Put the files at `paths` back; what became of each: "back", "removed", "same", "not" or "left"."""
         told = []
         for path, copy in sorted(self.first(undone).items()):
             can, why = self.row(path, copy)

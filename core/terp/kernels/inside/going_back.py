@@ -87,7 +87,9 @@ class GoingBack:
             bound = (names[name],) if name in names else ()
             found = held.now(bound)
             if not found:
-                self.lost[name] = f"what it was is not there any more ({held.why})" if held.why else OTHER_PLACE
+                self.lost[name] = (
+                    f"what it was is not there any more ({held.why})" if held.why else OTHER_PLACE
+                )
             elif not bound or bound[0] is not found[0]:
                 names[name] = found[0]
                 self.back.add(name)

@@ -13,6 +13,7 @@ import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable
+from operator import is_
 from typing import Any
 
 from .known import MRO, NAMESPACE, attributes
@@ -42,7 +43,7 @@ LEAVES_OF = {
     "zoneinfo": "ZoneInfo",
     "pandas": "Timestamp Timedelta Period Interval CategoricalDtype DatetimeTZDtype StringDtype Int64Dtype",
 }
-ITERATORS = {id(type(iter(some))) for some in ([], (), "", b"", range(0), bytearray())}
+ITERATORS = {id(type(one)) for one in (iter([]), iter(()), iter(""), iter(b""), iter(range(0)))}
 # What a dict has that holds the names of a module.
 OF_MODULES = ("__builtins__", "__build_class__")
 
@@ -109,9 +110,8 @@ class Rules:
         if name in LEAVES_OF.get(top, "").split():
             return True
         numpy = sys.modules.get("numpy")
-        dtype, generic = getattr(numpy, "dtype", None), getattr(numpy, "generic", None)
-        if dtype and (issubclass(kind, dtype) or (issubclass(kind, generic) and name != "void")):
-            return True
+        if numpy and hasattr(numpy, "generic") and issubclass(kind, (numpy.dtype, numpy.generic)):
+            return bool(name != "void")
         return bool(top == "pandas" and name in ("NaTType", "NAType", "Flags"))
 
     def _rule_for(self, kind: Any) -> Rule:
@@ -210,7 +210,7 @@ def _list(value: Any, asked: Any) -> Iterable[Any]:
 
 
 def _list_back(value: Any, items: Any) -> int:
-    if _alike(list.__iter__(value), items, list.__len__(value)):
+    if alike(list.__iter__(value), items, list.__len__(value)):
         return SAME
     list.__setitem__(value, slice(None), items)
     return CHANGED
@@ -228,7 +228,7 @@ def _dict_back(value: Any, items: Any) -> int:
     ordered = isinstance(value, collections.OrderedDict)
     kind = collections.OrderedDict if ordered else dict
     now = [part for item in kind.items(value) for part in item]
-    if _alike(now, [part for item in items for part in item], len(now)):
+    if alike(now, [part for item in items for part in item], len(now)):
         return SAME
     kind.clear(value)
     for key, item in items:
@@ -271,7 +271,7 @@ def _deque(value: Any, asked: Any) -> Iterable[Any]:
 
 def _deque_back(value: Any, items: Any) -> int:
     kind = collections.deque
-    if _alike(kind.__iter__(value), items, kind.__len__(value)):
+    if alike(kind.__iter__(value), items, kind.__len__(value)):
         return SAME
     kind.clear(value)
     kind.extend(value, items)
@@ -291,8 +291,9 @@ def _bytearray_back(value: Any, content: Any) -> int:
     return CHANGED
 
 
-def _alike(now: Iterable[Any], before: Any, length: int) -> bool:
-    return length == len(before) and all(one is other for one, other in zip(now, before))
+def alike(now: Iterable[Any], before: Any, length: int) -> bool:
+    """Whether these are the same objects, in the same order; `length` is how many there are now."""
+    return length == len(before) and all(map(is_, now, before))
 
 
 def _items(value: Any, asked: Any) -> Iterable[Any]:
@@ -329,7 +330,7 @@ def _content(cell: Any) -> tuple[Any, ...]:
 
 
 def _cell_back(value: Any, held: Any) -> int:
-    if _alike(_content(value), held, len(_content(value))):
+    if alike(_content(value), held, len(_content(value))):
         return SAME
     if held:
         value.cell_contents = held[0]
@@ -397,7 +398,7 @@ def _slots_back(value: Any, state: Any) -> int:
     changed = SAME
     for slot, held in state:
         now = _slot(slot, value)
-        if _alike(now, held, len(now)):
+        if alike(now, held, len(now)):
             continue
         changed = CHANGED
         if held:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from operator import is_
 from typing import Any
 
-from .kept import CANNOT, CHANGED, SAME, Rule
+from .kept import CANNOT, CHANGED, MOST_ITEMS, SAME, Rule, alike
 from .known import attributes
 
 # Where pandas' own columns hold what can change.
@@ -52,6 +53,9 @@ def _size(count: int) -> str:
 
 def _objects(value: Any, asked: Any) -> Iterable[Any]:
     """An array of objects. Texts and numbers alone are told by pandas, quickly, to be that."""
+    if value.size > MOST_ITEMS:
+        asked.opaque(value, "too large")
+        return ()
     asked.keep(_array_back, value, ((value.shape, value.strides, value.dtype), value.copy()), value.nbytes)
     pandas = sys.modules.get("pandas")
     plain = ("string", "bytes", "floating", "integer", "boolean", "decimal", "datetime", "date", "empty")
@@ -67,9 +71,10 @@ def same_bytes(one: Any, other: Any) -> bool:
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     if one.dtype.hasobject:
-        return all(mine is theirs for mine, theirs in zip(one.ravel().tolist(), other.ravel().tolist()))
+        return all(map(is_, one.ravel().tolist(), other.ravel().tolist()))
     if one.flags.c_contiguous and other.flags.c_contiguous:
-        return bool(numpy.array_equal(one.reshape(-1).view("u1"), other.reshape(-1).view("u1")))
+        unit = f"u{one.dtype.itemsize}" if one.dtype.itemsize in (1, 2, 4, 8) else "u1"
+        return bool(numpy.array_equal(one.reshape(-1).view(unit), other.reshape(-1).view(unit)))
     return bool(one.tobytes() == other.tobytes())
 
 
@@ -109,7 +114,7 @@ def _table(value: Any, asked: Any) -> Iterable[Any]:
             asked.opaque(array, _size(size))
         return ()
     own = attributes(value)
-    places = [block.mgr_locs for block in manager.blocks] if manager.ndim == 2 else []  # noqa: PLR2004
+    places = [block.mgr_locs for block in manager.blocks] if manager.ndim == 2 else []
     state = (dict(own), manager, list(manager.axes), manager.blocks, arrays, places)
     asked.keep(_table_back, value, state, 0)
     return [*arrays, *manager.axes, *(part for name, part in own.items() if name != "_mgr")]
@@ -129,10 +134,10 @@ def _table_back(value: Any, state: Any) -> int:
         changed = CHANGED
     manager.axes = list(axes)
     manager.blocks = blocks
-    for block, array in zip(blocks, arrays):
-        block.values = array
-    for block, place in zip(blocks, places):
-        block.mgr_locs = place
+    for number, block in enumerate(blocks):
+        block.values = arrays[number]
+        if places:
+            block.mgr_locs = places[number]
     if places:
         manager._rebuild_blknos_and_blklocs()
         manager._known_consolidated = False
@@ -140,7 +145,7 @@ def _table_back(value: Any, state: Any) -> int:
 
 
 def _same(now: Any, before: Any) -> bool:
-    return len(now) == len(before) and all(one is other for one, other in zip(now, before))
+    return alike(now, before, len(now))
 
 
 def _index(value: Any, asked: Any) -> Iterable[Any]:

@@ -27,11 +27,9 @@ ASKED_EACH = 32
 # A container that takes more is measured with what is in it.
 SAMPLED_BYTES = 1_000
 
-# Words of code after which any name may be another, and beginnings of lines that are no Python.
-ALL = set(
-    str.split("exec eval globals locals vars compile __import__ get_ipython __main__ gc inspect")
-)
-COMMANDS = ("%", "!", "?")
+# Words of code after which any name may be another, and lines that are commands of IPython.
+ALL = set(str.split("exec eval globals locals vars compile __import__ get_ipython __main__ gc inspect"))
+COMMAND = re.compile(r"(^|=)\s*[%!?]|\?\s*$", re.MULTILINE).search
 # IPython's own names, which go on.
 IPYTHONS = ("_", "__", "___", "In", "Out", "_ih", "_oh", "_dh", "_i", "_ii", "_iii", "_exit_code")
 NUMBERED = re.compile(r"_i?\d+").fullmatch
@@ -115,7 +113,7 @@ class Moments:
             self.kept.append(Moment(number, self.names, self.shell.user_ns_hidden))
         look = Look(self, self.kept[-1])
         look.mention(set(WORD.findall(code)))
-        if any(line.lstrip().startswith(COMMANDS) or line.rstrip().endswith("?") for line in code.split("\n")):
+        if COMMAND(code):
             look.mention(ALL)
         look.take(sys.path)
         look.finish()

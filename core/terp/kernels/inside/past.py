@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
-from .files import Touched
 from .file_copies import FileCopies
+from .files import Touched
 from .home import Home
 from .moments import Moments
 from .namespace import Namespace
@@ -24,15 +23,13 @@ class Past:
         self.touched = touched
         self.moments = Moments(home.shell, namespace.kinds)
         self.files = FileCopies()
-        self.cost_s = 0.0
         touched.watch = self.before_writing
 
-    def begin(self, code: Any) -> None:
+    def begin(self, *about: Any) -> None:
         """A cell begins."""
-        began = time.perf_counter()
-        about = self.home.kernel.get_parent().get("metadata") or {}
-        self.moments.begin(about.get(MOMENT), code if type(code) is str else "")
-        self.cost_s = time.perf_counter() - began
+        code = getattr(about[0], "raw_cell", "") if about else ""
+        sent = self.home.kernel.get_parent().get("metadata") or {}
+        self.moments.begin(sent.get(MOMENT), code if type(code) is str else "")
 
     def end(self) -> None:
         """A cell is over."""

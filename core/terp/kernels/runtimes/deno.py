@@ -86,7 +86,7 @@ class DenoKernel:
         return getattr(self._kernel, name)
 
     async def execute(
-        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
         """Run `code`; yield what happens."""
         run = self._kernel.execute(code, run_id=run_id, number=number, timeout_s=timeout_s)

@@ -40,8 +40,8 @@ class SqlKernel:
         """The Python kernel is ended by its owner."""
 
     def execute(
-        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
         """Run a query, or several."""
         query = f"__import__('terp_home.sql').sql.run({code!r})"
-        return self._python.execute(query, run_id=run_id, number=number, timeout_s=timeout_s)
+        return self._python.execute(query, run_id=run_id, number=number, timeout_s=timeout_s, moment=moment)
