@@ -2,7 +2,6 @@
 
 from terp.events import ReasoningDelta, TurnStarted
 from terp_cli.commands.rows import columns, counted
-from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 
 _SHOWN_CHARS = 60
@@ -15,7 +14,7 @@ async def reset(talk: Talk, _: str) -> None:
 
 async def undo(talk: Talk, _: str) -> None:
     """The last turn forgotten; what its code changed stays changed."""
-    talk.say(f"Forgot: {_short(talk.session.past.undo().prompt)}.")
+    talk.say(f"Forgot: {short(talk.session.past.undo().prompt)}.")
 
 
 async def retry(talk: Talk, _: str) -> None:
@@ -25,26 +24,6 @@ async def retry(talk: Talk, _: str) -> None:
         return
     asked = talk.session.past.undo()
     talk.send(asked.prompt, asked.attachments)
-
-
-async def rewind(talk: Talk, number: str) -> None:
-    """Back to before a turn, whose message can be changed and sent again."""
-    turns = talk.session.turns
-    if not number:
-        lines = [(f"  {turn.number}", turn.prompt.strip().split("\n")[0]) for turn in turns]
-        talk.say("/rewind N goes back to before:" if turns else "Nothing was said yet.")
-        talk.show(columns(lines, talk.width, ("bold", "")) if lines else [])
-        return
-    if not number.isdecimal():
-        raise misused("rewind", f"'{number}' is not the number of a turn.")
-    first = talk.session.past.rewind(int(number), copy=True)[0]
-    talk.prefill(first.prompt)
-    talk.say(f"Back to before: {_short(first.prompt)}.")
-
-
-def turn_numbers(talk: Talk, begun: str) -> list[str]:
-    """The numbers of turns that begin like this."""
-    return [number for turn in talk.session.turns if (number := str(turn.number)).startswith(begun)]
 
 
 async def compact(talk: Talk, focus: str) -> None:
@@ -104,7 +83,8 @@ def session_ids(talk: Talk, begun: str) -> list[str]:
     return [one.id for one in talk.saved() if one.id.startswith(begun)]
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """A text as one line that is quoted, cut where it is long."""
     line = " ".join(text.split())
     return repr(line if len(line) <= _SHOWN_CHARS else line[: _SHOWN_CHARS - 1] + "…")
 

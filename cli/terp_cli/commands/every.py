@@ -19,10 +19,12 @@ TABLE = (
         "The last turn is forgotten first, as by /undo.",
     ),
     Command(
-        "rewind", "[N]", "go back to before a turn", "Conversation", "conversation.rewind",
+        "rewind", "[N [chat]]", "go back to before a turn", "Conversation", "rewinding.rewind",
         "Without N the turns are listed. With it the turn and all after it are forgotten, and its message "
-        "comes back to the input line. What code did to variables and files is not undone.",
-        completes="conversation.turn_numbers",
+        "comes back to the input line. Python's variables are as they were before the turn, also what was "
+        "changed in place, and new ones are gone. Files that the code wrote to are put back if you say yes. "
+        "What could not be restored is named. With chat, variables and files stay as they are.",
+        completes="rewinding.turn_numbers",
     ),
     Command(
         "reset", "", "begin a new conversation", "Conversation", "conversation.reset",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from terp.changing import Change
+    from terp.rewinding import TakenBack, Written
 
 
 class Named(Protocol):
@@ -80,6 +81,24 @@ class Past(Protocol):
         """
 
 
+class Rewinding(Protocol):
+    """Going back with what code did."""
+
+    async def written(self, number: int) -> "Sequence[Written]":
+        """The files that code has written to since a turn began.
+
+        Raises:
+            TerpError: there is no such turn.
+        """
+
+    async def go(self, number: int, paths: Sequence[str] = (), *, copy: bool = False) -> "TakenBack":
+        """Take back a turn and all after it, with variables and the files at `paths`; what came of it.
+
+        Raises:
+            TerpError: there is no such turn, or the kernel does not answer.
+        """
+
+
 class Conversation(Protocol):
     """What commands need of a session."""
 
@@ -123,6 +142,10 @@ class Conversation(Protocol):
     @property
     def past(self) -> Past:
         """What takes turns out of the conversation."""
+
+    @property
+    def rewinding(self) -> Rewinding:
+        """What takes turns back with what their code did."""
 
     async def compact(self, focus: str = "") -> bool:
         """Replace all turns before the last by a summary that keeps most of `focus`; False when interrupted.

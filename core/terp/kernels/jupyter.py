@@ -197,6 +197,8 @@ class JupyterKernel:
         told = await self._asides.take_back(moment, paths)
         if told and self._running is not None:
             self._running.cwd = str(told.get("cwd") or self._running.cwd)
+            # What is different by now, no run has changed.
+            await self._files.look(self._cwd)
         return told
 
     async def aclose(self) -> None:

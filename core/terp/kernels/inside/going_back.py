@@ -12,7 +12,7 @@ from .file_copies import FileCopies
 from .files import cwd
 from .kept import CANNOT, CHANGED
 from .known import printable
-from .moments import Look, Moment, Moments, is_kept
+from .moments import Look, Moment, Moments, Nothing, is_kept
 
 # Time for the look afterwards, which finds the names that hold what could not be put back.
 LOOK_S = 2.0
@@ -40,17 +40,16 @@ class GoingBack:
     def go(self, paths: list[str]) -> dict[str, Any]:
         """Put back names, surroundings and the files at `paths`."""
         undone = self.moments.since(self.number)
-        if not undone:
-            return {"done": True}
         if self.number <= self.moments.dropped:
             return {"refused": TOO_OLD, "files": self.files.put_back(undone, paths)}
         for moment in reversed(undone):
             self.objects(moment)
-        self.bindings(undone)
-        self.look(undone[0])
-        self.surroundings(undone[0])
+        if undone:
+            self.bindings(undone)
+            self.look(undone[0])
+            self.surroundings(undone[0])
         told = self.files.put_back(undone, paths)
-        del self.moments.kept[-len(undone) :]
+        self.moments.kept = [moment for moment in self.moments.kept if moment not in undone]
         return {
             "done": True,
             "back": shown(self.back - self.lost.keys()),
@@ -137,7 +136,7 @@ class GoingBack:
             self.notes.append(f"threads go on, and what they change is not taken back: {', '.join(going_on)}")
 
 
-class Reach(Look):
+class Reach(Nothing, Look):
     """A look that keeps nothing: all that can be reached from one object."""
 
     broke_off = False
@@ -148,21 +147,22 @@ class Reach(Look):
         self.follow()
         return self.visited
 
-    def mention(self, words: set[str]) -> None:
-        """What a function would use when it is called is not what it holds."""
+    def opaque(self, value: Any, why: str = "", tells: Any = None) -> None:
+        """It is there."""
+        self.visited.setdefault(id(value), value)
 
-    def has_room(self, size: int) -> bool:
-        """Nothing is copied."""
-        return True
-
-    def copied(self, array: Any, is_same: Any) -> tuple[Any, int]:
-        """Nothing is copied."""
-        return None, 0
+    def keep(self, back: Any, value: Any, state: Any, size: int) -> None:
+        """It is there."""
+        self.visited.setdefault(id(value), value)
 
     def break_off(self, value: Any) -> None:
         """Time is up."""
         self.broke_off = True
         self.queue.clear()
+
+    def behind(self, parts: Any, tells: Any = None) -> None:
+        """What is held by an opaque object is held."""
+        self.queue += parts
 
 
 def is_proven(value: Any, doubt: tuple[str, Any, Any]) -> bool:

@@ -8,12 +8,13 @@ open or a connection alive. Runs no code of the person's classes.
 from __future__ import annotations
 
 import collections
+import functools
 import gc
 import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable
-from operator import is_
+from operator import attrgetter, is_, itemgetter, methodcaller
 from typing import Any
 
 from .known import MRO, NAMESPACE, attributes
@@ -28,7 +29,7 @@ LEAVES = {
     id(kind)
     for kind in (
         int, float, bool, complex, str, bytes, range, type(None), type(...), type(NotImplemented), object,
-        types.BuiltinFunctionType, types.CodeType, types.GetSetDescriptorType, types.MemberDescriptorType,
+        types.CodeType, types.GetSetDescriptorType, types.MemberDescriptorType,
         types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType,
         types.MappingProxyType, type(sys.flags), type(sys.version_info),
     )
@@ -44,6 +45,8 @@ LEAVES_OF = {
     "pandas": "Timestamp Timedelta Period Interval CategoricalDtype DatetimeTZDtype StringDtype Int64Dtype",
 }
 ITERATORS = {id(type(one)) for one in (iter([]), iter(()), iter(""), iter(b""), iter(range(0)))}
+# They hold what they were given, and nothing else.
+HOLDERS = {id(functools.partial), id(itemgetter), id(attrgetter), id(methodcaller), id(types.GenericAlias)}
 # What a dict has that holds the names of a module.
 OF_MODULES = ("__builtins__", "__build_class__")
 
@@ -78,6 +81,11 @@ class Rules:
             id(staticmethod): _wrapped,
             id(classmethod): _wrapped,
             id(types.GeneratorType): _generator,
+            id(types.FrameType): _frame,
+            id(types.BuiltinFunctionType): _bound,
+            id(types.MethodWrapperType): _bound,
+            **dict.fromkeys(HOLDERS, _wrapped),
+            id(functools._lru_cache_wrapper): _cached,
             **dict.fromkeys(ITERATORS, _iterator),
         }
 
@@ -311,6 +319,11 @@ def _method(value: Any, _: Any) -> Iterable[Any]:
     return (value.__self__, value.__func__)
 
 
+def _bound(value: Any, _: Any) -> Iterable[Any]:
+    """A method of C belongs to an object, a function to a module."""
+    return () if type(value.__self__) is types.ModuleType else (value.__self__,)
+
+
 def _wrapped(value: Any, _: Any) -> Iterable[Any]:
     return gc.get_referents(value)
 
@@ -363,8 +376,7 @@ def _instance(value: Any, asked: Any) -> Iterable[Any]:
     kind = type(value)
     if any("__del__" in NAMESPACE(base) for base in MRO(kind)) or _is_awaited(value):
         # Something happens when it goes.
-        asked.opaque(value)
-        return _held(value)
+        return _opaque(value, asked)
     held: list[Any] = [kind]
     own = attributes(value)
     if own is not None:
@@ -419,8 +431,21 @@ def _both(rule: Rule) -> Rule:
 
 def _generator(value: Any, asked: Any) -> Iterable[Any]:
     """One that has ended stays so, and one that has not begun is seen not to have."""
+    asked.mention(names_in(value.gi_code))
     asked.opaque(value, tells=_generator_tells)
-    return _held(value)
+    own = weakref.ref(value)
+    asked.behind(_held(value), lambda _: _generator_tells(own()))
+    return ()
+
+
+def _frame(value: Any, _: Any) -> Iterable[Any]:
+    return [part for part in _held(value) if type(part) is not types.FrameType]
+
+
+def _cached(value: Any, asked: Any) -> Iterable[Any]:
+    """A function that remembers its results."""
+    asked.opaque(value, "cache", tells=type(value).cache_info)
+    return (value.__wrapped__,)
 
 
 def _generator_tells(value: Any) -> Any:
@@ -451,7 +476,8 @@ def _iterator_back(value: Any, place: Any) -> int:
 
 def _opaque(value: Any, asked: Any) -> Iterable[Any]:
     asked.opaque(value)
-    return _held(value)
+    asked.behind(_held(value))
+    return ()
 
 
 def _held(value: Any) -> list[Any]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from .files import cwd
 from .kept import Rules
-from .known import Kinds
+from .known import Kinds, attributes
 from .namespace import WORD
 
 # Time for a look before a cell, bytes of copies in a turn and in all, and how many turns.
@@ -121,10 +121,25 @@ class Moments:
 
     def end(self, changed: set[str]) -> None:
         """A cell is over: what it has changed unforeseen is noted."""
+        moment = self.kept[-1]
         for name in changed:
-            held = self.kept[-1].names.get(name)
-            if held is not None and not held.mentioned:
-                self.kept[-1].unforeseen.add(name)
+            held = moment.names.get(name)
+            if held is not None and not held.mentioned and not self.is_foreseen(moment, name, held):
+                moment.unforeseen.add(name)
+
+    def is_foreseen(self, moment: Moment, name: str, held: Held) -> bool:
+        """Whether what has changed behind a name was found from another: it, or the memory that it shows."""
+        value = self.names.get(name)
+        if id(value) != held.id:
+            return False
+        left = [value, attributes(value)]
+        while left:
+            one = left.pop()
+            if id(one) in moment.seen or id(one) in moment.doubts:
+                return True
+            rule = self.rules.of(one) if is_of_tables(one) else None
+            left += [part for part in rule(one, Nothing()) if is_of_tables(part)] if rule else []
+        return False
 
     def since(self, number: int) -> list[Moment]:
         """The moments of a turn and of those after it, oldest first."""
@@ -138,6 +153,35 @@ class Moments:
             size -= oldest.size
             self.dropped = oldest.number
             self.copies.clear()
+
+
+def is_of_tables(value: Any) -> bool:
+    """Whether a value is an array or a table, or a part of one."""
+    return str(type(value).__module__).partition(".")[0] in ("numpy", "pandas")
+
+
+class Nothing:
+    """Keeps nothing of what a rule finds."""
+
+    def keep(self, back: Any, value: Any, state: Any, size: int) -> None:
+        """Nothing is kept."""
+
+    def opaque(self, value: Any, why: str = "", tells: Any = None) -> None:
+        """Nothing is noted."""
+
+    def behind(self, parts: Any, tells: Any = None) -> None:
+        """Nothing is followed."""
+
+    def mention(self, words: set[str]) -> None:
+        """What a function would use when it is called is not what it holds."""
+
+    def has_room(self, size: int) -> bool:
+        """Nothing is copied, so that there is."""
+        return True
+
+    def copied(self, array: Any, is_same: Any) -> tuple[Any, int]:
+        """Nothing is copied."""
+        return None, 0
 
 
 class Look:
@@ -154,6 +198,10 @@ class Look:
         self.kept: dict[int, list[tuple[Any, Any, Any, int]]] = {}
         self.opaques: dict[int, tuple[str, Any, Any]] = {}
         self.queue: list[Any] = []
+        self.hidden: dict[int, Any] = {}
+        self.waiting: list[Any] = []
+        self.proof: tuple[Any, Any] = (None, None)
+        self.is_behind = False
         self.size = 0
 
     def mention(self, words: set[str]) -> None:
@@ -162,7 +210,7 @@ class Look:
         new = words - self.words
         self.words |= new
         if new & ALL:
-            new = {name for name in names if type(name) is str}
+            new = {name for name in names if type(name) is str and not name.endswith("__")}
             self.words |= new
         for word in new:
             if word in names:
@@ -187,6 +235,14 @@ class Look:
         self.visited.setdefault(id(value), value)
         self.opaques[id(value)] = (why or type(value).__name__, tells, tells(value) if tells else None)
 
+    def behind(self, parts: Any, tells: Any = None) -> None:
+        """An opaque object holds these. They may be changed, and putting them back could break it.
+
+        What it `tells` of itself may prove that it has changed none of them.
+        """
+        told = tells(None) if tells else None
+        self.waiting += [(part, (tells, told)) for part in parts]
+
     def has_room(self, size: int) -> bool:
         """Whether so many bytes can be copied."""
         return self.moment.size + self.size + size <= ROOM
@@ -206,9 +262,10 @@ class Look:
         tainted = self.tainted()
         moment = self.moment
         for key, value in self.visited.items():
-            if key in tainted:
+            if key in tainted or key in self.hidden:
                 if key in self.kept or key in self.opaques:
-                    moment.doubts.setdefault(key, tainted[key])
+                    proof = (type(value).__name__, *self.hidden.get(key, (None, None)))
+                    moment.doubts.setdefault(key, tainted.get(key, proof))
             elif key not in moment.doubts and key not in moment.seen:
                 moment.seen[key] = value
                 moment.states += [kept[:3] for kept in self.kept.get(key, ())]
@@ -221,28 +278,47 @@ class Look:
 
     def follow(self) -> None:
         """Ask the rules about each object that can be reached, until time is up."""
-        rules, seen, leaves = self.moments.rules, self.moment.seen, self.moments.rules.leaves
         count = 0
-        while self.queue:
-            value = self.queue.pop()
-            key = id(value)
-            if key in self.visited or key in seen or id(type(value)) in leaves:
-                continue
+        while self.queue or self.waiting:
+            self.is_behind = not self.queue
+            value, self.proof = self.waiting.pop() if self.is_behind else (self.queue.pop(), (None, None))
             if value is self.moments.names:
                 self.mention(ALL)
                 continue
-            rule = rules.of(value)
+            rule = self.rule_for(value)
             if rule is None:
                 continue
-            self.visited[key] = value
             count += 1
             if count % ASKED_EACH == 0 and time.perf_counter() > self.deadline:
                 self.break_off(value)
                 return
             for child in self.held_by(rule, value):
-                if id(type(child)) not in leaves:
-                    self.parents.setdefault(id(child), []).append(key)
-                    self.queue.append(child)
+                if id(type(child)) not in self.moments.rules.leaves:
+                    self.parents.setdefault(id(child), []).append(id(value))
+                    self.next(child)
+
+    def next(self, child: Any) -> None:
+        """Look at what an object holds, too."""
+        if self.is_behind:
+            self.waiting.append((child, self.proof))
+        else:
+            self.queue.append(child)
+
+    def rule_for(self, value: Any) -> Any:
+        """How to look at an object; None for one that never changes, or was looked at."""
+        key = id(value)
+        if id(type(value)) in self.moments.rules.leaves or key in self.moment.seen:
+            return None
+        if key in self.visited and (self.is_behind or key not in self.hidden):
+            return None
+        rule = self.moments.rules.of(value)
+        if rule is not None:
+            self.visited[key] = value
+            if self.is_behind:
+                self.hidden[key] = self.proof
+            else:
+                self.hidden.pop(key, None)
+        return rule
 
     def held_by(self, rule: Any, value: Any) -> Any:
         """What the rule finds in an object."""
@@ -254,11 +330,12 @@ class Look:
 
     def break_off(self, value: Any) -> None:
         """Time is up: what was not looked at is not known."""
-        for left in (value, *self.queue):
+        for left in (value, *self.queue, *(part for part, _ in self.waiting)):
             known = id(left) in self.moment.seen or (id(left) in self.visited and left is not value)
             if not known and self.moments.rules.of(left) is not None:
                 self.opaque(left, "too much to look through")
         self.queue.clear()
+        self.waiting.clear()
 
     def tainted(self) -> dict[int, tuple[str, Any, Any]]:
         """What holds something opaque, with what it is: it cannot be held without holding that."""

@@ -1,0 +1,374 @@
+"""Names as they were when a turn began: put back into the same objects, or told to be in doubt."""
+
+import itertools
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from terp.kernels.inside.file_copies import FileCopies
+from terp.kernels.inside.going_back import GoingBack
+from terp.kernels.inside.known import Kinds
+from terp.kernels.inside.moments import Moments
+from terp.kernels.inside.namespace import Namespace
+
+COUNTER = """
+def counter():
+    n = 0
+    def count():
+        nonlocal n
+        n += 1
+        return n
+    return count
+count = counter()
+"""
+
+
+class Kernel:
+    """Runs code in a namespace of its own, as cells of turns that are counted from 1."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.shell: Any = SimpleNamespace(user_ns=self.names, user_ns_hidden=dict(self.names))
+        self.namespace = Namespace(SimpleNamespace(shell=self.shell))  # type: ignore[arg-type]
+        self.moments = Moments(self.shell, Kinds())
+
+    def run(self, turn: int, *cells: str) -> None:
+        for code in cells:
+            self.namespace.begin(code)
+            self.moments.begin(turn, code)
+            exec(compile(code, "<cell>", "exec"), self.names)
+            self.namespace.compare()
+            self.moments.end(self.namespace.changed)
+
+    def back_to(self, turn: int) -> dict[str, Any]:
+        self.namespace.before = None
+        return GoingBack(self.moments, turn, FileCopies()).go([])
+
+
+def lost(told: dict[str, Any]) -> dict[str, str]:
+    return dict(told["lost"])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "holds"),
+    [
+        ("x = 1", "x = 2", "x == 1"),
+        ("x = 1", "del x", "x == 1"),
+        ("pass", "x = 1; import json", "'x' not in globals() and 'json' not in globals()"),
+        ("x = [1, [2]]", "x[1].append(3); x.append(4)", "x == [1, [2]]"),
+        ("x = {'a': {'b': 1}}", "x['a']['b'] = 2; x['c'] = 3", "x == {'a': {'b': 1}}"),
+        ("x = {1, 2}", "x.add(3)", "x == {1, 2}"),
+        ("x = bytearray(b'ab')", "x[0] = 0", "x == b'ab'"),
+        ("x = ([],)", "x[0].append(1)", "x == ([],)"),
+        ("from collections import *; x = deque([1])", "x.append(2)", "list(x) == [1]"),
+        ("import collections; x = collections.OrderedDict(a=1)", "x['b'] = 2", "list(x) == ['a']"),
+        ("import collections; x = collections.defaultdict(list)", "x['b'].append(2)", "not x"),
+        ("import collections; x = collections.Counter('aab')", "x.update('b')", "x == {'a': 2, 'b': 1}"),
+        ("x = iter([1, 2, 3]); next(x)", "next(x)", "list(x) == [2, 3]"),
+        ("x = []\ny = x", "y.append(1)", "x == [] and x is y"),
+        ("x = []\ny = [x]", "x.append(1); y.clear()", "y[0] is x and x == []"),
+        ("x = []\ndef f(): x.append(1)", "f()", "x == []"),
+        ("x = []\ndef f(): x.append(1)\ndef g(): f()", "g()", "x == []"),
+        ("x = 1\ndef f():\n    global x\n    x = 2", "f()", "x == 1"),
+        ("x = []", "exec('x' + '.append(1)')", "x == []"),
+        ("x = []", "globals()['x'].append(1)", "x == []"),
+        ("def f(a=[]):\n    a.append(1)\n    return len(a)", "f()", "f() == 1"),
+        (COUNTER, "count(); count()", "count() == 1"),
+        ("class A: pass\na = A(); a.b = [1]", "a.b.append(2); a.c = 3", "vars(a) == {'b': [1]}"),
+        ("class A: n = 0", "A.n = 1; A.m = 2", "A.n == 0 and not hasattr(A, 'm')"),
+        ("class A: __slots__ = ('b', 'c')\na = A(); a.b = [1]", "a.b = 3", "a.b == [1]"),
+        ("class A: __slots__ = ('b', 'c')\na = A()", "a.c = 3", "not hasattr(a, 'c')"),
+        ("class A(dict): pass\na = A(x=1); a.b = 1", "a['y'] = 2; a.b = 2", "a == {'x': 1} and a.b == 1"),
+        ("class A(list): pass\na = A([1]); a.b = 1", "a.append(2); a.b = 2", "a == [1] and a.b == 1"),
+        ("import functools; x = []; f = functools.partial(x.append, 1)", "f()", "x == []"),
+    ],
+)  # fmt: skip
+def test_a_value_is_as_it_was(before: str, after: str, holds: str) -> None:
+    kernel = Kernel()
+    kernel.run(1, before)
+    kernel.run(2, after)
+    assert lost(kernel.back_to(2)) == {}
+    assert eval(holds, kernel.names)
+
+
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "n": [1, 2, 3],
+            "t": ["x", "y", None],
+            "c": pd.Categorical(list("aab")),
+            "d": pd.date_range("2020", periods=3),
+            "m": pd.array([1, None, 3], dtype="Int64"),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "df.pop('t')",
+        "df['new'] = 1",
+        "df.loc[0, 'n'] = 77",
+        "df.loc[1, 't'] = 'z'",
+        "df.loc[0, 'c'] = 'b'",
+        "df.loc[5] = df.loc[0]",
+        "df.loc[0, 'm'] = 9",
+        "df.index.name = 'i'",
+        "df.columns = list('vwxyz')",
+        "df.attrs['k'] = 1",
+        "df.insert(0, 'first', 0)",
+        "df.sort_values('n', ascending=False, inplace=True)",
+        "df.rename(columns={'n': 'q'}, inplace=True)",
+        "df = None",
+        "del df",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
+def test_a_table_that_was_changed_in_place_is_as_it_was(change: str) -> None:
+    kernel = Kernel()
+    kernel.names["frame"] = frame
+    kernel.run(1, "df = frame(); same = df")
+    kernel.run(2, change)
+    assert lost(kernel.back_to(2)) == {}
+    found = kernel.names["df"]
+    pd.testing.assert_frame_equal(found, frame(), check_names=True)
+    assert (found is kernel.names["same"], found.attrs, found.index.name) == (True, {}, None)
+    # And it goes on as a table does.
+    found["more"] = found["n"] * 2
+    assert found.groupby("c", observed=True)["more"].sum().tolist() == [6, 6]
+
+
+@pytest.mark.parametrize(
+    "change", ["a[:] = 0", "v[0] = 9", "a.sort()", "a *= 2", "a.shape = (2, 2)", "a = 1"]
+)
+def test_an_array_and_a_view_of_it_are_as_they_were(change: str) -> None:
+    kernel = Kernel()
+    kernel.run(1, "import numpy as np\na = np.array([3., 1., 2., 0.]); v = a[1:3]")
+    kernel.run(2, change)
+    assert lost(kernel.back_to(2)) == {}
+    names = kernel.names
+    assert (names["a"].tolist(), names["v"].tolist()) == ([3, 1, 2, 0], [1, 2])
+    assert np.shares_memory(names["a"], names["v"])
+
+
+def test_random_numbers_of_a_generator_come_again() -> None:
+    kernel = Kernel()
+    kernel.run(1, "import numpy as np\nr = np.random.default_rng(1)")
+    kernel.run(2, "first = r.random()")
+    first = kernel.names["first"]
+    kernel.back_to(2)
+    assert kernel.names["r"].random() == first
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        ("g = (i for i in range(3)); next(g)", "next(g)", {"g": "generator"}),
+        ("g = (i for i in range(3))", "next(g)", {"g": "generator"}),
+        ("g = (i for i in range(3))\nb = [g]", "next(b[0])", {"b": "holds generator", "g": "generator"}),
+        ("x = list(range(200_000))", "x.append(1)", {"x": "too large"}),
+        ("import io\nf = io.StringIO()", "f.write('a')", {"f": "StringIO"}),
+        ("import math", "math.tau_ = 1; math.e, math.kept = 3, math.e", {"math": "module"}),
+    ],
+)
+def test_what_could_not_be_kept_is_named(before: str, after: str, named: dict[str, str]) -> None:
+    kernel = Kernel()
+    kernel.run(1, before)
+    kernel.run(2, after)
+    told = kernel.back_to(2)
+    if "math" in named:
+        kernel.run(2, "math.e = math.kept; del math.kept, math.tau_")
+    assert lost(told) == named
+
+
+@pytest.mark.parametrize(
+    "before", ["g = (i for i in range(3))", "g = (i for i in []); list(g)", "x = list(range(200_000))"]
+)
+def test_what_no_code_has_used_or_has_proof_is_not_named(before: str) -> None:
+    kernel = Kernel()
+    kernel.run(1, before)
+    kernel.run(2, "y = 'g'" if before.startswith("g") else "y = 1")
+    assert kernel.back_to(2) | {"cwd": ""} == {
+        "done": True, "back": [], "gone": ["y"], "lost": [], "notes": [], "files": [], "cwd": "",
+    }  # fmt: skip
+
+
+def test_a_value_that_was_too_large_and_is_gone_is_named() -> None:
+    kernel = Kernel()
+    kernel.run(1, "import numpy as np\na = np.zeros(10_000_000)")
+    kernel.run(2, "a = a[:1].copy()")
+    assert lost(kernel.back_to(2)) == {"a": "what it was is not there any more (80 MB)"}
+
+
+@pytest.mark.parametrize(
+    "tells",
+    [
+        "class A:\n    def __del__(self): gone.append(1)\na = A()",
+        "import weakref\nclass A: pass\na = A(); weakref.finalize(a, gone.append, 1)",
+    ],
+)
+def test_nothing_is_held_that_does_something_when_it_goes(tells: str) -> None:
+    kernel = Kernel()
+    kernel.names["gone"] = gone = list[int]()
+    kernel.run(1, tells, "class B: pass\nb = B(); b.a = [a]; c = {'b': b}")
+    kernel.run(2, "del a, b, c")
+    assert gone == [1]
+    assert set(lost(kernel.back_to(2))) >= {"a", "b", "c"}
+
+
+def test_a_change_that_no_code_told_of_is_named() -> None:
+    kernel = Kernel()
+    kernel.run(1, "import atexit\nx = []\natexit.register(x.append, 1)")
+    kernel.run(2, "atexit._run_exitfuncs()")
+    assert lost(kernel.back_to(2)) == {"x": "in a way that could not be seen before"}
+
+
+def test_each_turn_can_be_gone_back_to() -> None:
+    kernel = Kernel()
+    for turn in range(1, 6):
+        kernel.run(turn, "x = []" if turn == 1 else f"x.append({turn})", f"y{turn} = x")
+    kernel.back_to(4)
+    assert kernel.names["x"] == [2, 3]
+    kernel.run(4, "x.append('other')")
+    kernel.back_to(2)
+    assert (kernel.names["x"], sorted(name for name in kernel.names if name[0] == "y")) == ([], ["y1"])
+
+
+def test_the_working_directory_and_the_environment_are_as_they_were(tmp_path: Path) -> None:
+    kernel = Kernel()
+    before = os.getcwd()  # noqa: PTH109
+    kernel.run(1, "import os, sys")
+    kernel.run(2, f"os.chdir({str(tmp_path)!r}); os.environ['TERP_T'] = '1'; sys.path.append('/nowhere')")
+    told = kernel.back_to(2)
+    assert told["notes"] == [
+        f"the working directory is {before} again",
+        "the environment is as it was: TERP_T",
+        "sys.path is as it was",
+    ]
+    assert (os.getcwd(), "TERP_T" in os.environ, told["cwd"]) == (before, False, before)  # noqa: PTH109
+
+
+def test_a_turn_that_is_too_long_ago_is_refused() -> None:
+    kernel = Kernel()
+    for turn in range(1, 110):
+        kernel.run(turn, f"x = {turn}")
+    assert kernel.back_to(5)["refused"] == "too long ago: what was kept since has been dropped"
+    assert kernel.names["x"] == 109
+    kernel.back_to(100)
+    assert kernel.names["x"] == 99
+
+
+def test_copies_that_take_too_much_room_fall_out_oldest_first() -> None:
+    kernel = Kernel()
+    kernel.run(1, "import numpy as np")
+    for turn in range(2, 9):
+        kernel.run(turn, "a = np.zeros(6_000_000)", "a[0] = 1")
+    assert 0 < kernel.moments.dropped < 8
+    assert sum(moment.size for moment in kernel.moments.kept) < 256_000_000
+
+
+def test_a_look_at_very_much_has_an_end() -> None:
+    kernel = Kernel()
+    kernel.run(1, "x = [[[i] for i in range(99)] for j in range(999)]")
+    began = time.thread_time()
+    kernel.moments.begin(2, "x[5][5].append(1)")
+    assert time.thread_time() - began < 0.1
+    assert set(lost(kernel.back_to(2))) == {"x"}
+
+
+# Programs that make, share, change and remove small values, for the law below.
+VALUES = st.sampled_from([*"12abc", "[]", "[1]", "{}", "{'k': []}", "[a]", "[b, c]", "{'k': a}", "(a, b)"])
+NAMES = st.sampled_from("abc")
+STATEMENTS = st.one_of(
+    st.builds("{} = {}".format, NAMES, VALUES),
+    st.builds("del {}".format, NAMES),
+    st.builds("add({}, {})".format, NAMES, VALUES),
+    st.builds("{}.append({})".format, NAMES, VALUES),
+    st.builds("{}['k'] = {}".format, NAMES, VALUES),
+    st.builds("{}['k'].append({})".format, NAMES, VALUES),
+    st.builds("{}.clear()".format, NAMES),
+    st.builds("{}[0].append({})".format, NAMES, VALUES),
+    st.builds("add_to_all({})".format, VALUES),
+    st.builds("box.held = {}".format, NAMES),
+    st.builds("box.add({})".format, VALUES),
+    st.builds("count()".format),
+    st.builds("{} = box.held".format, NAMES),
+    st.builds("{} = iter([1, 2, 3])".format, NAMES),
+    st.builds("{} = (i for i in [1, 2, 3])".format, NAMES),
+    st.builds("next({})".format, NAMES),
+    st.builds("exec('b' + ' = a')".format),
+)
+FIRST = f"""{COUNTER}
+def add(to, value): to.append(value)
+def add_to_all(value):
+    for name in 'abc':
+        globals()[name].append(value)
+class Box:
+    made = 0
+    def add(self, value):
+        Box.made += 1
+        self.held.append(value)
+box = Box()
+box.held = []
+a, b, c = [], {{}}, 0
+"""
+
+
+def guarded(statement: str) -> str:
+    return f"try: {statement}\nexcept Exception: pass\n"
+
+
+def parts_of(value: Any) -> list[Any]:
+    """What a value holds, in an order; for an iterator, what it still has."""
+    if isinstance(value, list | tuple):
+        return [*value]
+    if isinstance(value, dict):
+        return [part for item in value.items() for part in item]
+    if type(value).__name__ == "Box":
+        return [type(value).made, vars(value)]
+    return list(itertools.islice(value, 9)) if isinstance(value, Iterator) else []
+
+
+def form(names: dict[str, Any], shown: Sequence[str]) -> list[Any]:
+    """Values and what is shared among them, so that two namespaces can be compared."""
+    seen: dict[int, int] = {}
+    held: list[Any] = []
+
+    def of(value: Any) -> Any:
+        if isinstance(value, int | str | None):
+            return value
+        if id(value) in seen:
+            return ("again", seen[id(value)])
+        if not isinstance(value, tuple):
+            seen[id(value)] = len(seen)
+        held.append(value)
+        parts = parts_of(value)
+        return (type(value).__name__, [of(part) for part in parts])
+
+    return [(name, of(names[name])) for name in shown if name in names]
+
+
+@given(st.lists(st.lists(STATEMENTS, max_size=4), min_size=2, max_size=5), st.integers(0, 3))
+@settings(max_examples=300, deadline=None)
+def test_what_is_not_named_is_as_in_a_run_of_the_turns_before(turns: list[list[str]], at: int) -> None:
+    back_to = 2 + at % len(turns)
+    kernel, fresh = Kernel(), Kernel()
+    for number, statements in enumerate([[FIRST], *turns], 1):
+        cells = [one if one is FIRST else guarded(one) for one in statements]
+        kernel.run(number, *cells)
+        if number < back_to:
+            fresh.run(number, *cells)
+    named = lost(kernel.back_to(back_to))
+    shown = [name for name in ("a", "b", "c", "box", "count") if name not in named]
+    assert form(kernel.names, shown) == form(fresh.names, shown)
+    if "count" not in named:
+        assert kernel.names["count"]() == fresh.names["count"]()
