@@ -120,7 +120,7 @@ class Watched(EchoKernel):
     ended = False
 
     async def execute(
-        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
         yield Display({"application/vnd.terp.bytes+json": {"bytes": "eA=="}})
         yield RunEnded("ok")

@@ -1,17 +1,19 @@
 """A talk that notes what a command does with it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from terp.equipment import Equipment
 from terp.errors import TerpError
 from terp.events import Event
+from terp.history import PastTurn
 from terp.kernels.protocol import Variable
 from terp.log import EventLog
 from terp.messages import Attachment, Message, System, User
 from terp.places import Places
+from terp.rewinding import TakenBack, Written
 from terp.settings import Settings
 from terp.testing import EchoKernel
 from terp_cli.commands.every import all_commands
@@ -63,6 +65,9 @@ class Conversation:
         self.forks = 0
         self.taught: list[str] = []
         self.briefed = ""
+        self.files: Sequence[Written] = ()
+        self.taken = TakenBack(())
+        self.wanted: Sequence[str] = ()
         for event in events:
             self.log.append(event)
 
@@ -88,6 +93,18 @@ class Conversation:
             raise TerpError(f"There is no turn {number}.")
         gone, self.turns = self.turns[number - 1 :], self.turns[: number - 1]
         return gone
+
+    @property
+    def rewinding(self) -> "Conversation":
+        return self
+
+    async def written(self, number: int) -> Sequence[Written]:
+        return self.files
+
+    async def go(self, number: int, paths: Sequence[str] = (), *, copy: bool = False) -> TakenBack:
+        back, self.wanted = self.rewind(number), paths
+        turns = [PastTurn(turn.number, turn.prompt, turn.attachments, 0) for turn in back]
+        return replace(self.taken, turns=turns)
 
     def reset(self) -> None:
         self.turns, self.history = (), ()

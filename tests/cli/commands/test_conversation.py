@@ -31,28 +31,6 @@ async def test_retry_before_anything_was_said_says_so(tmp_path: Path) -> None:
     assert await Noted(tmp_path).does("/retry") == ["There is no message to send again."]
 
 
-async def test_rewind_lists_the_turns(tmp_path: Path) -> None:
-    assert await Noted(tmp_path, prompts=TWO).does("/rewind") == [
-        "/rewind N goes back to before:",
-        "  1  plot iris.csv",
-        "  2  now in blue",
-    ]
-
-
-async def test_rewind_brings_the_message_back_to_the_input_line(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, prompts=TWO)
-    assert await talk.does("/rewind 1") == [
-        ("prefill", "plot iris.csv"),
-        "Back to before: 'plot iris.csv'.",
-    ]
-    assert talk.session.turns == []
-
-
-async def test_rewind_takes_a_number(tmp_path: Path) -> None:
-    with pytest.raises(TerpError, match="/rewind: 'x' is not the number of a turn"):
-        await Noted(tmp_path, prompts=TWO).does("/rewind x")
-
-
 async def test_reset_forgets_the_conversation(tmp_path: Path) -> None:
     talk = Noted(tmp_path, prompts=TWO)
     await talk.does("/reset")

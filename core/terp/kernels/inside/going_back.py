@@ -10,8 +10,8 @@ from typing import Any
 
 from .file_copies import FileCopies
 from .files import cwd
-from .kept import CANNOT, CHANGED
-from .known import printable
+from .kept_items import CANNOT, CHANGED
+from .known import NAME, printable
 from .moments import Look, Moment, Moments, Nothing, is_kept
 
 # Time for the look afterwards, which finds the names that hold what could not be put back.
@@ -69,7 +69,7 @@ class GoingBack:
             except Exception:  # noqa: BLE001 - a class or a library does not let it happen
                 done = CANNOT
             if done == CANNOT:
-                self.doubts[id(value)] = (type(value).__name__, None, None)
+                self.doubts[id(value)] = (NAME(type(value)), None, None)
                 continue
             self.doubts.pop(id(value), None)
             if done == CHANGED:

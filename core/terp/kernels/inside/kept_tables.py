@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from operator import is_
 from typing import Any
 
-from .kept import CANNOT, CHANGED, MOST_ITEMS, SAME, Rule, alike
+from .kept_items import CANNOT, CHANGED, MOST_ITEMS, SAME, Rule, alike
 from .known import attributes
 
 # Where pandas' own columns hold what can change.
@@ -19,7 +19,7 @@ def rule_for(kind: Any) -> Rule | None:
     numpy, pandas = sys.modules["numpy"], sys.modules.get("pandas")
     if issubclass(kind, numpy.ndarray):
         return _array
-    if kind.__name__ in ("Generator", "RandomState") and kind.__module__.startswith("numpy.random"):
+    if any(kind is getattr(numpy.random, name) for name in ("Generator", "RandomState")):
         return _random
     if pandas is None:
         return None
@@ -167,7 +167,7 @@ def _column(value: Any, asked: Any) -> Iterable[Any]:
         asked.opaque(value)
         return ()
     asked.keep(_column_back, value, state, 0)
-    return [held for _, held in state if not type(held).__module__.startswith("pyarrow")]
+    return [held for _, held in state if "pyarrow" not in type(held).__module__]
 
 
 def _column_back(value: Any, state: Any) -> int:

@@ -15,8 +15,9 @@ import weakref
 from typing import Any
 
 from .files import cwd
-from .kept import Rules
-from .known import Kinds, attributes
+from .kept import Rules, top_of
+from .known import NAME, Kinds, attributes
+from .marks import WEAK
 from .namespace import WORD
 
 # Time for a look before a cell, bytes of copies in a turn and in all, and how many turns.
@@ -58,11 +59,11 @@ class Held:
     def keep(self, value: Any, why: str | None) -> None:
         """Hold the object if it can be held, else only as long as somebody else does."""
         self.mentioned = True
-        if why is None and not (isinstance(value, (str, bytes)) and len(value) > ROOM):
+        if why is None and not (is_text(value) and len(value) > ROOM):
             self.value = (value,)
             return
         self.why = why or "too large"
-        if type(value).__weakrefoffset__:
+        if WEAK(type(value)):
             self.weak = weakref.ref(value)
 
     def now(self, bound: Any) -> tuple[Any, ...]:
@@ -157,7 +158,12 @@ class Moments:
 
 def is_of_tables(value: Any) -> bool:
     """Whether a value is an array or a table, or a part of one."""
-    return str(type(value).__module__).partition(".")[0] in ("numpy", "pandas")
+    return top_of(type(value)) in ("numpy", "pandas")
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is a text or bytes, of Python's own class."""
+    return type(value) is str or type(value) is bytes
 
 
 class Nothing:
@@ -233,7 +239,7 @@ class Look:
     def opaque(self, value: Any, why: str = "", tells: Any = None) -> None:
         """An object cannot be kept. What it `tells` of itself may prove later that it is as it was."""
         self.visited.setdefault(id(value), value)
-        self.opaques[id(value)] = (why or type(value).__name__, tells, tells(value) if tells else None)
+        self.opaques[id(value)] = (why or NAME(type(value)), tells, tells(value) if tells else None)
 
     def behind(self, parts: Any, tells: Any = None) -> None:
         """An opaque object holds these. They may be changed, and putting them back could break it.
@@ -264,7 +270,7 @@ class Look:
         for key, value in self.visited.items():
             if key in tainted or key in self.hidden:
                 if key in self.kept or key in self.opaques:
-                    proof = (type(value).__name__, *self.hidden.get(key, (None, None)))
+                    proof = (NAME(type(value)), *self.hidden.get(key, (None, None)))
                     moment.doubts.setdefault(key, tainted.get(key, proof))
             elif key not in moment.doubts and key not in moment.seen:
                 moment.seen[key] = value
@@ -274,7 +280,7 @@ class Look:
             held = moment.names.get(name)
             if held is not None and not held.mentioned:
                 held.keep(value, tainted[id(value)][0] if id(value) in tainted else None)
-                moment.size += len(value) if isinstance(value, (str, bytes)) else 0
+                moment.size += len(value) if is_text(value) else 0
 
     def follow(self) -> None:
         """Ask the rules about each object that can be reached, until time is up."""

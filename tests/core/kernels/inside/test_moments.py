@@ -5,20 +5,13 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terp.kernels.inside.file_copies import FileCopies
-from terp.kernels.inside.going_back import GoingBack
-from terp.kernels.inside.known import Kinds
-from terp.kernels.inside.moments import Moments
-from terp.kernels.inside.namespace import Namespace
+from tests.core.kernels.inside.keeping import Kernel, lost
 
 COUNTER = """
 def counter():
@@ -30,32 +23,6 @@ def counter():
     return count
 count = counter()
 """
-
-
-class Kernel:
-    """Runs code in a namespace of its own, as cells of turns that are counted from 1."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, Any] = {"__name__": "__main__"}
-        self.shell: Any = SimpleNamespace(user_ns=self.names, user_ns_hidden=dict(self.names))
-        self.namespace = Namespace(SimpleNamespace(shell=self.shell))  # type: ignore[arg-type]
-        self.moments = Moments(self.shell, Kinds())
-
-    def run(self, turn: int, *cells: str) -> None:
-        for code in cells:
-            self.namespace.begin(code)
-            self.moments.begin(turn, code)
-            exec(compile(code, "<cell>", "exec"), self.names)
-            self.namespace.compare()
-            self.moments.end(self.namespace.changed)
-
-    def back_to(self, turn: int) -> dict[str, Any]:
-        self.namespace.before = None
-        return GoingBack(self.moments, turn, FileCopies()).go([])
-
-
-def lost(told: dict[str, Any]) -> dict[str, str]:
-    return dict(told["lost"])
 
 
 @pytest.mark.parametrize(
@@ -100,75 +67,6 @@ def test_a_value_is_as_it_was(before: str, after: str, holds: str) -> None:
     assert eval(holds, kernel.names)
 
 
-def frame() -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "n": [1, 2, 3],
-            "t": ["x", "y", None],
-            "c": pd.Categorical(list("aab")),
-            "d": pd.date_range("2020", periods=3),
-            "m": pd.array([1, None, 3], dtype="Int64"),
-        }
-    )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "df.pop('t')",
-        "df['new'] = 1",
-        "df.loc[0, 'n'] = 77",
-        "df.loc[1, 't'] = 'z'",
-        "df.loc[0, 'c'] = 'b'",
-        "df.loc[5] = df.loc[0]",
-        "df.loc[0, 'm'] = 9",
-        "df.index.name = 'i'",
-        "df.columns = list('vwxyz')",
-        "df.attrs['k'] = 1",
-        "df.insert(0, 'first', 0)",
-        "df.sort_values('n', ascending=False, inplace=True)",
-        "df.rename(columns={'n': 'q'}, inplace=True)",
-        "df = None",
-        "del df",
-    ],
-)
-@pytest.mark.filterwarnings("ignore:The inplace keyword")
-def test_a_table_that_was_changed_in_place_is_as_it_was(change: str) -> None:
-    kernel = Kernel()
-    kernel.names["frame"] = frame
-    kernel.run(1, "df = frame(); same = df")
-    kernel.run(2, change)
-    assert lost(kernel.back_to(2)) == {}
-    found = kernel.names["df"]
-    pd.testing.assert_frame_equal(found, frame(), check_names=True)
-    assert (found is kernel.names["same"], found.attrs, found.index.name) == (True, {}, None)
-    # And it goes on as a table does.
-    found["more"] = found["n"] * 2
-    assert found.groupby("c", observed=True)["more"].sum().tolist() == [6, 6]
-
-
-@pytest.mark.parametrize(
-    "change", ["a[:] = 0", "v[0] = 9", "a.sort()", "a *= 2", "a.shape = (2, 2)", "a = 1"]
-)
-def test_an_array_and_a_view_of_it_are_as_they_were(change: str) -> None:
-    kernel = Kernel()
-    kernel.run(1, "import numpy as np\na = np.array([3., 1., 2., 0.]); v = a[1:3]")
-    kernel.run(2, change)
-    assert lost(kernel.back_to(2)) == {}
-    names = kernel.names
-    assert (names["a"].tolist(), names["v"].tolist()) == ([3, 1, 2, 0], [1, 2])
-    assert np.shares_memory(names["a"], names["v"])
-
-
-def test_random_numbers_of_a_generator_come_again() -> None:
-    kernel = Kernel()
-    kernel.run(1, "import numpy as np\nr = np.random.default_rng(1)")
-    kernel.run(2, "first = r.random()")
-    first = kernel.names["first"]
-    kernel.back_to(2)
-    assert kernel.names["r"].random() == first
-
-
 @pytest.mark.parametrize(
     ("before", "after", "named"),
     [
@@ -200,13 +98,6 @@ def test_what_no_code_has_used_or_has_proof_is_not_named(before: str) -> None:
     assert kernel.back_to(2) | {"cwd": ""} == {
         "done": True, "back": [], "gone": ["y"], "lost": [], "notes": [], "files": [], "cwd": "",
     }  # fmt: skip
-
-
-def test_a_value_that_was_too_large_and_is_gone_is_named() -> None:
-    kernel = Kernel()
-    kernel.run(1, "import numpy as np\na = np.zeros(10_000_000)")
-    kernel.run(2, "a = a[:1].copy()")
-    assert lost(kernel.back_to(2)) == {"a": "what it was is not there any more (80 MB)"}
 
 
 @pytest.mark.parametrize(
@@ -265,15 +156,6 @@ def test_a_turn_that_is_too_long_ago_is_refused() -> None:
     assert kernel.names["x"] == 109
     kernel.back_to(100)
     assert kernel.names["x"] == 99
-
-
-def test_copies_that_take_too_much_room_fall_out_oldest_first() -> None:
-    kernel = Kernel()
-    kernel.run(1, "import numpy as np")
-    for turn in range(2, 9):
-        kernel.run(turn, "a = np.zeros(6_000_000)", "a[0] = 1")
-    assert 0 < kernel.moments.dropped < 8
-    assert sum(moment.size for moment in kernel.moments.kept) < 256_000_000
 
 
 def test_a_look_at_very_much_has_an_end() -> None:
