@@ -20,6 +20,7 @@ BENCHES = (
     "kernel",
     "shell",
     "namespace",
+    "rewinding",
     "sandbox",
 )
 

@@ -48,7 +48,7 @@ def saved(call: Call, present: str) -> Sequence[SavedSession]:
     from terp.store.catalogue import Catalogue  # noqa: PLC0415  (few talks ask)
 
     return [
-        SavedSession(entry.id, entry.title, entry.turns, entry.used)
+        SavedSession(entry.id, entry.title, entry.turns, entry.used, entry.forked_from)
         for entry in Catalogue(call.places.sessions).listed(real_directory(call.cwd))
         if entry.id != present
     ]

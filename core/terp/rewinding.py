@@ -145,8 +145,8 @@ class Rewinding:
         answer = await self._answer(moment, paths)
         done = {path: (what, why) for path, what, why in _rows(answer, "files", 3)}
         lost = [(one.path, one.why) for one in files if not one.can]
-        lost += [(path, why or "left as it is") for path, (what, why) in done.items() if what == "left"]
-        lost += [(one.path, "left as it is") for one in files if one.can and one.path not in done]
+        lost += [(path, why) for path, (what, why) in done.items() if what == "left"]
+        lost += [(one.path, one.why) for one in files if one.can and one.path not in done]
         lost += [(path, why) for path, (what, why) in done.items() if what == "not"]
         return TakenBack(
             (),

@@ -68,7 +68,7 @@ async def test_variables_are_as_before_the_turn(kernels: LocalKernels, project: 
         True,
         back=("items",),
         removed=("x",),
-        lost=(("rows", "what it was is not there any more (generator)"),),
+        lost=(("rows", "what it was is gone: generator"),),
     )
     assert [turn.prompt for turn in taken.turns] == ["turn 2", "turn 3"]
     assert await shown(kernels, "items, 'x' in globals()") == "[1] False"
@@ -79,8 +79,7 @@ async def test_variables_are_as_before_the_turn(kernels: LocalKernels, project: 
     assert model.requests[-1][-1].text == (
         "again\n\n[The conversation was taken back to before this message, and later turns were removed. "
         "Variables of the Python kernel are as they were then, too. Changed back: items. Removed: x. Could "
-        "not be restored, so check before you use them: rows (what it was is not there any more "
-        "(generator)).]"
+        "not be restored, so check before you use them: rows (what it was is gone: generator).]"
     )
 
 
@@ -116,7 +115,7 @@ async def test_files_are_as_before_if_the_person_wants_that(
     assert await session.rewinding.written(2) == [Written(path, can=True) for path in paths]
     taken = await session.rewinding.go(2, [path for path in paths if "kept" not in path])
     assert taken.files == tuple(path for path in paths if "kept" not in path)
-    assert taken.files_lost == ((str(project / "kept.txt"), "left as it is"),)
+    assert taken.files_lost == ((str(project / "kept.txt"), ""),)
     found = {name: path.read_text() for name in names if (path := project / f"{name}.txt").exists()}
     assert found == {"gone": "before", "kept": "after", "old": "before"}
     # The next run has changed none of them.

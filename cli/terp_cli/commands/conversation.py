@@ -2,6 +2,7 @@
 
 from terp.events import ReasoningDelta, TurnStarted
 from terp_cli.commands.rows import columns, counted
+from terp_cli.commands.saved import SavedSession
 from terp_cli.commands.talk import Talk
 
 _SHOWN_CHARS = 60
@@ -62,7 +63,7 @@ async def sessions(talk: Talk, _: str) -> None:
         return
     talk.show(
         columns(
-            [(one.id, _day(one.last), counted(one.turns, "turn"), one.title) for one in saved],
+            [(one.id, _day(one.last), counted(one.turns, "turn"), _title(one)) for one in saved],
             talk.width,
             ("bold", "dim", "dim", ""),
         )
@@ -81,6 +82,10 @@ async def resume(talk: Talk, session: str) -> None:
 def session_ids(talk: Talk, begun: str) -> list[str]:
     """The ids of earlier sessions that begin like this."""
     return [one.id for one in talk.saved() if one.id.startswith(begun)]
+
+
+def _title(one: SavedSession) -> str:
+    return f"{one.title} (copy of {one.forked_from})" if one.forked_from else one.title
 
 
 def short(text: str) -> str:

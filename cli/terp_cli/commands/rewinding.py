@@ -66,7 +66,10 @@ def _told(talk: Talk, taken: "TakenBack") -> list[str]:
         ("Removed", taken.removed),
         ("Not restored, and as they are now", [f"{name} ({why})" for name, why in taken.lost]),
         ("Files as they were", [_near(talk, path) for path in taken.files]),
-        ("Files as they are now", [f"{_near(talk, path)} ({why})" for path, why in taken.files_lost]),
+        (
+            "Files as they are now",
+            [_near(talk, path) + (why and f" ({why})") for path, why in taken.files_lost],
+        ),
     ]
     told = [f"{title}: {_some(names)}." for title, names in lines if names]
     return [*told, *(f"{one[:1].upper()}{one[1:]}." for one in taken.notes)]

@@ -10,9 +10,9 @@ from typing import Any
 
 from .file_copies import FileCopies
 from .files import cwd
-from .kept_items import CANNOT, CHANGED
+from .kept_items import CANNOT, CHANGED, TOO_LARGE
 from .known import NAME, printable
-from .moments import Look, Moment, Moments, Nothing, is_kept
+from .moments import TOO_MUCH, Look, Moment, Moments, Nothing, is_kept
 
 # Time for the look afterwards, which finds the names that hold what could not be put back.
 LOOK_S = 2.0
@@ -34,6 +34,7 @@ class GoingBack:
         self.changed: set[int] = set()
         self.back: set[str] = set()
         self.gone: list[str] = []
+        self.kept: set[str] = set()
         self.lost: dict[str, str] = {}
         self.notes: list[str] = []
 
@@ -82,26 +83,30 @@ class GoingBack:
             if name not in first.names:
                 del names[name]
                 self.gone.append(name)
-        for name, held in first.names.items():
+        self.kept = {name for name in first.names if is_kept(name, names.get(name), hidden)}
+        for name in self.kept:
             bound = (names[name],) if name in names else ()
-            found = held.now(bound)
+            held = first.held.get(name)
+            found = held.now(bound) if held else unmentioned(first, name, bound)
             if not found:
-                self.lost[name] = (
-                    f"what it was is not there any more ({held.why})" if held.why else OTHER_PLACE
-                )
+                self.lost[name] = f"what it was is gone: {held.why}" if held and held.why else OTHER_PLACE
             elif not bound or bound[0] is not found[0]:
                 names[name] = found[0]
                 self.back.add(name)
-        for name in {name for moment in undone for name in moment.unforeseen} & first.names.keys():
+        for name in {name for moment in undone for name in moment.unforeseen} & self.kept:
             self.lost.setdefault(name, OTHER_PLACE)
             if name in names:
                 self.doubts[id(names[name])] = (OTHER_PLACE, None, None)
 
     def look(self, first: Moment) -> None:
         """Find the names behind which there is something that was changed, or that is in doubt."""
-        names, blank = self.moments.names, Moment(first.number, {}, {})
+        names, blank = self.moments.names, Moment(first.number, {})
         deadline = time.perf_counter() + LOOK_S
-        for name in first.names.keys() & names.keys():
+        if not (self.doubts or self.changed):
+            return
+        for name in self.kept & names.keys():
+            if self.moments.rules.of(names[name]) is None:
+                continue
             look = Reach(self.moments, blank, max(0, deadline - time.perf_counter()))
             reached = look.of(names[name])
             if reached.keys() & self.changed:
@@ -110,10 +115,16 @@ class GoingBack:
                 if not is_proven(reached[key], self.doubts[key]):
                     self.lost.setdefault(name, self.doubts[key][0])
             if look.broke_off and self.doubts:
-                self.lost.setdefault(name, "too much to look through")
+                self.lost.setdefault(name, TOO_MUCH)
 
     def surroundings(self, first: Moment) -> None:
-        """Put back the working directory and the environment; name the threads that go on."""
+        """Put back the working directory and the environment; name what may have changed more."""
+        unseen = [name for name, why in self.lost.items() if why.endswith((TOO_MUCH, TOO_LARGE))]
+        if unseen:
+            names = ", ".join(shown(unseen))
+            self.notes.append(
+                f"what shares parts with {names} may have changed, too: it was not looked through"
+            )
         if first.cwd != cwd():
             try:
                 os.chdir(first.cwd)
@@ -134,6 +145,11 @@ class GoingBack:
         going_on = [thread.name for thread in threading.enumerate() if is_theirs(thread)]
         if going_on:
             self.notes.append(f"threads go on, and what they change is not taken back: {', '.join(going_on)}")
+
+
+def unmentioned(first: Moment, name: str, bound: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a name stands for that no code has mentioned, in a tuple; () if that cannot be."""
+    return bound if bound and id(bound[0]) == first.ids.get(name, id(bound[0])) else ()
 
 
 class Reach(Nothing, Look):

@@ -13,6 +13,7 @@ from typing import Any
 SAME, CHANGED, CANNOT = 0, 1, 2
 # A container with more items is not copied.
 MOST_ITEMS = 100_000
+TOO_LARGE = "too large"
 WORD_BYTES = 8
 
 Rule = Callable[[Any, Any], Iterable[Any]]
@@ -22,7 +23,7 @@ Rule = Callable[[Any, Any], Iterable[Any]]
 def fits(value: Any, length: int, asked: Any) -> bool:
     """Whether a container is small enough to be copied."""
     if length > MOST_ITEMS:
-        asked.opaque(value, "too large")
+        asked.opaque(value, TOO_LARGE)
     return length <= MOST_ITEMS
 
 

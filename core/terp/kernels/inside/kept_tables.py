@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from operator import is_
 from typing import Any
 
-from .kept_items import CANNOT, CHANGED, MOST_ITEMS, SAME, Rule, alike
+from .kept_items import CANNOT, CHANGED, MOST_ITEMS, SAME, TOO_LARGE, Rule, alike
 from .known import attributes
 
 # Where pandas' own columns hold what can change.
@@ -54,7 +54,7 @@ def _size(count: int) -> str:
 def _objects(value: Any, asked: Any) -> Iterable[Any]:
     """An array of objects. Texts and numbers alone are told by pandas, quickly, to be that."""
     if value.size > MOST_ITEMS:
-        asked.opaque(value, "too large")
+        asked.opaque(value, TOO_LARGE)
         return ()
     asked.keep(_array_back, value, ((value.shape, value.strides, value.dtype), value.copy()), value.nbytes)
     pandas = sys.modules.get("pandas")

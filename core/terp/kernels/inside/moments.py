@@ -27,6 +27,9 @@ SEEN_BYTES = 150
 ASKED_EACH = 32
 # A container that takes more is measured with what is in it.
 SAMPLED_BYTES = 1_000
+# With so many names it is not noted which object each stands for.
+MANY_NAMES = 5_000
+TOO_MUCH = "too much to look through"
 
 # Words of code after which any name may be another, and lines that are commands of IPython.
 ALL = set(str.split("exec eval globals locals vars compile __import__ get_ipython __main__ gc inspect"))
@@ -46,19 +49,14 @@ def is_kept(name: Any, value: Any, hidden: Any) -> bool:
 class Held:
     """What a name stood for: the object, or what is known of one that is not held.
 
-    Not `mentioned` is what no code of the turn could have bound anew.
+    It is held if it can be, else only as long as somebody else holds it, too.
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, why: str | None) -> None:
         self.id = id(value)
-        self.mentioned = False
         self.value: Any = None
         self.weak: Any = None
         self.why = ""
-
-    def keep(self, value: Any, why: str | None) -> None:
-        """Hold the object if it can be held, else only as long as somebody else does."""
-        self.mentioned = True
         if why is None and not (is_text(value) and len(value) > ROOM):
             self.value = (value,)
             return
@@ -77,11 +75,19 @@ class Held:
 
 
 class Moment:
-    """What there was when a turn began. `number` grows with every turn."""
+    """What there was when a turn began. `number` grows with every turn.
 
-    def __init__(self, number: int, names: Any, hidden: Any) -> None:
+    Of the `names`, those that code has mentioned since are `held`; what no code mentions it does not bind
+    anew. `ids` are of the objects behind all of them, where these are not very many.
+    """
+
+    def __init__(self, number: int, names: Any) -> None:
         self.number = number
-        self.names = {name: Held(value) for name, value in names.items() if is_kept(name, value, hidden)}
+        self.names = dict.fromkeys(names)
+        self.ids = {name: id(value) for name, value in names.items()} if len(names) < MANY_NAMES else {}
+        self.held: dict[str, Held] = {}
+        # What is new behind a name once it was looked at has been made since, of what was seen.
+        self.looked_at: dict[str, int] = {}
         self.seen: dict[int, Any] = {}
         self.states: list[tuple[Any, Any, Any]] = []
         self.doubts: dict[int, tuple[str, Any, Any]] = {}
@@ -111,7 +117,7 @@ class Moments:
         last = self.kept[-1].number if self.kept else 0
         if not self.kept or (type(number) is int and number > last):
             number = number if type(number) is int else last
-            self.kept.append(Moment(number, self.names, self.shell.user_ns_hidden))
+            self.kept.append(Moment(number, self.names))
         look = Look(self, self.kept[-1])
         look.mention(set(WORD.findall(code)))
         if COMMAND(code):
@@ -124,14 +130,13 @@ class Moments:
         """A cell is over: what it has changed unforeseen is noted."""
         moment = self.kept[-1]
         for name in changed:
-            held = moment.names.get(name)
-            if held is not None and not held.mentioned and not self.is_foreseen(moment, name, held):
+            if name in moment.names and name not in moment.held and not self.is_foreseen(moment, name):
                 moment.unforeseen.add(name)
 
-    def is_foreseen(self, moment: Moment, name: str, held: Held) -> bool:
+    def is_foreseen(self, moment: Moment, name: str) -> bool:
         """Whether what has changed behind a name was found from another: it, or the memory that it shows."""
         value = self.names.get(name)
-        if id(value) != held.id:
+        if id(value) != moment.ids.get(name, id(value)):
             return False
         left = [value, attributes(value)]
         while left:
@@ -219,7 +224,8 @@ class Look:
             new = {name for name in names if type(name) is str and not name.endswith("__")}
             self.words |= new
         for word in new:
-            if word in names:
+            if word in names and self.moment.looked_at.get(word) != id(names[word]):
+                self.moment.looked_at[word] = id(names[word])
                 self.bound[word] = names[word]
                 self.queue.append(names[word])
 
@@ -277,9 +283,9 @@ class Look:
                 moment.states += [kept[:3] for kept in self.kept.get(key, ())]
                 moment.size += SEEN_BYTES + sum(kept[3] for kept in self.kept.get(key, ()))
         for name, value in self.bound.items():
-            held = moment.names.get(name)
-            if held is not None and not held.mentioned:
-                held.keep(value, tainted[id(value)][0] if id(value) in tainted else None)
+            if name in moment.names and name not in moment.held:
+                why = tainted[id(value)][0] if id(value) in tainted else None
+                moment.held[name] = Held(value, why)
                 moment.size += len(value) if is_text(value) else 0
 
     def follow(self) -> None:
@@ -339,7 +345,7 @@ class Look:
         for left in (value, *self.queue, *(part for part, _ in self.waiting)):
             known = id(left) in self.moment.seen or (id(left) in self.visited and left is not value)
             if not known and self.moments.rules.of(left) is not None:
-                self.opaque(left, "too much to look through")
+                self.opaque(left, TOO_MUCH)
         self.queue.clear()
         self.waiting.clear()
 
