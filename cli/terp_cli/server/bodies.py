@@ -13,16 +13,24 @@ from terp_cli.server.limits import ServerLimits
 JSON, BYTES = "application/json", "application/octet-stream"
 
 
+_OF_ROUTES = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE"})
+
+
 def type_of(scope: Scope) -> str:
-    """The content type that the body of a request must have: a file is put as bytes, all else is JSON."""
-    return BYTES if scope["method"] == "PUT" else JSON
+    """The content type that the body of a request must have: a file is put as bytes, all else is JSON.
+
+    "" is any, for a method that no route has and each will refuse.
+    """
+    if scope["method"] == "PUT" and "/files/" in scope["path"]:
+        return BYTES
+    return JSON if scope["method"] in _OF_ROUTES else ""
 
 
 class Bodies:
     """ASGI middleware: a body of another type than `type_of` says, too long or too slow ends the request.
 
     A form of a page can send its own types without asking whether it may, so JSON must be called JSON.
-    What is no JSON is a file, and may be as long as an upload.
+    What is called something else is a file, and may be as long as an upload.
     """
 
     def __init__(
@@ -41,8 +49,8 @@ class Bodies:
         kind = "".join(values(scope, b"content-type")).partition(";")[0].strip().lower()
         has_body = bool(values(scope, b"transfer-encoding")) or any(length != "0" for length in lengths)
         wanted = self._type_of(scope)
-        most = self._limits.body if wanted == JSON else self._limits.upload
-        if has_body and kind != wanted:
+        most = self._limits.body if wanted in (JSON, "") else self._limits.upload
+        if has_body and wanted and kind != wanted:
             await answer(send, Refused(415, f"The body must be {wanted}."))
         elif any(not length.isdigit() or int(length) > most for length in lengths):
             await answer(send, _too_large(most))

@@ -31,6 +31,12 @@ async def test_bytes_are_no_json(server: Running) -> None:
     assert (answer.status_code, server.sessions.open) == (415, [])
 
 
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "TRACE"])
+async def test_a_method_that_no_route_has_is_told_as_that(server: Running, method: str) -> None:
+    answer = await server.client.request(method, "/v1/sessions", json={})
+    assert answer.status_code == 405
+
+
 async def test_the_page_is_public_and_nothing_beside_it(tmp_path: Path) -> None:
     ways = ("GET", "/"), ("POST", "/"), ("GET", "//"), ("GET", "/heartbeat"), ("GET", "/./heartbeat")
     async with serving(tmp_path) as server:
