@@ -12,15 +12,13 @@ from .file_copies import FileCopies
 from .files import cwd
 from .kept_items import CANNOT, CHANGED, TOO_LARGE
 from .known import NAME, printable
-from .moments import TOO_MUCH, Look, Moment, Moments, Nothing, is_kept
+from .moments import TOO_MUCH, Look, Moment, Moments, Nothing, is_kept, is_theirs
 
 # Time for the look afterwards, which finds the names that hold what could not be put back.
 LOOK_S = 2.0
 LONGEST_NAME, LONGEST_WHY = 60, 60
 OTHER_PLACE = "in a way that could not be seen before"
 TOO_OLD = "too long ago: what was kept since has been dropped"
-# Threads of Jupyter's own.
-JUPYTERS = ("ipykernel", "zmq", "jupyter_client", "tornado", "terp_home", "IPython", "asyncio", "traitlets")
 
 
 class GoingBack:
@@ -48,7 +46,7 @@ class GoingBack:
         if undone:
             self.bindings(undone)
             self.look(undone[0])
-            self.surroundings(undone[0])
+            self.surroundings(undone[0], undone)
         told = self.files.put_back(undone, paths)
         self.moments.kept = [moment for moment in self.moments.kept if moment not in undone]
         return {
@@ -117,7 +115,7 @@ class GoingBack:
             if look.broke_off and self.doubts:
                 self.lost.setdefault(name, TOO_MUCH)
 
-    def surroundings(self, first: Moment) -> None:
+    def surroundings(self, first: Moment, undone: list[Moment]) -> None:
         """Put back the working directory and the environment; name what may have changed more."""
         unseen = [name for name, why in self.lost.items() if why.endswith((TOO_MUCH, TOO_LARGE))]
         if unseen:
@@ -142,9 +140,10 @@ class GoingBack:
             self.notes.append(f"the environment is as it was: {', '.join(shown(changed))}")
         if id(sys.path) in self.changed:
             self.notes.append("sys.path is as it was")
-        going_on = [thread.name for thread in threading.enumerate() if is_theirs(thread)]
-        if going_on:
-            self.notes.append(f"threads go on, and what they change is not taken back: {', '.join(going_on)}")
+        threads = {name for moment in undone for name in moment.threads}
+        threads |= {thread.name for thread in threading.enumerate() if is_theirs(thread)}
+        if threads:
+            self.notes.append(f"what threads have changed is not taken back: {', '.join(shown(threads))}")
 
 
 def unmentioned(first: Moment, name: str, bound: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -188,16 +187,6 @@ def is_proven(value: Any, doubt: tuple[str, Any, Any]) -> bool:
         return tells is not None and told is not None and tells(value) == told
     except Exception:  # noqa: BLE001 - it is another object, at the same place in memory
         return False
-
-
-def is_theirs(thread: threading.Thread) -> bool:
-    """Whether code of the person has started a thread that is still there."""
-    target = getattr(thread, "_target", None) or thread.run
-    module = str(getattr(target, "__module__", "") or "")
-    kind = type(thread).__module__
-    if thread is threading.main_thread() or isinstance(thread, threading._DummyThread):
-        return False
-    return not module.startswith(JUPYTERS) and not (kind.startswith(JUPYTERS) and kind != "threading")
 
 
 def shown(names: Any) -> list[str]:

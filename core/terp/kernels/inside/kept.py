@@ -11,6 +11,7 @@ import collections
 import functools
 import sys
 import types
+import weakref
 from collections.abc import Iterable
 from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
@@ -34,6 +35,7 @@ from .kept_items import (
 from .kept_objects import (
     both,
     class_back,
+    function_back,
     is_machinery,
     module_back,
     names_in,
@@ -44,6 +46,7 @@ from .kept_objects import (
     of_generator,
     of_instance,
     of_opaque,
+    of_weak,
 )
 from .known import MRO, NAME, NAMESPACE
 
@@ -103,6 +106,7 @@ class Rules:
             id(property): of_wrapped,
             id(staticmethod): of_wrapped,
             id(classmethod): of_wrapped,
+            id(weakref.ref): of_weak,
             id(types.GeneratorType): of_generator,
             id(types.FrameType): of_frame,
             id(types.BuiltinFunctionType): of_bound,
@@ -168,9 +172,9 @@ class Rules:
             asked.mention(names_in(function.__code__))
         elif self._is_of_project(function.__globals__.get("__name__", "")):
             held.append(function.__globals__)
-        if function.__dict__:
-            held.append(function.__dict__)
-        return held
+        state = (function.__code__, function.__defaults__, function.__kwdefaults__)
+        asked.keep(function_back, function, state, WORD_BYTES)
+        return [*held, function.__dict__]
 
     def _is_of_project(self, name: Any) -> bool:
         module = sys.modules.get(name) if type(name) is str else None

@@ -68,7 +68,16 @@ def dict_back(value: Any, items: Any) -> int:
 
 def of_defaultdict(value: Any, asked: Any) -> Iterable[Any]:
     """A dict that makes what it lacks."""
+    asked.keep(factory_back, value, value.default_factory, WORD_BYTES)
     return [value.default_factory, *of_dict(value, asked)]
+
+
+def factory_back(value: Any, factory: Any) -> int:
+    """Put back what makes a missing value."""
+    if value.default_factory is factory:
+        return SAME
+    value.default_factory = factory
+    return CHANGED
 
 
 def of_set(value: Any, asked: Any) -> Iterable[Any]:

@@ -18,6 +18,7 @@ OF_MODULES = ("__builtins__", "__build_class__")
 def of_instance(value: Any, asked: Any) -> Iterable[Any]:
     """An object of a class written in Python: its attributes and its slots."""
     kind = type(value)
+    asked.keep(kind_back, value, kind, WORD_BYTES)
     if any("__del__" in NAMESPACE(base) for base in MRO(kind)) or is_awaited(value):
         # Something happens when it goes.
         return of_opaque(value, asked)
@@ -36,6 +37,28 @@ def of_instance(value: Any, asked: Any) -> Iterable[Any]:
         asked.keep(slots_back, value, state, WORD_BYTES * len(state))
         held += [part for _, parts in state for part in parts]
     return held
+
+
+def kind_back(value: Any, kind: Any) -> int:
+    """Put the class of an object back."""
+    if type(value) is kind:
+        return SAME
+    object.__setattr__(value, "__class__", kind)
+    return CHANGED
+
+
+def of_weak(value: Any, asked: Any) -> Iterable[Any]:
+    """A weak reference, which must not keep alive what it leads to."""
+    asked.behind([value()])
+    return ()
+
+
+def function_back(function: Any, state: Any) -> int:
+    """Put back what a function does, and the values that arguments have without being given."""
+    if alike((function.__code__, function.__defaults__, function.__kwdefaults__), state, len(state)):
+        return SAME
+    function.__code__, function.__defaults__, function.__kwdefaults__ = state
+    return CHANGED
 
 
 def is_awaited(value: Any) -> bool:

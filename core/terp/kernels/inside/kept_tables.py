@@ -39,6 +39,7 @@ def _array(value: Any, asked: Any) -> Iterable[Any]:
     if value.base is not None or not asked.has_room(value.nbytes):
         # Its memory is somebody else's, such as a file's; or there is too much of it.
         asked.opaque(value, _size(value.nbytes) if value.base is None else "")
+        asked.behind([value.base])
         return ()
     if value.dtype.hasobject:
         return _objects(value, asked)

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 import time
+import unicodedata
 import weakref
 from typing import Any
 
@@ -29,10 +31,17 @@ ASKED_EACH = 32
 SAMPLED_BYTES = 1_000
 # With so many names it is not noted which object each stands for.
 MANY_NAMES = 5_000
+# Threads of Jupyter's own.
+JUPYTERS = ("ipykernel", "zmq", "jupyter_client", "tornado", "terp_home", "IPython", "asyncio", "traitlets")
 TOO_MUCH = "too much to look through"
 
 # Words of code after which any name may be another, and lines that are commands of IPython.
-ALL = set(str.split("exec eval globals locals vars compile __import__ get_ipython __main__ gc inspect"))
+ALL = set(
+    str.split("""
+        exec eval globals locals vars compile __import__ get_ipython __main__ __name__ __globals__ gc inspect
+        modules currentframe _getframe f_globals f_locals f_back ctypes user_ns
+    """)
+)
 COMMAND = re.compile(r"(^|=)\s*[%!?]|\?\s*$", re.MULTILINE).search
 # IPython's own names, which go on.
 IPYTHONS = ("_", "__", "___", "In", "Out", "_ih", "_oh", "_dh", "_i", "_ii", "_iii", "_exit_code")
@@ -44,6 +53,21 @@ def is_kept(name: Any, value: Any, hidden: Any) -> bool:
     if type(name) is not str or (name in hidden and hidden[name] is value):
         return False
     return name[:1] != "_" or not (name in IPYTHONS or NUMBERED(name) or name.endswith("__"))
+
+
+def words_of(code: str) -> set[str]:
+    """The words of code, also as Python reads those that are written in another way."""
+    words = set(WORD.findall(code))
+    return words if code.isascii() else words.union(WORD.findall(unicodedata.normalize("NFKC", code)))
+
+
+def is_theirs(thread: threading.Thread) -> bool:
+    """Whether code of the person has started a thread that is still there."""
+    if thread is threading.main_thread() or isinstance(thread, threading._DummyThread):
+        return False
+    target = getattr(thread, "_target", None) or thread.run
+    modules = (str(getattr(target, "__module__", "") or ""), type(thread).__module__)
+    return not any(module.startswith(JUPYTERS) for module in modules)
 
 
 class Held:
@@ -95,6 +119,7 @@ class Moment:
         self.size = 0
         self.cwd = cwd()
         self.environ = dict(os.environ)
+        self.threads = [thread.name for thread in threading.enumerate() if is_theirs(thread)]
         self.files: dict[str, Any] = {}
 
 
@@ -119,7 +144,7 @@ class Moments:
             number = number if type(number) is int else last
             self.kept.append(Moment(number, self.names))
         look = Look(self, self.kept[-1])
-        look.mention(set(WORD.findall(code)))
+        look.mention(words_of(code))
         if COMMAND(code):
             look.mention(ALL)
         look.take(sys.path)

@@ -48,6 +48,12 @@ count = counter()
         ("x = 1\ndef f():\n    global x\n    x = 2", "f()", "x == 1"),
         ("x = []", "exec('x' + '.append(1)')", "x == []"),
         ("x = []", "globals()['x'].append(1)", "x == []"),
+        ("def f(): return 1", "f.seen = 1", "not hasattr(f, 'seen')"),
+        ("def f(a=1): return a", "f.__defaults__ = (2,); f.__code__ = (lambda a: -a).__code__", "f() == 1"),
+        ("class A: pass\nclass B: pass\na = A()", "a.__class__ = B", "type(a) is A"),
+        ("import collections; x = collections.defaultdict(list)", "x.default_factory = int", "x[1] == []"),
+        ("ﬁ = [1]", "ﬁ.append(2); ﬁ = ﬁ[:]", "ﬁ == [1]"),
+        ("import sys; x = [1]", "sys.modules[__name__]", "x == [1]"),
         ("def f(a=[]):\n    a.append(1)\n    return len(a)", "f()", "f() == 1"),
         (COUNTER, "count(); count()", "count() == 1"),
         ("class A: pass\na = A(); a.b = [1]", "a.b.append(2); a.c = 3", "vars(a) == {'b': [1]}"),
@@ -74,6 +80,7 @@ def test_a_value_is_as_it_was(before: str, after: str, holds: str) -> None:
         ("g = (i for i in range(3))", "next(g)", {"g": "generator"}),
         ("g = (i for i in range(3))\nb = [g]", "next(b[0])", {"b": "holds generator", "g": "generator"}),
         ("x = list(range(200_000))", "x.append(1)", {"x": "too large"}),
+        ("b = bytearray(9); m = memoryview(b)", "m[5] = 1", {"b": "bytearray", "m": "memoryview"}),
         ("import io\nf = io.StringIO()", "f.write('a')", {"f": "StringIO"}),
         ("import math", "math.tau_ = 1; math.e, math.kept = 3, math.e", {"math": "module"}),
     ],
@@ -121,6 +128,16 @@ def test_a_change_that_no_code_told_of_is_named() -> None:
     kernel.run(1, "import atexit\nx = []\natexit.register(x.append, 1)")
     kernel.run(2, "atexit._run_exitfuncs()")
     assert lost(kernel.back_to(2)) == {"x": "in a way that could not be seen before"}
+
+
+def test_threads_are_named() -> None:
+    kernel = Kernel()
+    kernel.run(
+        1, "import threading\ne = threading.Event(); t = threading.Thread(target=e.wait, name='waits')"
+    )
+    kernel.run(1, "t.start()")
+    kernel.run(2, "e.set(); t.join()")
+    assert kernel.back_to(2)["notes"] == ["what threads have changed is not taken back: waits"]
 
 
 def test_each_turn_can_be_gone_back_to() -> None:
