@@ -14,7 +14,7 @@ from .kept_items import CANNOT, CHANGED, TOO_LARGE
 from .known import NAME, printable
 from .moments import TOO_MUCH, Look, Moment, Moments, Nothing, is_kept, is_theirs
 
-# Time for the look afterwards, which finds the names that hold what could not be put back.
+# Processor time for the look afterwards, which finds the names that hold what could not be put back.
 LOOK_S = 2.0
 LONGEST_NAME, LONGEST_WHY = 60, 60
 OTHER_PLACE = "in a way that could not be seen before"
@@ -99,13 +99,13 @@ class GoingBack:
     def look(self, first: Moment) -> None:
         """Find the names behind which there is something that was changed, or that is in doubt."""
         names, blank = self.moments.names, Moment(first.number, {})
-        deadline = time.perf_counter() + LOOK_S
+        deadline = time.thread_time() + LOOK_S
         if not (self.doubts or self.changed):
             return
         for name in self.kept & names.keys():
             if self.moments.rules.of(names[name]) is None:
                 continue
-            look = Reach(self.moments, blank, max(0, deadline - time.perf_counter()))
+            look = Reach(self.moments, blank, max(0, deadline - time.thread_time()))
             reached = look.of(names[name])
             if reached.keys() & self.changed:
                 self.back.add(name)

@@ -22,11 +22,13 @@ from .known import NAME, Kinds, attributes
 from .marks import WEAK
 from .namespace import WORD
 
-# Time for a look before a cell, bytes of copies in a turn and in all, and how many turns.
+# Processor time for a look before a cell, bytes of copies in a turn and in all, and how many turns.
 BUDGET_S, ROOM, ROOM_IN_ALL, MOST_MOMENTS = 0.004, 64_000_000, 256_000_000, 100
 # What an object that is seen costs here, about.
 SEEN_BYTES = 150
 ASKED_EACH = 32
+# So many are followed in any case: it may have taken time to load what knows tables.
+FEW_OBJECTS = 500
 # A container that takes more is measured with what is in it.
 SAMPLED_BYTES = 1_000
 # With so many names it is not noted which object each stands for.
@@ -226,7 +228,7 @@ class Look:
     def __init__(self, moments: Moments, moment: Moment, budget_s: float = BUDGET_S) -> None:
         self.moments = moments
         self.moment = moment
-        self.deadline = time.perf_counter() + budget_s
+        self.deadline = time.thread_time() + budget_s
         self.words: set[str] = set()
         self.bound: dict[str, Any] = {}
         self.visited: dict[int, Any] = {}
@@ -326,7 +328,7 @@ class Look:
             if rule is None:
                 continue
             count += 1
-            if count % ASKED_EACH == 0 and time.perf_counter() > self.deadline:
+            if count > FEW_OBJECTS and count % ASKED_EACH == 0 and time.thread_time() > self.deadline:
                 self.break_off(value)
                 return
             for child in self.held_by(rule, value):
