@@ -23,7 +23,7 @@ from .marks import WEAK
 from .namespace import WORD
 
 # Processor time for a look before a cell, bytes of copies in a turn and in all, and how many turns.
-BUDGET_S, ROOM, ROOM_IN_ALL, MOST_MOMENTS = 0.004, 64_000_000, 256_000_000, 100
+BUDGET_S, ROOM, ROOM_IN_ALL, MOST_MOMENTS = 0.003, 64_000_000, 256_000_000, 100
 # What an object that is seen costs here, about.
 SEEN_BYTES = 150
 ASKED_EACH = 32
@@ -331,8 +331,12 @@ class Look:
             if count > FEW_OBJECTS and count % ASKED_EACH == 0 and time.thread_time() > self.deadline:
                 self.break_off(value)
                 return
-            for child in self.held_by(rule, value):
-                if id(type(child)) not in self.moments.rules.leaves:
+            leaves, children = self.moments.rules.leaves, self.held_by(rule, value)
+            # Of most that is long, nothing need be looked at.
+            if leaves.issuperset(map(id, map(type, children))):
+                continue
+            for child in children:
+                if id(type(child)) not in leaves:
                     self.parents.setdefault(id(child), []).append(id(value))
                     self.next(child)
 
