@@ -17,7 +17,9 @@ from terp.tools.offering import offer_tools
 from terp.workbench import install_policy
 
 _PROMPT = frozenset({"code", "instructions", "max_output_chars", "packages", "python", "system_message"})
-_LIMITS = frozenset({"max_budget_usd", "max_output_chars", "max_steps", "run_timeout_s"})
+_LIMITS = frozenset(
+    {"max_budget_usd", "max_month_usd", "max_output_chars", "max_steps", "max_turn_usd", "run_timeout_s"}
+)
 _PACKAGES = frozenset({"auto_install", "auto_run", "packages"})
 _SEARCH = frozenset({"search_provider", "search_url"})
 _KERNELS = frozenset({"env_pass", "python"})
@@ -58,6 +60,11 @@ class Change:
         # Without a Python of one's own the surroundings are asked, and perhaps the person.
         waiting = {"python"} if not self.after.python else set()
         return tuple(name for name in self.names if name not in at_once or name in waiting)
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anything differs, if only the profile for which money is spent."""
+        return bool(self.names) or self.before.profile != self.after.profile
 
     def touches(self, names: Iterable[str]) -> bool:
         """Whether one of these settings differs, and counts at once."""
@@ -127,6 +134,7 @@ async def use_model(
     if session.equipment.secrets is not None:
         session.equipment.secrets.use(settings)
     before = session.model
+    session.budget.facts = prices_by(settings, environ)
     session.model = await build_model(
         settings,
         session.kernels.languages,
@@ -158,6 +166,8 @@ def _keep_in_mind(session: Session, change: Change) -> None:
     """Take what counts from the next line that is written, the next code and the next kernel that starts."""
     if change.touches(_LIMITS):
         session.limits = limits_of(change.after)
+    if session.budget.account is not None:
+        session.budget.account.profile = change.after.profile
     if change.touches(_GOAL):
         session.equipment.goal = goal_in(change.after)
     if change.touches(_RULES):

@@ -1,5 +1,6 @@
 """The conversation with the model: what was said, what it costs, and how a reply comes in."""
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from itertools import count
 from typing import Any
 
 from terp import tool
+from terp.budget import Budget
 from terp.compaction import compacted, size, summarised
 from terp.errors import ContextFull
 from terp.events import (
@@ -48,6 +50,7 @@ class _Incoming:
     call_ids: list[str] = field(default_factory=list)
     begun: set[str] = field(default_factory=set)
     message: Assistant | None = None
+    began: float = field(default_factory=time.monotonic)
 
 
 class Conversation:
@@ -72,8 +75,7 @@ class Conversation:
     ) -> None:
         self.model = model
         self.history = history
-        self.spent_usd = 0.0
-        self.unpriced = False
+        self.budget = Budget(log.append)
         self.besides: Callable[[], Awaitable[str]] | None = None
         self.outside: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
         self._log = log
@@ -106,15 +108,17 @@ class Conversation:
         If the reply breaks off, or this is cancelled, the text that had come is kept.
 
         Raises:
-            ModelError: there is no reply.
+            ModelError: there is no reply, or it cannot be paid for.
         """
         if self.besides is not None:
             self._told_besides = await self.besides()
+        await self.budget.check(self.model.name, self.expected_tokens)
         self._log.append(ModelCalled(self.model.name, step))
         try:
             return await self._streamed()
         except ContextFull:
             await self._compact()
+            await self.budget.check(self.model.name, self.expected_tokens)
             return await self._streamed()
 
     async def summarise(self, focus: str) -> None:
@@ -129,8 +133,9 @@ class Conversation:
         """What the model says to messages that are not the conversation. It costs money all the same.
 
         Raises:
-            ModelError: it says nothing.
+            ModelError: it says nothing, or that cannot be paid for.
         """
+        await self.budget.check(self.model.name, round(sum(map(message_tokens, messages))))
         incoming = _Incoming(self._links())
         async with aclosing(self.model.stream(messages)) as chunks:
             async for chunk in chunks:
@@ -206,7 +211,7 @@ class Conversation:
             case CallDelta():
                 self._take_call(chunk, incoming)
             case Usage():
-                self._take_usage(chunk)
+                self._take_usage(chunk, incoming)
             case Retrying(attempt=attempt, reason=reason, delay_s=delay_s):
                 incoming.text.clear()
                 incoming.codes.clear()
@@ -231,14 +236,17 @@ class Conversation:
                 self._wants_kernel(piece.language)
         self._log.append(CodeDelta(call_id, piece.language, piece.text))
 
-    def _take_usage(self, usage: Usage) -> None:
-        if usage.cost_usd is None:
-            self.unpriced = True
-        else:
-            self.spent_usd += usage.cost_usd
-        self._log.append(
-            UsageReported(usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cost_usd)
+    def _take_usage(self, usage: Usage, incoming: _Incoming) -> None:
+        used = UsageReported(
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.cost_usd,
+            self.model.name,
+            round(time.monotonic() - incoming.began, 3),
         )
+        self.budget.note(used)
+        self._log.append(used)
 
     def _call_id(self) -> str:
         return f"c{next(self._call_numbers)}"

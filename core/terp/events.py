@@ -216,12 +216,17 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """What one request used, in tokens; `cost_usd` is None when the price is unknown."""
+    """What one request to `model` used, in tokens; `cost_usd` is None when the price is unknown.
+
+    Every request counts, also one beside the conversation; `seconds` is the wait for its reply.
+    """
 
     input_tokens: int
     output_tokens: int
     cached_tokens: int
     cost_usd: float | None
+    model: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

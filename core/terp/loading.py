@@ -6,18 +6,19 @@ the shipped profile `default`, the built-in value.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from terp.errors import SettingsError
 from terp.layers import Layer, combine
+from terp.paths import typed_path
 from terp.places import Places
 from terp.profile_file import ProfileFile, read_profile
 from terp.profiles import Profiles, is_path
 from terp.project import Project
 from terp.setting_variables import from_environment
-from terp.settings import Settings
+from terp.settings import DEFAULT_PROFILE, Settings
 
 PROFILE_VARIABLE = "TERP_PROFILE"
 T = TypeVar("T")
@@ -59,6 +60,7 @@ def load_settings(
         raise SettingsError(list(dict.fromkeys(files.problems)))
     notices = tuple(line for file in layers for line in file.refused)
     settings = combine([flags, variables, *(file.given for file in layers)])
+    settings = replace(settings, profile=_named(asked))
     if settings.allow or settings.ask or settings.deny:
         _check_rules(settings)
     return Loaded(settings, notices)
@@ -109,7 +111,12 @@ class _Files:
 
 def profile_in_effect(profile: str, environ: Mapping[str, str], places: Places) -> str:
     """The name, or the path, of the profile that `load_settings` takes; "default" without any other."""
-    return _asked(profile, environ, _config(places))[0] or "default"
+    return _asked(profile, environ, _config(places))[0] or DEFAULT_PROFILE
+
+
+def _named(profile: str) -> str:
+    """The profile by the same name wherever it is asked for."""
+    return str(typed_path(profile).absolute()) if is_path(profile) else profile or DEFAULT_PROFILE
 
 
 def _asked(profile: str, environ: Mapping[str, str], config: Sequence[ProfileFile]) -> tuple[str, str]:

@@ -93,6 +93,22 @@ class ModelSettings:
         unset="the provider's choice",
         sources=BY_ANYBODY,
     )
+    input_price: float | None = setting(
+        None,
+        "the price of what the model reads, where terp does not know it or you pay another",
+        group="model",
+        kind="number",
+        unit="USD per million tokens",
+        unset="looked up by the model's name",
+    )
+    output_price: float | None = setting(
+        None,
+        "the price of what it writes",
+        group="model",
+        kind="number",
+        unit="USD per million tokens",
+        unset="looked up by the model's name",
+    )
     timeout_s: float = setting(
         180.0,
         "silence of the model after which a request fails",
@@ -133,6 +149,16 @@ class ModelSettings:
         "what a session may cost",
         group="conversation",
         flags=("-b", "--max-budget"),
+        unit="USD",
+        unset="no limit",
+    )
+    max_turn_usd: float = setting(
+        0.0, "what one turn may cost", group="conversation", unit="USD", unset="no limit"
+    )
+    max_month_usd: float = setting(
+        0.0,
+        "what all sessions of the profile may cost in a calendar month",
+        group="conversation",
         unit="USD",
         unset="no limit",
     )

@@ -13,9 +13,10 @@ from terp.errors import SettingsError
 from terp.function_names import FunctionNames
 from terp.known_secrets import Secrets
 from terp.layers import Given
+from terp.ledger import Account, Ledger
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
-from terp.models.building import build_model
+from terp.models.building import build_model, prices_by
 from terp.paths import typed_path
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
@@ -187,6 +188,8 @@ async def build_session(
         keeper=place.keeper,
         limits=limits_of(settings),
     )
+    session.budget.facts = prices_by(settings, bench.keyed)
+    session.budget.account = _account(settings, place, environ)
     briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(briefing.text(settings), code=settings.code)
     secrets = place.secrets or Secrets(environ, settings, api_key)
@@ -202,6 +205,15 @@ async def build_session(
     )
     _equip(session, bench, settings, functions)
     return session
+
+
+def _account(settings: Settings, place: Place, environ: Mapping[str, str]) -> Account | None:
+    """Where a session that is kept notes what it uses; one that is not, where a limit depends on it."""
+    # What a recording answers costs nothing, whatever was paid when it was made.
+    is_replay = bool(settings.replay) and settings.replay_mode != "new"
+    if is_replay or not (place.keeper or settings.max_month_usd):
+        return None
+    return Account(Ledger(find_places(environ).usage), settings.profile, place.folder.name)
 
 
 def _equip(
@@ -240,6 +252,8 @@ def limits_of(settings: Settings) -> Limits:
     return Limits(
         max_steps=settings.max_steps,
         max_budget_usd=settings.max_budget_usd,
+        max_turn_usd=settings.max_turn_usd,
+        max_month_usd=settings.max_month_usd,
         run_timeout_s=settings.run_timeout_s,
         max_output_chars=settings.max_output_chars,
     )

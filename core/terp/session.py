@@ -51,7 +51,7 @@ class Session:
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. Whoever puts the session together fills its `equipment`; `teach` lets the model read
     a text with the next message, `offer` lets code call a service by its name, `past` takes turns out of the
-    conversation. `aclose` closes all parts.
+    conversation. `budget` adds up what calls of the model use. `aclose` closes all parts.
     """
 
     def __init__(
@@ -91,6 +91,8 @@ class Session:
             calls=stored.calls if stored else 0,
         )
         self._conversation.outside = lambda: self.equipment.outside
+        self.budget = self._conversation.budget
+        self.budget.limits = lambda: self.limits
         drawn, guarded = self._playing.drawn, self._playing.guarded
         proposals = Proposals(log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(log, self._questions, person, drawn)
@@ -149,7 +151,7 @@ class Session:
     @property
     def spent_usd(self) -> float | None:
         """What the model's replies have cost; None when the price of one is not known."""
-        return None if self._conversation.unpriced else self._conversation.spent_usd
+        return self.budget.used.cost_usd
 
     async def turn(self, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
         """Everything that happens until the model has answered `prompt`, ending with `TurnFinished`.

@@ -15,7 +15,7 @@ _PROFILE = re.compile(r"\w[\w-]{0,63}")
 ORIGIN = "client"
 OF_CLIENTS = tuple(name for name, row in table(Settings).items() if "wire" in row.sources)
 """The settings that a client may send: none of them lets code, keys or files out of the person's hands."""
-_KEPT = ("max_budget_usd", "session_quota_mb")
+_KEPT = ("max_budget_usd", "max_month_usd", "max_turn_usd", "session_quota_mb")
 
 
 @dataclass(frozen=True)
