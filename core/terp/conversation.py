@@ -26,6 +26,7 @@ from terp.log import EventLog
 from terp.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+from terp.tokens import ExpectedTokens, message_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class _Incoming:
     """What has come of a reply so far."""
 
     links: LiveLinks
+    counted: float = 0.0
     text: list[str] = field(default_factory=list)
     codes: list[ArgumentsDecoder] = field(default_factory=list)
     call_ids: list[str] = field(default_factory=list)
@@ -87,14 +89,17 @@ class Conversation:
         self._tools = [tool.schema(languages)]
         self._wants_kernel = wants_kernel
         self._call_numbers = count(calls + 1)
+        self._tokens = ExpectedTokens(history)
+
+    @property
+    def expected_tokens(self) -> int:
+        """How many tokens the next request has: a guess by its characters, and what was told of others."""
+        return self._tokens.expected(self._system_prompt, self._offered)
 
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """What the next request sends: the messages, the system prompt first, and the tools."""
-        besides = self._told_besides if self.offers_code else ""
-        system = System("\n\n".join(part for part in (self._system, besides) if part))
-        own = self._tools if self.offers_code else []
-        return [system, *self.history], [*own, *self.outside().values()]
+        return [System(self._system_prompt), *self.history], self._offered
 
     def brief(self, system: str, *, code: bool) -> None:
         """From now on the model is told `system`, and offered to run code or not."""
@@ -150,6 +155,7 @@ class Conversation:
         """
         if model.name != self.model.name:
             self.drop_extras()
+            self._tokens.forget()
         self.model = model
 
     def drop_extras(self) -> None:
@@ -171,7 +177,7 @@ class Conversation:
                 return
 
     async def _streamed(self) -> Reply:
-        incoming = _Incoming(self._links())
+        incoming = _Incoming(self._links(), self._tokens.counted(self._system_prompt, self._offered))
         try:
             async with aclosing(self.model.stream(*self.request)) as chunks:
                 async for chunk in chunks:
@@ -188,6 +194,16 @@ class Conversation:
         links, text = self._links(), message.text if message else ""
         own = tuple((call_id, call) for call_id, call in zip(ids, calls, strict=False) if self._is_own(call))
         return Reply(links.feed(text) + links.finish(), own, not own or len(own) < len(calls))
+
+    @property
+    def _system_prompt(self) -> str:
+        besides = self._told_besides if self.offers_code else ""
+        return "\n\n".join(part for part in (self._system, besides) if part)
+
+    @property
+    def _offered(self) -> list[Mapping[str, Any]]:
+        own = self._tools if self.offers_code else []
+        return [*own, *self.outside().values()]
 
     def _is_own(self, call: ToolCall) -> bool:
         return tool.plain_name(call.name) not in self.outside()
@@ -211,6 +227,7 @@ class Conversation:
             case CallDelta():
                 self._take_call(chunk, incoming)
             case Usage():
+                self._tokens.learn(incoming.counted, chunk.input_tokens)
                 self._take_usage(chunk, incoming)
             case Retrying(attempt=attempt, reason=reason, delay_s=delay_s):
                 incoming.text.clear()

@@ -59,14 +59,14 @@ Change = Said | Cut | Replaced | Noted
 class History:
     """What was said, in order, and the `notes` that go with the next turn.
 
-    `watch`, once it is set, is told every change after it was made.
+    Each of the `watchers` is told every change after it was made.
     """
 
     def __init__(self, messages: Sequence[Message] = ()) -> None:
         self.messages = list(messages)
         self.turns = list(_each_user(messages))
         self.notes: list[str] = []
-        self.watch: Callable[[Change], None] | None = None
+        self.watchers: list[Callable[[Change], None]] = []
 
     def __iter__(self) -> Iterator[Message]:
         return iter(self.messages)
@@ -93,8 +93,8 @@ class History:
                 self.turns[:] = turns
             case Noted(text=text):
                 self.notes.append(text)
-        if self.watch is not None:
-            self.watch(change)
+        for watch in self.watchers:
+            watch(change)
 
     def begin(self, prompt: str, attachments: Sequence[Attachment] = (), *notes: str) -> None:
         """A new turn, with what the model is told beside the prompt."""

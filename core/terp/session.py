@@ -107,7 +107,7 @@ class Session:
         self._stop_listening = kernels.listen(self._between)
         if keeper is not None:
             keeper.begin(log.append, model.name)
-            self._history.watch = keeper.change
+            self._history.watchers.append(keeper.change)
         self._resumption = self._resume(stored) if stored else None
 
     @property
@@ -147,6 +147,11 @@ class Session:
         """Tell the model `system` from now on; without `code` it has no tool, and no code of it runs."""
         self._playing.check_free()
         self._conversation.brief(system, code=code)
+
+    @property
+    def expected_tokens(self) -> int:
+        """How many tokens the next request has, as a guess that costs nothing: no tokenizer is asked."""
+        return self._conversation.expected_tokens
 
     @property
     def spent_usd(self) -> float | None:

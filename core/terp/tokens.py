@@ -1,0 +1,124 @@
+"""How many tokens the next request has, as far as that can be told without a tokenizer.
+
+A tokenizer takes half a second to load, and 10 ms for every 20 000 characters. Characters are counted by
+their kinds instead, each message once, and what the provider says of one request corrects the guess at the
+next.
+"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from terp import pictures
+from terp.history import Change, Cut, History, Replaced
+from terp.messages import Assistant, Image, Message, Result, System, User
+
+# Fitted to o200k_base and cl100k_base over prose, code, tables and listings: within 8 % for prose and code.
+# Bytes that continue a character count as cl100k_base has them, which takes the most for Chinese.
+_A_WORD, _A_LETTER, _A_DIGIT, _A_SIGN, _A_CONTINUATION = 0.5, 0.17, 0.85, 0.55, 0.55
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DIGITS, _SPACES = b"0123456789", b" \t\n\r\x0b\x0c"
+_CONTINUATIONS, _BEGINNINGS = bytes(range(0x80, 0xC0)), bytes(range(0xC0, 0x100))
+# What a message costs beside its words (OpenAI's cookbook on counting tokens), and a call beside its own.
+_A_MESSAGE, _A_CALL = 4.0, 8.0
+# Anthropic's rule, which takes the most; OpenAI and Gemini have tiles of 170 and 258.
+_PIXELS_A_TOKEN, _MOST_A_PICTURE, _LEAST_A_PICTURE = 750, 1_600.0, 85.0
+_HEAD_OF_PICTURE = 4_096
+# A provider that tells less or more does not count the request: some leave out what they had cached.
+_LEAST_TOLD, _MOST_TOLD = 1 / 3, 4.0
+
+
+def text_tokens(text: str) -> float:
+    """The tokens of a text by the kinds of its characters: rather too many than too few."""
+    encoded = text.encode("utf-8", "replace")
+
+    def those(kind: bytes) -> int:
+        return len(encoded) - len(encoded.translate(None, kind))
+
+    letters, digits, continuations = those(_LETTERS), those(_DIGITS), those(_CONTINUATIONS)
+    signs = len(encoded) - letters - digits - continuations - those(_SPACES) - those(_BEGINNINGS)
+    return (
+        len(encoded.split()) * _A_WORD
+        + letters * _A_LETTER
+        + digits * _A_DIGIT
+        + signs * _A_SIGN
+        + continuations * _A_CONTINUATION
+    )
+
+
+def message_tokens(message: Message) -> float:
+    """The tokens of a message without its pictures."""
+    match message:
+        case System(text=text) | User(text=text) | Result(text=text):
+            return _A_MESSAGE + text_tokens(text)
+        case Assistant(text=text, calls=calls, reasoning=reasoning, extras=extras):
+            called = sum(_A_CALL + text_tokens(call.arguments) for call in calls)
+            # Reasoning goes back only to a provider that wants its own fields again.
+            return _A_MESSAGE + text_tokens(text) + called + (text_tokens(reasoning) if extras else 0.0)
+
+
+def picture_tokens(message: Message) -> float:
+    """The tokens of a message's pictures, for a model that sees them."""
+    images = message.images if isinstance(message, User | Result) else ()
+    return sum(map(_a_picture, images))
+
+
+class ExpectedTokens:
+    """Counts a conversation as it grows: a new message costs its own length, and none is counted twice.
+
+    After the messages were replaced by others they are counted once more. Nothing is counted before
+    somebody asks.
+    """
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        # What the first so many messages come to, with and without their pictures.
+        self._upto = [(0.0, 0.0)]
+        self._system = ("", 0.0)
+        self._tools: tuple[Sequence[Mapping[str, Any]], float] = ((), 0.0)
+        self._told_to_counted = 1.0
+        history.watchers.append(self._changed)
+
+    def expected(self, system: str, tools: Sequence[Mapping[str, Any]], *, vision: bool = True) -> int:
+        """The tokens of a request with this system prompt, these tools and the conversation."""
+        return round(self.counted(system, tools, vision=vision) * self._told_to_counted)
+
+    def counted(self, system: str, tools: Sequence[Mapping[str, Any]], *, vision: bool = True) -> float:
+        """The same by its characters alone."""
+        for message in islice(self._history.messages, len(self._upto) - 1, None):
+            words, seen = self._upto[-1]
+            self._upto.append((words + message_tokens(message), seen + picture_tokens(message)))
+        if system != self._system[0]:
+            self._system = (system, message_tokens(System(system)))
+        if tools != self._tools[0]:
+            self._tools = (tools, text_tokens(json.dumps(list(tools), ensure_ascii=False)) if tools else 0.0)
+        words, seen = self._upto[-1]
+        return self._system[1] + self._tools[1] + words + (seen if vision else 0.0)
+
+    def learn(self, counted: float, told: int) -> None:
+        """The provider has told how many tokens a request had, of which so many were `counted`."""
+        if counted and _LEAST_TOLD <= told / counted <= _MOST_TOLD:
+            self._told_to_counted = told / counted
+
+    def forget(self) -> None:
+        """What was learned is another model's."""
+        self._told_to_counted = 1.0
+
+    def _changed(self, change: Change) -> None:
+        match change:
+            case Cut(left=left):
+                del self._upto[left + 1 :]
+            case Replaced():
+                del self._upto[1:]
+
+
+def _a_picture(image: Image) -> float:
+    try:
+        size = pictures.size(base64.b64decode(image.data[:_HEAD_OF_PICTURE]))
+    except ValueError:
+        size = None
+    if size is None:
+        return _MOST_A_PICTURE
+    return min(_MOST_A_PICTURE, max(_LEAST_A_PICTURE, size[0] * size[1] / _PIXELS_A_TOKEN))
