@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.keys import with_keys
-from terp.models.building import build_model, provider_of, settings_for
+from terp.models.building import build_model, prices_by, provider_of, settings_for
 from terp.opening import goal_in, limits_of, written_rules
 from terp.renewing import renew
 from terp.sandbox.wishes import wish_of

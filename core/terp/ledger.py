@@ -7,7 +7,7 @@ There are numbers and names in it, and nothing that was said.
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from terp.events import UsageReported
 from terp.places import make_private
 from terp.tally import Tally
 
+Key = tuple[str, ...]
 _MONTH = "%Y-%m"
 _SUFFIX = ".jsonl"
 
@@ -142,9 +143,9 @@ class Account:
         return self.ledger.spent_usd(self.profile) + self._unwritten_usd
 
 
-def tallies(entries: Iterator[Entry], key: Callable[[Entry], tuple[str, ...]]) -> dict[tuple[str, ...], Tally]:
+def tallies(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, Tally]:
     """What all calls have used for which `key` is the same, in order of the keys."""
-    found: dict[tuple[str, ...], Tally] = {}
+    found: dict[Key, Tally] = {}
     for entry in entries:
         found[key(entry)] = found.get(key(entry), Tally()).plus(entry.used)
     return dict(sorted(found.items()))

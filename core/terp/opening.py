@@ -188,8 +188,7 @@ async def build_session(
         keeper=place.keeper,
         limits=limits_of(settings),
     )
-    session.budget.facts = prices_by(settings, bench.keyed)
-    session.budget.account = _account(settings, place, environ)
+    _count(session, settings, place, bench.keyed)
     briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(briefing.text(settings), code=settings.code)
     secrets = place.secrets or Secrets(environ, settings, api_key)
@@ -207,13 +206,14 @@ async def build_session(
     return session
 
 
-def _account(settings: Settings, place: Place, environ: Mapping[str, str]) -> Account | None:
-    """Where a session that is kept notes what it uses; one that is not, where a limit depends on it."""
+def _count(session: Session, settings: Settings, place: Place, environ: Mapping[str, str]) -> None:
+    """Let the session know prices; one that is kept notes what it uses, and any whose limit depends on it."""
+    session.budget.facts = prices_by(settings, environ)
     # What a recording answers costs nothing, whatever was paid when it was made.
     is_replay = bool(settings.replay) and settings.replay_mode != "new"
-    if is_replay or not (place.keeper or settings.max_month_usd):
-        return None
-    return Account(Ledger(find_places(environ).usage), settings.profile, place.folder.name)
+    if not is_replay and (place.keeper or settings.max_month_usd):
+        ledger = Ledger(find_places(environ).usage)
+        session.budget.account = Account(ledger, settings.profile, place.folder.name)
 
 
 def _equip(

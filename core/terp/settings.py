@@ -20,8 +20,8 @@ DEFAULT_PROFILE = "default"
 class Settings(ModelSettings):
     """Every setting, with its built-in value. `origins` says where the other values came from.
 
-    `profile` is the profile in effect, by name or path; what is spent counts for it. `by_project` names those that a project has brought. `rule_places` has the place of each rule of `allow`,
-    `ask` and `deny`.
+    `profile` is the profile in effect, by name or path; what is spent counts for it. `by_project` names those
+    that a project has brought. `rule_places` has the place of each rule of `allow`, `ask` and `deny`.
     """
 
     code: bool = setting(True, "the model may write code to run; without it, it can only talk", group="code")

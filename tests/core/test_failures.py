@@ -21,7 +21,7 @@ from terp.models.protocol import Chunk, Retrying
 from terp.models.protocol import Text as TextChunk
 from terp.outputs import Error, RunEnded
 from terp.testing import EchoKernel, Part, ScriptedModel, call, collect
-from tests.core.sessions import of, open_session, results
+from tests.core.sessions import of, open_session, results, untimed
 
 
 async def test_an_unknown_tool_is_told_and_the_turn_goes_on(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ async def test_a_summary_costs_what_any_other_request_costs(tmp_path: Path) -> N
     session = open_session(tmp_path, ScriptedModel(ContextFull("too long"), "We talked.", "ok"))
     session.history = [User("a"), Assistant("b"), User("c"), Assistant("d")]
     events = await collect(session, "go")
-    assert of(UsageReported, events) == [UsageReported(10, 5, 0, 0.001)] * 2
+    assert untimed(of(UsageReported, events)) == [UsageReported(10, 5, 0, 0.001, "scripted/model")] * 2
     assert session.spent_usd == 0.002
 
 

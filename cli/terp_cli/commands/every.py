@@ -50,7 +50,12 @@ TABLE = (
         "The whole request: system prompt, tools and conversation, and PROMPT if it is given. Counted with "
         "the model's own tokenizer if it is one of OpenAI's, else estimated.", shows=True,
     ),
-    Command("cost", "", "tell what the session has cost", "Conversation", "telling.cost", shows=True),
+    Command(
+        "cost", "", "tell what the turn, the session and the profile have cost", "Conversation", "costs.cost",
+        "All requests count, also those for summaries and explanations, and those before a session was "
+        "resumed. The profile's are those of all its sessions in this month; terp cost tells more of them.",
+        shows=True,
+    ),
     Command(
         "model", "[NAME]", "tell which model answers, or change it", "Conversation", "telling.model",
         "NAME is provider/model, as for terp --model. The conversation stays. Offered are the models that "

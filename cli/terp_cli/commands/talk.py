@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from terp.budget import Budget
 from terp.equipment import Equipment
 from terp.kernels.protocol import Kernels
 from terp.log import Record
@@ -103,6 +104,10 @@ class Conversation(Protocol):
 
     def brief(self, system: str, *, code: bool = True) -> None:
         """Tell the model `system` from now on."""
+
+    @property
+    def budget(self) -> Budget:
+        """What its requests have used, and what they may cost."""
 
     @property
     def log(self) -> Log:

@@ -23,12 +23,13 @@ class Abilities:
 
     @cached_property
     def facts(self) -> ModelFacts:
-        """The price list's entry with the person's prices; without one where another server borrows the name."""
+        """What the price list says, with the prices that the person gives."""
         prices = self._options.input_price, self._options.output_price
         return self._listed if prices == (None, None) else _priced(self._listed, *prices)
 
     @cached_property
     def _listed(self) -> ModelFacts:
+        """The price list's entry; nothing where another server only borrows the name."""
         if self._route.custom_base:
             return UNKNOWN
         bare = [self._route.model] if self._route.provider_name in _UNPREFIXED else []

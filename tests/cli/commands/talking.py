@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from terp.budget import Budget
 from terp.equipment import Equipment
 from terp.errors import TerpError
 from terp.events import Event
@@ -57,6 +58,7 @@ class Conversation:
         self.equipment = Equipment()
         self.model = Model()
         self.log = EventLog(clock=lambda: 0.0)
+        self.budget = Budget(self.log.append)
         self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]
         self.history: Sequence[Message] = tuple(User(prompt) for prompt in prompts)
         self.focus = ""
