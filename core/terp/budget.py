@@ -141,7 +141,7 @@ def _check(bound: Bound, model: str, least_usd: float) -> None:
     if bound.unpriced:
         flag = bound.setting.replace("_", "-")
         raise PriceUnknown(
-            f"The price of {model} is not known, so {bound.setting} cannot be kept.",
+            f"The cost of a request to {model} is not known, so {bound.setting} cannot be kept.",
             f"Set input_price and output_price, leave --{flag} out, or pick a model whose price is known.",
         )
     spent = f"{money(bound.spent_usd)} of {money(bound.most_usd)} is spent{bound.where} ({bound.setting})"

@@ -53,6 +53,7 @@ class _Incoming:
     begun: set[str] = field(default_factory=set)
     message: Assistant | None = None
     began: float = field(default_factory=time.monotonic)
+    is_counted: bool = False
 
 
 class Conversation:
@@ -146,6 +147,7 @@ class Conversation:
             async for chunk in chunks:
                 if isinstance(chunk, Usage | Retrying | Replied):
                     self._take(chunk, incoming)
+        self._count_untold(incoming)
         return incoming.message or Assistant("")
 
     def go_on_with(self, model: Model) -> None:
@@ -182,6 +184,7 @@ class Conversation:
             async with aclosing(self.model.stream(*self.request)) as chunks:
                 async for chunk in chunks:
                     self._take(chunk, incoming)
+            self._count_untold(incoming)
         finally:
             self._show(incoming.links.finish())
             message = incoming.message
@@ -253,7 +256,13 @@ class Conversation:
                 self._wants_kernel(piece.language)
         self._log.append(CodeDelta(call_id, piece.language, piece.text))
 
+    def _count_untold(self, incoming: _Incoming) -> None:
+        """A whole reply of which nothing is told was not for nothing: its cost is not known."""
+        if not incoming.is_counted:
+            self._take_usage(Usage(0, 0), incoming)
+
     def _take_usage(self, usage: Usage, incoming: _Incoming) -> None:
+        incoming.is_counted = True
         used = UsageReported(
             usage.input_tokens,
             usage.output_tokens,
