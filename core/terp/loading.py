@@ -21,6 +21,7 @@ from terp.setting_variables import from_environment
 from terp.settings import DEFAULT_PROFILE, Settings
 
 PROFILE_VARIABLE = "TERP_PROFILE"
+_PRICES = frozenset({"input_price", "output_price"})
 T = TypeVar("T")
 
 
@@ -59,11 +60,20 @@ def load_settings(
     if files.problems:
         raise SettingsError(list(dict.fromkeys(files.problems)))
     notices = tuple(line for file in layers for line in file.refused)
-    settings = combine([flags, variables, *(file.given for file in layers)])
+    settings = combine(_with_its_prices([flags, variables, *(file.given for file in layers)]))
     settings = replace(settings, profile=_named(asked))
     if settings.allow or settings.ask or settings.deny:
         _check_rules(settings)
     return Loaded(settings, notices)
+
+
+def _with_its_prices(layers: Sequence[Layer]) -> Sequence[Layer]:
+    """The layers without prices that are weaker than the model: they are those of another one."""
+    named = next((at for at, layer in enumerate(layers) if "model" in layer), len(layers))
+    weaker = (
+        {name: one for name, one in layer.items() if name not in _PRICES} for layer in layers[named + 1 :]
+    )
+    return [*layers[: named + 1], *weaker]
 
 
 def _check_rules(settings: Settings) -> None:

@@ -95,7 +95,7 @@ class ModelSettings:
     )
     input_price: float | None = setting(
         None,
-        "the price of what the model reads, where terp does not know it",
+        "the price of what this model reads, where terp does not know it",
         group="model",
         kind="number",
         unit="USD per million tokens",

@@ -281,6 +281,9 @@ def test_numbers_and_costs_go_on_where_they_were(tmp_path: Path) -> None:
     assert [event.call_id for event in proposed] == ["c1", "c2"]
     assert before.spent_usd is not None
     assert session.spent_usd == pytest.approx(before.spent_usd + 0.002)
+    used = tally_of(record.event for record in session.log.since(0))
+    assert (used.calls, used.input_tokens) == (4, 40)
+    assert session.budget.used == replace(used, known_usd=session.spent_usd)
 
 
 def test_the_model_is_told_once_that_the_kernel_is_new(tmp_path: Path) -> None:
