@@ -70,10 +70,9 @@ def load_settings(
 def _with_its_prices(layers: Sequence[Layer]) -> Sequence[Layer]:
     """The layers without prices that are weaker than the model: they are those of another one."""
     named = next((at for at, layer in enumerate(layers) if "model" in layer), len(layers))
-    weaker = (
-        {name: one for name, one in layer.items() if name not in _PRICES} for layer in layers[named + 1 :]
-    )
-    return [*layers[: named + 1], *weaker]
+    weaker = layers[named + 1 :]
+    without = ({name: one for name, one in layer.items() if name not in _PRICES} for layer in weaker)
+    return [*layers[: named + 1], *without]
 
 
 def _check_rules(settings: Settings) -> None:

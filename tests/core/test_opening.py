@@ -150,10 +150,11 @@ def test_a_conversation_is_recorded_and_replayed_without_a_server(tmp_path: Path
 def test_a_replay_costs_nothing_and_is_not_noted(tmp_path: Path) -> None:
     record = str(tmp_path / "calls.jsonl")
     common: dict[str, Any] = {"cwd": tmp_path, "environ": surroundings(tmp_path), "keep": True}
-    with Loopback(["hello"]) as server:
-        asked = {"model": "openai/scripted", "api_base": server.url, "record": record}
-        with terp.open(**common, **asked) as chat:
-            chat("hi")
+    with (
+        Loopback(["hello"]) as server,
+        terp.open(**common, model="openai/scripted", api_base=server.url, record=record) as chat,
+    ):
+        chat("hi")
     assert len(noted(tmp_path)) == 1
     with terp.open(**common, model="openai/scripted", replay=record) as chat:
         assert chat("hi").text == "hello"

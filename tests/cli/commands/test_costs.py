@@ -55,4 +55,4 @@ async def test_limits_and_the_month_of_the_profile_are_told(tmp_path: Path) -> N
     _, turn, session, month, _ = await talk.does("/cost")
     assert turn.endswith("$0.0213 of $0.5000")
     assert session.endswith("$0.0213 of $1.00")
-    assert month == "work, 2026-11  2         24 000  20 000  600       9.0      $0.0426 of $30…"
+    assert month == "work, 2026-11  2         24 000  20 000  600       9.0      $0.0426 of $30.00"

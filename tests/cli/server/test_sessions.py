@@ -252,9 +252,8 @@ def test_safety_is_not_loosened_by_a_client() -> None:
 
 def test_the_price_of_one_model_is_not_that_of_another_that_a_client_wishes() -> None:
     started = Settings(model="openai/a", input_price=1.0, output_price=2.0)
-    same, other = (
-        settings_for(Wishes(model=name), started, lambda _: started) for name in ("openai/a", "openai/b")
-    )
+    wishes = Wishes(model="openai/a"), Wishes(model="openai/b")
+    same, other = (settings_for(wish, started, lambda _: started) for wish in wishes)
     assert (same.input_price, other.input_price, other.output_price) == (1.0, None, None)
 
 
