@@ -16,6 +16,7 @@ from terp.layers import Given
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
+from terp.models.windows import windows
 from terp.paths import typed_path
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
@@ -187,6 +188,7 @@ async def build_session(
         keeper=place.keeper,
         limits=limits_of(settings),
     )
+    session.know_windows(windows(settings, bench.keyed))
     briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(briefing.text(settings), code=settings.code)
     secrets = place.secrets or Secrets(environ, settings, api_key)
