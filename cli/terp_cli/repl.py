@@ -34,6 +34,7 @@ from terp.events import (
 )
 from terp.kernels.protocol import Kernel
 from terp.messages import Assistant, Attachment
+from terp.namespaces import Namespaces
 from terp.pythons.interpreter import environment_name
 from terp.typed_run import TYPED
 from terp.until.loop import ask
@@ -41,7 +42,6 @@ from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import UnknownCommand
 from terp_cli.mentions import described, mentions
 from terp_cli.missed_mentions import missed
-from terp_cli.namespaces import Namespaces
 from terp_cli.presses import Presses
 from terp_cli.sanitise import readable
 from terp_cli.talk import LineSettings, Sources, Word, typed_code

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.keys import with_keys
-from terp.models.building import build_model, prices_by, provider_of, settings_for
+from terp.models.building import build_model, provider_of, settings_for
+from terp.models.known_prices import known_prices
+from terp.models.windows import windows
 from terp.opening import goal_in, limits_of, written_rules
 from terp.renewing import renew
 from terp.sandbox.wishes import wish_of
@@ -133,16 +135,17 @@ async def use_model(
     """
     if session.equipment.secrets is not None:
         session.equipment.secrets.use(settings)
-    before = session.model
-    session.budget.facts = prices_by(settings, environ)
+    before, keyed = session.model, with_keys(environ, settings.model, *settings.fallback_models)
     session.model = await build_model(
         settings,
         session.kernels.languages,
         cwd=session.kernels.get(session.kernels.languages[0]).cwd,
-        environ=with_keys(environ, settings.model, *settings.fallback_models),
+        environ=keyed,
         api_key=api_key,
         functions=session.equipment.functions,
     )
+    session.know_windows(windows(settings, keyed))
+    session.budget.facts = known_prices(settings, keyed)
     await before.aclose()
 
 

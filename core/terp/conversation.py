@@ -9,11 +9,9 @@ from typing import Any
 
 from terp import tool
 from terp.budget import Budget
-from terp.compaction import compacted, size, summarised
 from terp.errors import ContextFull
 from terp.events import (
     CodeDelta,
-    HistoryCompacted,
     ModelCalled,
     ModelRetrying,
     ReasoningDelta,
@@ -26,7 +24,9 @@ from terp.log import EventLog
 from terp.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+from terp.shortening import Asking, Shortening
 from terp.tokens import ExpectedTokens, message_tokens
+from terp.window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ class Conversation:
     `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
     `besides`, where it is set, gives what the system prompt tells besides, asked before a request. `outside`
     gives further tools, by name, whose calls others answer: a reply with one is the last of its turn. `calls`
-    is how many calls there were before the conversation was resumed.
+    is how many calls there were before the conversation was resumed. `shortening` keeps it within the model's
+    window, which `windows` tell by the model's name.
     """
 
     def __init__(
@@ -91,16 +92,23 @@ class Conversation:
         self._wants_kernel = wants_kernel
         self._call_numbers = count(calls + 1)
         self._tokens = ExpectedTokens(history)
+        self.windows: Callable[[str], Window] = lambda _: Window()
+        asking = Asking(lambda: self.request, self.reply_to)
+        self.shortening = Shortening(history, log, self._tokens, asking)
+        self.shortening.window = lambda: self.windows(self.model.name)
 
     @property
     def expected_tokens(self) -> int:
         """How many tokens the next request has: a guess by its characters, and what was told of others."""
-        return self._tokens.expected(self._system_prompt, self._offered)
+        return self.shortening.expected
 
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """What the next request sends: the messages, the system prompt first, and the tools."""
-        return [System(self._system_prompt), *self.history], self._offered
+        besides = self._told_besides if self.offers_code else ""
+        system = System("\n\n".join(part for part in (self._system, besides) if part))
+        own = self._tools if self.offers_code else []
+        return [system, *self.history], [*own, *self.outside().values()]
 
     def brief(self, system: str, *, code: bool) -> None:
         """From now on the model is told `system`, and offered to run code or not."""
@@ -110,7 +118,8 @@ class Conversation:
     async def reply(self, step: int) -> Reply:
         """The model's next reply, which is added to the messages.
 
-        When the conversation is too long for the model it is shortened, once, and sent again.
+        A conversation that is nearly too long for the model is shortened before; one that the model refuses
+        as too long is shortened, once, and sent again.
         If the reply breaks off, or this is cancelled, the text that had come is kept.
 
         Raises:
@@ -118,32 +127,28 @@ class Conversation:
         """
         if self.besides is not None:
             self._told_besides = await self.besides()
+        await self.shortening.before_request()
         await self.budget.check(self.model.name, self.expected_tokens)
         self._log.append(ModelCalled(self.model.name, step))
         try:
             return await self._streamed()
         except ContextFull:
-            await self._compact()
+            await self.shortening.refused()
             await self.budget.check(self.model.name, self.expected_tokens)
             return await self._streamed()
 
-    async def summarise(self, focus: str) -> None:
-        """Replace all turns before the last by the model's summary of them.
-
-        Raises:
-            ModelError: there is no summary; nothing has changed.
-        """
-        self._shorten(await summarised(self.history.messages, self._answer_to, focus), "summary")
-
-    async def reply_to(self, messages: Sequence[Message]) -> Assistant:
+    async def reply_to(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> Assistant:
         """What the model says to messages that are not the conversation. It costs money all the same.
 
         Raises:
             ModelError: it says nothing, or that cannot be paid for.
         """
-        await self.budget.check(self.model.name, round(sum(map(message_tokens, messages))))
+        expected = sum(map(message_tokens, messages)) * self._tokens.told_to_counted
+        await self.budget.check(self.model.name, round(expected))
         incoming = _Incoming(self._links())
-        async with aclosing(self.model.stream(messages)) as chunks:
+        async with aclosing(self.model.stream(messages, tools)) as chunks:
             async for chunk in chunks:
                 if isinstance(chunk, Usage | Retrying | Replied):
                     self._take(chunk, incoming)
@@ -179,7 +184,7 @@ class Conversation:
                 return
 
     async def _streamed(self) -> Reply:
-        incoming = _Incoming(self._links(), self._tokens.counted(self._system_prompt, self._offered))
+        incoming = _Incoming(self._links(), self.shortening.counted)
         try:
             async with aclosing(self.model.stream(*self.request)) as chunks:
                 async for chunk in chunks:
@@ -197,16 +202,6 @@ class Conversation:
         links, text = self._links(), message.text if message else ""
         own = tuple((call_id, call) for call_id, call in zip(ids, calls, strict=False) if self._is_own(call))
         return Reply(links.feed(text) + links.finish(), own, not own or len(own) < len(calls))
-
-    @property
-    def _system_prompt(self) -> str:
-        besides = self._told_besides if self.offers_code else ""
-        return "\n\n".join(part for part in (self._system, besides) if part)
-
-    @property
-    def _offered(self) -> list[Mapping[str, Any]]:
-        own = self._tools if self.offers_code else []
-        return [*own, *self.outside().values()]
 
     def _is_own(self, call: ToolCall) -> bool:
         return tool.plain_name(call.name) not in self.outside()
@@ -276,14 +271,3 @@ class Conversation:
 
     def _call_id(self) -> str:
         return f"c{next(self._call_numbers)}"
-
-    async def _compact(self) -> None:
-        self._shorten(*await compacted(self.history.messages, self._answer_to))
-
-    def _shorten(self, messages: Sequence[Message], how: str) -> None:
-        before, after = size(self.history.messages), size(messages)
-        self.history.replace(messages)
-        self._log.append(HistoryCompacted(before, after, how))
-
-    async def _answer_to(self, messages: Sequence[Message]) -> str:
-        return (await self.reply_to(messages)).text

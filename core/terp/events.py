@@ -12,6 +12,7 @@ from terp.errors import StopReason
 from terp.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChange
 
 KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped", "left"]
+CompactionReason = Literal["full", "refused", "asked", "undone"]
 QuestionKind = Literal["approval", "consent", "choice", "input"]
 
 
@@ -231,11 +232,18 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class HistoryCompacted:
-    """The history was shortened to fit the model's window. Sizes are characters."""
+    """The model has less to read from now on; with the reason "undone", all that there was before.
+
+    `before` and `after` are the tokens of a whole request, as they are expected. `how` is "outputs cut" or
+    "summed up". `reason` tells whether the window was nearly full, the model refused a request as too long,
+    or somebody has asked for it. `window` is what the model reads at once, 0 where that is not known.
+    """
 
     before: int
     after: int
     how: str
+    reason: CompactionReason = "refused"
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True)

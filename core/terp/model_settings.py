@@ -69,6 +69,15 @@ class ModelSettings:
         unset="looked up by the model's name",
         sources=BY_ANYBODY,
     )
+    compact_at: int = setting(
+        85,
+        "how full that may be before the conversation is shortened",
+        group="model",
+        unit="%",
+        limits=(0, 100),
+        unset="only when the model takes no more",
+        sources=BY_ANYBODY,
+    )
     supports_tools: bool | None = setting(
         None,
         "whether the model can call tools; without, it writes fenced code",

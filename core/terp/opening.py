@@ -16,7 +16,9 @@ from terp.layers import Given
 from terp.ledger import Account, Ledger
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
-from terp.models.building import build_model, prices_by
+from terp.models.building import build_model
+from terp.models.known_prices import known_prices
+from terp.models.windows import windows
 from terp.paths import typed_path
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
@@ -188,7 +190,7 @@ async def build_session(
         keeper=place.keeper,
         limits=limits_of(settings),
     )
-    _count(session, settings, place, bench.keyed)
+    _know(session, settings, place, bench.keyed)
     briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(briefing.text(settings), code=settings.code)
     secrets = place.secrets or Secrets(environ, settings, api_key)
@@ -206,9 +208,10 @@ async def build_session(
     return session
 
 
-def _count(session: Session, settings: Settings, place: Place, environ: Mapping[str, str]) -> None:
-    """Let the session know prices; one that is kept notes what it uses, and any whose limit depends on it."""
-    session.budget.facts = prices_by(settings, environ)
+def _know(session: Session, settings: Settings, place: Place, environ: Mapping[str, str]) -> None:
+    """Let the session know windows and prices, and note what it uses where it is kept or a limit needs it."""
+    session.know_windows(windows(settings, environ))
+    session.budget.facts = known_prices(settings, environ)
     # What a recording answers costs nothing, whatever was paid when it was made.
     is_replay = bool(settings.replay) and settings.replay_mode != "new"
     if not is_replay and (place.keeper or settings.max_month_usd):

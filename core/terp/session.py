@@ -15,6 +15,7 @@ from terp.history import History, PastTurn
 from terp.interrupts import Interrupts
 from terp.kernels.protocol import Kernels
 from terp.limits import Limits
+from terp.live_facts import LiveFacts
 from terp.log import EventLog, Record
 from terp.messages import Assistant, Attachment, Message, ToolCall, User
 from terp.models.protocol import Model
@@ -36,6 +37,7 @@ from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun
 from terp.voice import Voice
 from terp.warming import Warming
+from terp.window import Window
 
 if TYPE_CHECKING:
     from terp.cells import Cell
@@ -76,7 +78,13 @@ class Session:
         self._playing = Playing(log)
         self._questions = Questions(log, stored.questions if stored else 0)
         self._history = stored.history if stored else History()
-        self.past = Past(self._history, log, copy=self._copy, leave=self._leave)
+        self.past = Past(
+            self._history,
+            log,
+            copy=self._copy,
+            leave=self._leave,
+            lengthen=lambda: self._conversation.shortening.undo(),  # noqa: PLW0108  (it comes later)
+        )
         self.readiness = Readiness()
         self.equipment = Equipment()
         self.teach = self._history.note
@@ -93,6 +101,7 @@ class Session:
         self._conversation.outside = lambda: self.equipment.outside
         self.budget = self._conversation.budget
         self.budget.limits = lambda: self.limits
+        self._conversation.shortening.facts = LiveFacts(kernels, log).listed
         drawn, guarded = self._playing.drawn, self._playing.guarded
         proposals = Proposals(log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(log, self._questions, person, drawn)
@@ -147,6 +156,10 @@ class Session:
         """Tell the model `system` from now on; without `code` it has no tool, and no code of it runs."""
         self._playing.check_free()
         self._conversation.brief(system, code=code)
+
+    def know_windows(self, windows: Callable[[str], Window]) -> None:
+        """Let the conversation be shortened before the window of its model is full, which `windows` tell."""
+        self._conversation.windows = windows
 
     @property
     def expected_tokens(self) -> int:
@@ -251,14 +264,15 @@ class Session:
     async def compact(self, focus: str = "") -> bool:
         """Replace all turns before the last by a summary that the model writes; False when interrupted.
 
-        The summary keeps most of what `focus` names.
+        The summary keeps most of what `focus` names; `past.lengthen` takes it back. A conversation that comes
+        near the end of its model's window is shortened by itself.
 
         Raises:
             ModelError: there is no summary, or nothing to summarise; the conversation is as it was.
             RuntimeError: a turn of this session is going on.
         """
         self._leave()
-        return await self._playing.alone(self._conversation.summarise(focus))
+        return await self._playing.alone(self._conversation.shortening.asked(focus))
 
     async def beside(self, prompt: str) -> Assistant:
         """The model's reply to a prompt beside the conversation, of which it knows nothing.

@@ -7,7 +7,7 @@ next.
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -78,33 +78,44 @@ class ExpectedTokens:
         self._upto = [(0.0, 0.0)]
         self._system = ("", 0.0)
         self._tools: tuple[Sequence[Mapping[str, Any]], float] = ((), 0.0)
-        self._told_to_counted = 1.0
+        self.told_to_counted = 1.0
+        """What providers tell for each token that is counted: 1 until one has."""
         history.watchers.append(self._changed)
 
-    def expected(self, system: str, tools: Sequence[Mapping[str, Any]], *, vision: bool = True) -> int:
-        """The tokens of a request with this system prompt, these tools and the conversation."""
-        return round(self.counted(system, tools, vision=vision) * self._told_to_counted)
+    @property
+    def conversation(self) -> float:
+        """What the messages alone come to, with their pictures."""
+        self._count()
+        return sum(self._upto[-1])
 
-    def counted(self, system: str, tools: Sequence[Mapping[str, Any]], *, vision: bool = True) -> float:
-        """The same by its characters alone."""
-        for message in islice(self._history.messages, len(self._upto) - 1, None):
-            words, seen = self._upto[-1]
-            self._upto.append((words + message_tokens(message), seen + picture_tokens(message)))
+    def counted(
+        self, system: str, tools: Sequence[Mapping[str, Any]], sees: Callable[[], bool] = lambda: True
+    ) -> float:
+        """A request with this system prompt and these tools, by its characters.
+
+        `sees` tells whether the model sees pictures; it is asked only where there are any.
+        """
+        self._count()
         if system != self._system[0]:
             self._system = (system, message_tokens(System(system)))
         if tools != self._tools[0]:
             self._tools = (tools, text_tokens(json.dumps(list(tools), ensure_ascii=False)) if tools else 0.0)
         words, seen = self._upto[-1]
-        return self._system[1] + self._tools[1] + words + (seen if vision else 0.0)
+        return self._system[1] + self._tools[1] + words + (seen if seen and sees() else 0.0)
 
     def learn(self, counted: float, told: int) -> None:
         """The provider has told how many tokens a request had, of which so many were `counted`."""
         if counted and _LEAST_TOLD <= told / counted <= _MOST_TOLD:
-            self._told_to_counted = told / counted
+            self.told_to_counted = told / counted
 
     def forget(self) -> None:
         """What was learned is another model's."""
-        self._told_to_counted = 1.0
+        self.told_to_counted = 1.0
+
+    def _count(self) -> None:
+        for message in islice(self._history.messages, len(self._upto) - 1, None):
+            words, seen = self._upto[-1]
+            self._upto.append((words + message_tokens(message), seen + picture_tokens(message)))
 
     def _changed(self, change: Change) -> None:
         match change:

@@ -29,9 +29,12 @@ TABLE = (
         "Variables in the kernel stay.",
     ),
     Command(
-        "compact", "[FOCUS]", "shorten what the model has to read", "Conversation", "conversation.compact",
+        "compact", "[FOCUS|undo]", "shorten what the model has to read", "Conversation",
+        "conversation.compact",
         "The model writes a summary that takes the place of all turns before the last; FOCUS says what must "
-        "be kept.",
+        "be kept. Your own words, the files that runs have left and the variables that there are stand "
+        "beside it. undo takes the last shortening back, also one that terp made by itself.",
+        completes="conversation.compact_words",
     ),
     Command(
         "reasoning", "", "show what the model thought before its last answer", "Conversation",

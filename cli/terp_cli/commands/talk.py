@@ -73,6 +73,13 @@ class Past(Protocol):
     def reset(self) -> None:
         """Begin a new conversation. Kernels and their variables stay."""
 
+    def lengthen(self) -> None:
+        """Bring back what was last shortened.
+
+        Raises:
+            TerpError: nothing was.
+        """
+
     def fork(self) -> str:
         """Keep the conversation as it is now as another session, too; its id. This one goes on.
 

@@ -1,19 +1,17 @@
 """From settings to a model: adapter, patience, tools or fenced code, recording."""
 
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from terp.errors import NoModel, SettingsError
+from terp.errors import NoModel
 from terp.known_secrets import Secrets
-from terp.models.abilities import Abilities
 from terp.models.adapters import open_model
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.options import AdapterName, ModelOptions
-from terp.models.prices import UNKNOWN, ModelFacts
 from terp.models.protocol import Model
 from terp.models.routing import route
 from terp.person import Consent, Nobody, Person
@@ -88,30 +86,15 @@ def settings_for(name: str, present: str, settings: Settings, api_key: str) -> t
 
     A name without a provider is one of the server at `api_base`, if there is one.
     """
-    if name != (settings.model or present):
-        # They are those of the model that the settings name.
+    own = settings.model or present
+    if own not in (name, name.partition("/")[2]):
+        # They are those of the model that the settings name, perhaps without its provider.
         settings = replace(settings, input_price=None, output_price=None)
     if settings.api_base and "/" not in name:
         return replace(settings, model=name), api_key
     if provider_of(name) == provider_of(present):
         return replace(settings, model=name), api_key
     return replace(settings, model=name, api_base="", api_key_env="", api_version=""), ""
-
-
-def prices_by(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], ModelFacts]:
-    """What is known of a model, by its name, with the prices that `settings` give for theirs."""
-
-    @cache
-    def facts(name: str) -> ModelFacts:
-        wanted, _ = settings_for(name, settings.model, settings, "")
-        options = options_of(wanted, "")
-        try:
-            return Abilities(route(options, environ), options).facts
-        except SettingsError:
-            # A recording may answer by any name.
-            return UNKNOWN
-
-    return facts
 
 
 def provider_of(model: str) -> str:

@@ -63,6 +63,7 @@ class Conversation:
         self.history: Sequence[Message] = tuple(User(prompt) for prompt in prompts)
         self.focus = ""
         self.forks = 0
+        self.lengthened = 0
         self.taught: list[str] = []
         self.briefed = ""
         for event in events:
@@ -97,6 +98,9 @@ class Conversation:
     def fork(self) -> str:
         self.forks += 1
         return "2026-11-22-ef01"
+
+    def lengthen(self) -> None:
+        self.lengthened += 1
 
     async def compact(self, focus: str = "") -> bool:
         self.focus = focus

@@ -61,8 +61,18 @@ async def test_reset_forgets_the_conversation(tmp_path: Path) -> None:
 
 async def test_compact_passes_on_what_to_keep(tmp_path: Path) -> None:
     talk = Noted(tmp_path, prompts=TWO)
-    assert await talk.does("/compact the columns") == ["All turns before the last are one summary now."]
+    assert await talk.does("/compact the columns") == [
+        "All turns before the last are one summary now; /compact undo brings them back."
+    ]
     assert talk.session.focus == "the columns"
+
+
+async def test_compacting_is_taken_back_with_undo(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    assert await talk.does("/compact undo") == [
+        "The conversation is shortened again when the model takes no more, or with /compact."
+    ]
+    assert talk.session.lengthened == 1
 
 
 async def test_fork_leaves_it_to_the_session_to_name_the_copy(tmp_path: Path) -> None:

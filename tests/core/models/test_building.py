@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from terp.errors import NoModel
-from terp.models.building import build_model, prices_by
+from terp.models.building import build_model
 from terp.settings import Settings
 from terp.testing import ScriptedPerson
 from tests.loopback import Loopback
@@ -65,12 +65,3 @@ async def test_a_replay_needs_no_model(tmp_path: Path) -> None:
     file.write_text('{"request": null, "reply": [{"text": "hi"}]}\n')
     settings = Settings(replay=str(file), replay_mode="sequence")
     assert (await build_model(settings, ["python"], cwd="/", environ={})).name == "recorded"
-
-
-def test_prices_are_those_of_the_list_and_of_the_settings_for_their_own_model() -> None:
-    mine = Settings(model="openai/mine", api_base="http://127.0.0.1:1/v1", input_price=3.0, output_price=15.0)
-    prices = prices_by(mine, {})
-    assert prices("openai/mine").cost_usd(1_000_000, 100_000) == pytest.approx(4.5)
-    assert prices("anthropic/claude-sonnet-4-5").input_price == pytest.approx(3e-6)
-    assert prices("openai/gpt-4o").cost_usd(1, 1) is None
-    assert prices("a recording").cost_usd(1, 1) is None

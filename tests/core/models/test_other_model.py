@@ -24,5 +24,7 @@ def test_a_price_stays_with_the_model_that_it_was_given_for() -> None:
     here = Settings(model="openai/a", input_price=3.0, output_price=15.0)
     assert settings_for("openai/b", "openai/a", here, "") == (Settings(model="openai/b"), "")
     assert settings_for("openai/a", "openai/b", here, "") == (here, "")
+    bare = Settings(model="a", input_price=3.0)
+    assert settings_for("openai/a", "openai/a", bare, "")[0].input_price == 3.0
     found = Settings(input_price=3.0, output_price=15.0)
     assert settings_for("openai/a", "openai/a", found, "")[0].input_price == 3.0

@@ -32,7 +32,8 @@ export const TOLD = {
   },
   progress: (it, { what, done, total }) => it.does.changed("doing", total ? `${what}: ${Math.round((100 * done) / total)} %` : what),
   usage_reported: (it, event) => it.use(event),
-  history_compacted: (it, { how }) => it.said(`What was said before was shortened for the model: ${how}`),
+  history_compacted: (it, { before, after, how, reason }) =>
+    it.said(`What the model reads ${reason === "undone" ? "is whole again" : `was shortened (${how})`}: ${before} to ${after} tokens.`),
   history_rewound: (it, { removed }) => it.said(`The last ${removed} turns are no part of the conversation any more.`),
   session_forked: (it, { copy }) => it.said(`Up to here it can also be gone on with as ${copy}.`),
   session_resumed: (it, event) => it.resume(event),
