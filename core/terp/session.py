@@ -98,10 +98,8 @@ class Session:
             wants_kernel=self._warming.start,
             calls=stored.calls if stored else 0,
         )
-        self._conversation.outside = lambda: self.equipment.outside
         self.budget = self._conversation.budget
-        self.budget.limits = lambda: self.limits
-        self._conversation.shortening.facts = LiveFacts(kernels, log).listed
+        self._tell_conversation()
         drawn, guarded = self._playing.drawn, self._playing.guarded
         proposals = Proposals(log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(log, self._questions, person, drawn)
@@ -347,6 +345,12 @@ class Session:
             lambda kernel: denials_of(self.equipment.confinement, kernel),
             Leftovers(lambda: self.equipment.confinement).told,
         )
+
+    def _tell_conversation(self) -> None:
+        """Let the conversation know what is decided beside it, whenever it asks."""
+        self.budget.limits = lambda: self.limits
+        self._conversation.outside = lambda: self.equipment.outside
+        self._conversation.shortening.facts = LiveFacts(self.kernels, self.log).listed
 
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import resume  # noqa: PLC0415  (a new session has nothing to go on with)

@@ -1,15 +1,18 @@
 """What each of the models of some settings costs."""
 
+from dataclasses import replace
+
 import pytest
 
 from terp.models.known_prices import known_prices
 from terp.settings import Settings
 
-HERE = Settings(model="mine", api_base="http://127.0.0.1:1/v1", input_price=3.0, output_price=15.0)
+HERE = Settings(model="openai/mine", api_base="http://127.0.0.1:1/v1", input_price=3.0, output_price=15.0)
 
 
 def test_the_settings_price_the_model_that_they_name_perhaps_without_its_provider() -> None:
-    assert known_prices(HERE, {})("openai/mine").cost_usd(1_000_000, 100_000) == pytest.approx(4.5)
+    for settings in (HERE, replace(HERE, model="mine")):
+        assert known_prices(settings, {})("openai/mine").cost_usd(1_000_000, 100_000) == pytest.approx(4.5)
 
 
 def test_another_model_of_the_same_server_has_no_price() -> None:
