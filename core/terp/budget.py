@@ -4,13 +4,17 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from terp.errors import BudgetSpent, PriceUnknown
 from terp.events import Event, Noticed, UsageReported
-from terp.ledger import Account
 from terp.limits import Limits
 from terp.models.prices import ModelFacts, PriceList
 from terp.tally import Tally, money
+
+if TYPE_CHECKING:
+    # Few sessions that a program puts together by hand have one.
+    from terp.ledger import Account
 
 
 @dataclass(frozen=True, slots=True)

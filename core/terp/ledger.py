@@ -152,17 +152,19 @@ def tallies(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, 
 
 
 def _entries(lines: bytes) -> Iterator[Entry]:
-    for line in lines.split(b"\n"):
-        if line and (entry := _entry(line)):
-            yield entry
+    import jiter  # noqa: PLC0415  (to write needs none)
+
+    for line in filter(None, lines.split(b"\n")):
+        try:
+            entry = _entry(jiter.from_json(line))
+        except (LookupError, TypeError, ValueError):
+            # It was cut off, or a newer terp has written it.
+            continue
+        yield entry
 
 
-def _entry(line: bytes) -> Entry | None:
-    try:
-        read = json.loads(line)
-        return Entry(float(read["time"]), str(read["profile"]), str(read["session"]), _used(read))
-    except (LookupError, TypeError, ValueError):
-        return None
+def _entry(read: Mapping[str, Any]) -> Entry:
+    return Entry(float(read["time"]), str(read["profile"]), str(read["session"]), _used(read))
 
 
 def _used(read: Mapping[str, Any]) -> UsageReported:
