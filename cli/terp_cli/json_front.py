@@ -90,12 +90,14 @@ def result_of(events: Sequence[Event]) -> dict[str, Any]:
 
 def usage_json(used: Tally) -> dict[str, Any]:
     """What calls of the model used, as an object; a cost of which a part is not known is null."""
+    cost = used.cost_usd
     return {
         "calls": used.calls,
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
         "cached_tokens": used.cached_tokens,
-        "cost_usd": used.cost_usd,
+        # A sum of floats has digits that nobody has paid.
+        "cost_usd": None if cost is None else round(cost, 9),
         "unpriced_calls": used.unpriced,
         "seconds": used.seconds,
     }

@@ -146,12 +146,14 @@ def _check(bound: Bound, model: str, least_usd: float) -> None:
         flag = bound.setting.replace("_", "-")
         raise PriceUnknown(
             f"The cost of a request to {model} is not known, so {bound.setting} cannot be kept.",
-            f"Set input_price and output_price, leave --{flag} out, or pick a model whose price is known.",
+            "Begin a new session with input_price and output_price, or with a model whose price is known; "
+            f"or leave --{flag} out.",
         )
     spent = f"{money(bound.spent_usd)} of {money(bound.most_usd)} is spent{bound.where} ({bound.setting})"
     if bound.spent_usd >= bound.most_usd:
         raise BudgetSpent(f"Stopped: {spent}.", bound.remedy)
     if bound.spent_usd + least_usd > bound.most_usd:
         raise BudgetSpent(
-            f"Stopped: {spent}, and the next request costs at least {money(least_usd)}.", bound.remedy
+            f"Stopped: {spent}, and the next request would cost about {money(least_usd)} or more.",
+            bound.remedy,
         )

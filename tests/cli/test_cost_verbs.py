@@ -97,9 +97,9 @@ def test_a_call_that_the_budget_does_not_allow_is_never_sent(terp: Terp) -> None
     result = terp.asked(["never"], "-y", "--max-budget", "1", *PRICED, "hi")
     assert (result.code, result.out, result.requests) == (4, "", [])
     assert result.notes.startswith(
-        "terp: Stopped: $0.00 of $1.00 is spent (max_budget), and the next request costs at least $"
+        "terp: Stopped: $0.00 of $1.00 is spent (max_budget), and the next request would cost about $"
     )
-    assert result.notes.endswith(". Raise --max-budget to go on.\n")
+    assert result.notes.endswith(" or more. Raise --max-budget to go on.\n")
     assert total(terp)["calls"] == 0
 
 

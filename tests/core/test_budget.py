@@ -58,8 +58,8 @@ async def test_a_call_that_would_go_past_the_budget_is_not_made(tmp_path: Path) 
     tokens = session.expected_tokens
     assert told(events) == (
         "max_budget",
-        f"Stopped: $0.00 of $5.00 is spent (max_budget), and the next request costs at least ${tokens}.00. "
-        "Raise --max-budget to go on.",
+        "Stopped: $0.00 of $5.00 is spent (max_budget), and the next request would cost about "
+        f"${tokens}.00 or more. Raise --max-budget to go on.",
     )
 
 
@@ -68,9 +68,9 @@ async def test_what_was_cached_is_expected_to_be_cached_again_by_the_same_model(
     priced(session, ModelFacts(input_price=1.0, output_price=0.0, cached_price=0.0))
     session.budget.note(UsageReported(600, 5, 500, 0.25, "scripted/model"))
     await session.budget.check("scripted/model", 500)
-    with pytest.raises(BudgetSpent, match=r"at least \$2\.00"):
+    with pytest.raises(BudgetSpent, match=r"about \$2\.00 or more"):
         await session.budget.check("scripted/model", 502)
-    with pytest.raises(BudgetSpent, match=r"at least \$500\.00"):
+    with pytest.raises(BudgetSpent, match=r"about \$500\.00 or more"):
         await session.budget.check("another/model", 500)
 
 
@@ -124,7 +124,8 @@ async def test_without_a_price_no_limit_can_be_kept(tmp_path: Path) -> None:
     assert told(await collect(session, "go")) == (
         "error",
         "The cost of a request to scripted/model is not known, so max_turn_usd cannot be kept. "
-        "Set input_price and output_price, leave --max-turn-usd out, or pick a model whose price is known.",
+        "Begin a new session with input_price and output_price, or with a model whose price is known; "
+        "or leave --max-turn-usd out.",
     )
     assert len(model.requests) == 1
 
