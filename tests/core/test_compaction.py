@@ -56,8 +56,8 @@ async def test_a_short_first_turn_stays_whole_and_the_last_ones_that_fit() -> No
     history = History()
     for prompt in "abcdef":
         history.begin(prompt)
-        history.append(Assistant(prompt.upper() * 99))
-    shorter, how = await compacted(history, 120, noted)
+        history.append(Assistant(f"{prompt} " * 40))
+    shorter, how = await compacted(history, 200, noted)
     first, summary, *last = shorter[:2], shorter[2], *shorter[3:]
     assert (first, how) == (history.messages[:2], SUMMARY)
     assert last == history.messages[-4:]

@@ -41,6 +41,10 @@ def test_prose_and_code_are_counted_to_within_15_percent(name: str, model: str) 
     assert text_tokens(text) == pytest.approx(counter_for(model)[0](text), rel=0.15)
 
 
+def test_letters_without_words_take_more() -> None:
+    assert text_tokens("iVBORw" * 100) > 1.5 * text_tokens("plain " * 100)
+
+
 @pytest.mark.parametrize("text", [CHINESE, JAPANESE, KOREAN])
 @pytest.mark.parametrize("model", ["openai/gpt-4o", "openai/gpt-4"])
 def test_chinese_japanese_and_korean_are_never_counted_low(text: str, model: str) -> None:
