@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import ContextFull, SessionError, Unavailable
-from terp.events import HistoryCompacted, TurnFinished, UsageReported
+from terp.events import HistoryCompacted, ModelCalled, TurnFinished, UsageReported
 from terp.kernels.local import LocalKernels
 from terp.messages import Assistant, Message, Result, User
 from terp.models.protocol import Chunk, Replied, Usage
@@ -158,6 +158,17 @@ async def test_a_model_that_fails_to_sum_up_ends_the_turn_and_changes_nothing(tm
     before = session.history = tuple(talked("one", "two", "three", "four", "five"))
     events = await collect(session, "go")
     assert events[-1].reason == "unavailable"  # type: ignore[union-attr]
+    assert session.history == (*before, User("go"))
+
+
+async def test_a_turn_that_is_interrupted_while_it_is_summed_up_changes_nothing(tmp_path: Path) -> None:
+    session = small(open_session(tmp_path, ScriptedModel("word " * 10_000)))
+    before = session.history = tuple(talked("one", "two", "three", "four", "five"))
+    async with aclosing(session.turn("go")) as events:
+        async for event in events:
+            if isinstance(event, ModelCalled):
+                await session.interrupt()
+    assert event == TurnFinished("interrupted", "")
     assert session.history == (*before, User("go"))
 
 
