@@ -40,7 +40,7 @@ def shortened(event: HistoryCompacted, grouped: Callable[[int], str]) -> str:
         case "asked":
             return f"Shortened, as asked for: {event.how}, {size}."
         case "undone":
-            return f"All of it is back: {size}."
+            return f"All of it is back until the model refuses it: {size}."
         case _:
             assert_never(event.reason)
 

@@ -19,7 +19,7 @@ from terp.events import (
     UsageReported,
 )
 from terp.history import History
-from terp.links import LiveLinks, delivered
+from terp.links import Delivered, LiveLinks
 from terp.log import EventLog
 from terp.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.models.arguments import ArgumentsDecoder
@@ -83,6 +83,7 @@ class Conversation:
         self.besides: Callable[[], Awaitable[str]] | None = None
         self.outside: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
         self._log = log
+        self._delivered = Delivered(log)
         self.offers_code = True
         """Whether the model is offered to run code; without it, none of its code runs."""
         self._system = system
@@ -207,7 +208,7 @@ class Conversation:
         return tool.plain_name(call.name) not in self.outside()
 
     def _links(self) -> LiveLinks:
-        return LiveLinks(lambda name: delivered(self._log.since(0), name))
+        return LiveLinks(self._delivered.path)
 
     def _show(self, text: str) -> None:
         if text:

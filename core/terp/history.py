@@ -183,6 +183,7 @@ class History:
 def _each_user(messages: Sequence[Message]) -> Iterator[PastTurn]:
     number = 0
     for at, message in enumerate(messages):
-        if isinstance(message, User):
+        # A summary is told as if the person had said it, and begins no turn.
+        if isinstance(message, User) and not message.said:
             number += 1
             yield PastTurn(number, message.text, (), at)

@@ -26,7 +26,7 @@ class LiveFacts:
         """The files that runs have left, if any, and the variables of each kernel that was started."""
         namespaces = Namespaces(self._kernels)
         held = [await _held(kernel, tells=namespaces.tells(kernel)) for kernel in namespaces.started]
-        none = [Listing("No kernel runs at this moment, so there are no variables.")]
+        none = [Listing("No kernel runs at this point, so there are no variables.")]
         return [*self._files(), *(held or none)]
 
     def _files(self) -> Sequence[Listing]:
@@ -65,8 +65,8 @@ async def _held(kernel: Kernel, *, tells: bool) -> Listing:
         return Listing(f"The variables of {language} cannot be listed while its kernel is busy.")
     if not variables:
         anew = ": its kernel was started anew" if kernel.generation > 1 else ""
-        return Listing(f"There are no variables in {language} now{anew}.")
-    heading = f"Variables that exist in {language} now, whatever the notes say:"
+        return Listing(f"There are no variables in {language} at this point{anew}.")
+    heading = f"Variables in {language} at this point, whatever the notes say:"
     return Listing(heading, [_shown(variable) for variable in variables])
 
 

@@ -160,6 +160,11 @@ class Session:
         self._conversation.windows = windows
 
     @property
+    def window(self) -> Window:
+        """What the model reads at once, as far as that is known."""
+        return self._conversation.windows(self.model.name)
+
+    @property
     def expected_tokens(self) -> int:
         """How many tokens the next request has, as a guess that costs nothing: no tokenizer is asked."""
         return self._conversation.expected_tokens

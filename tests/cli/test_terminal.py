@@ -113,7 +113,7 @@ def test_a_turn_reads_like_this() -> None:
         ),
         (
             HistoryCompacted(21_000, 172_000, "", "undone", 200_000),
-            ["All of it is back: 21 000 to 172 000 tokens."],
+            ["All of it is back until the model refuses it: 21 000 to 172 000 tokens."],
         ),
         (
             KernelChanged("python", "died", "It was killed."),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import ContextFull, SessionError, Unavailable
-from terp.events import HistoryCompacted, TurnFinished, UsageReported
+from terp.events import HistoryCompacted, ModelCalled, TurnFinished, UsageReported
 from terp.kernels.local import LocalKernels
 from terp.messages import Assistant, Message, Result, User
 from terp.models.protocol import Chunk, Replied, Usage
@@ -141,7 +141,7 @@ async def test_words_and_facts_are_kept_where_even_the_summary_is_too_long(tmp_p
     summary = session.history[2]
     assert isinstance(summary, User)
     assert summary.said == ("two", "three", "four")
-    assert "No kernel runs at this moment, so there are no variables." in summary.text
+    assert "No kernel runs at this point, so there are no variables." in summary.text
 
 
 async def test_what_cannot_be_made_short_enough_is_sent_as_it_is(tmp_path: Path) -> None:
@@ -158,6 +158,17 @@ async def test_a_model_that_fails_to_sum_up_ends_the_turn_and_changes_nothing(tm
     before = session.history = tuple(talked("one", "two", "three", "four", "five"))
     events = await collect(session, "go")
     assert events[-1].reason == "unavailable"  # type: ignore[union-attr]
+    assert session.history == (*before, User("go"))
+
+
+async def test_a_turn_that_is_interrupted_while_it_is_summed_up_changes_nothing(tmp_path: Path) -> None:
+    session = small(open_session(tmp_path, ScriptedModel("word " * 10_000)))
+    before = session.history = tuple(talked("one", "two", "three", "four", "five"))
+    async with aclosing(session.turn("go")) as events:
+        async for event in events:
+            if isinstance(event, ModelCalled):
+                await session.interrupt()
+    assert event == TurnFinished("interrupted", "")
     assert session.history == (*before, User("go"))
 
 
@@ -255,7 +266,7 @@ async def test_the_kernel_is_believed_and_not_the_summary(tmp_path: Path) -> Non
     assert "Decision: drop empty rows." in summary
     assert "Files that runs have left, the newest first: rows.txt (created)." in summary
     assert summary.endswith(
-        "Variables that exist in python now, whatever the notes say: x (list of length 150).]"
+        "Variables in python at this point, whatever the notes say: x (list of length 150).]"
     )
 
 
@@ -268,4 +279,4 @@ async def test_a_kernel_that_was_started_anew_has_no_variables(tmp_path: Path) -
         await kernels.get("python").restart()
         await session.compact()
         summary = session.history[0].text
-    assert summary.endswith("There are no variables in python now: its kernel was started anew.]")
+    assert summary.endswith("There are no variables in python at this point: its kernel was started anew.]")

@@ -52,7 +52,6 @@ async def compact(talk: Talk, focus: str) -> None:
     """A shorter history that keeps what matters, or with "undo" the one from before."""
     if focus == _UNDO:
         talk.session.past.lengthen()
-        talk.say("The conversation is shortened again when the model takes no more, or with /compact.")
         return
     done = await talk.session.compact(focus)
     talk.say(

@@ -11,6 +11,7 @@ from terp.log import Record
 from terp.messages import Attachment, Message
 from terp.places import Places
 from terp.settings import Settings
+from terp.window import Window
 from terp_cli.commands.saved import SavedSession
 
 if TYPE_CHECKING:
@@ -127,6 +128,10 @@ class Conversation(Protocol):
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """What the next request sends: messages and tools."""
+
+    @property
+    def window(self) -> Window:
+        """What the model reads at once, as far as that is known."""
 
     @property
     def turns(self) -> Sequence[PastTurn]:

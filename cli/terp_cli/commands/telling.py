@@ -116,7 +116,7 @@ async def tokens(talk: Talk, prompt: str) -> None:
     asked = [*messages, User(prompt)] if prompt else messages
     count = await asyncio.to_thread(count_request, asked, tools, name)
     facts = await asyncio.to_thread(PriceList().facts, name, name.partition("/")[2])
-    window = _window(count.total, facts.context_window)
+    window = _window(count.total, talk.session.window.tokens)
     lines = [
         ("system prompt", grouped(count.system)),
         ("tools", grouped(count.tools)),
@@ -133,7 +133,7 @@ async def tokens(talk: Talk, prompt: str) -> None:
         talk.say(f"The last request was {sent} tokens{cached}, its reply {got}, as the provider counted.")
 
 
-def _window(total: int, window: int | None) -> str:
+def _window(total: int, window: int) -> str:
     return f", {100 * total / window:.1f} % of {grouped(window)}" if window else ""
 
 

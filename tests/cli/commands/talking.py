@@ -15,6 +15,7 @@ from terp.messages import Attachment, Message, System, User
 from terp.places import Places
 from terp.settings import Settings
 from terp.testing import EchoKernel
+from terp.window import Window
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 
@@ -62,6 +63,7 @@ class Conversation:
         self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]
         self.history: Sequence[Message] = tuple(User(prompt) for prompt in prompts)
         self.focus = ""
+        self.window = Window(128_000)
         self.forks = 0
         self.lengthened = 0
         self.taught: list[str] = []
