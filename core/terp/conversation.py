@@ -128,9 +128,9 @@ class Conversation:
         """
         if self.besides is not None:
             self._told_besides = await self.besides()
+        self._log.append(ModelCalled(self.model.name, step))
         await self.shortening.before_request()
         await self.budget.check(self.model.name, self.expected_tokens)
-        self._log.append(ModelCalled(self.model.name, step))
         try:
             return await self._streamed()
         except ContextFull:
