@@ -13,7 +13,7 @@ from terp.events import TextDelta
 from terp_cli.render import look
 from terp_cli.sanitise import readable
 
-_BEGIN, _END = "\ufdd0", "\ufdd1"
+_BEGIN, _END = chr(0xFDD0), chr(0xFDD1)
 _BRACKETS = str.maketrans({_BEGIN: "‹", _END: "›"})
 _MARKS = re.compile(f"([{_BEGIN}{_END}])")
 
