@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from rich.text import Text
 
-from terp.events import TextDelta, TurnFinished
+from terp.events import Event, TextDelta, TurnFinished
 from terp_cli.render import look
 from terp_cli.render.transcript import Transcript
 from tests.cli.drawing import Clock
@@ -13,7 +13,8 @@ from tests.cli.drawing import Clock
 
 def drawn(*deltas: TextDelta) -> Sequence[Text]:
     transcript = Transcript(lambda: 40, lambda: 12, Clock())
-    rows = [row for event in (*deltas, TurnFinished("done", "")) for row in transcript.show(event)]
+    events: list[Event] = [*deltas, TurnFinished("done", "")]
+    rows = [row for event in events for row in transcript.show(event)]
     return [row for row in rows if isinstance(row, Text) and row.plain.strip()]
 
 
