@@ -76,6 +76,8 @@ _terp() {
                     --no-auto-run
                     --python
                     --shell
+                    --references
+                    --no-references
                     --languages
                     --packages
                     --auto-install

@@ -18,7 +18,9 @@ from terp.settings import Settings
 from terp.tools.offering import offer_tools
 from terp.workbench import install_policy
 
-_PROMPT = frozenset({"code", "instructions", "max_output_chars", "packages", "python", "system_message"})
+_PROMPT = frozenset(
+    {"code", "instructions", "max_output_chars", "packages", "python", "references", "system_message"}
+)
 _LIMITS = frozenset(
     {"max_budget_usd", "max_month_usd", "max_output_chars", "max_steps", "max_turn_usd", "run_timeout_s"}
 )
@@ -173,6 +175,7 @@ def _keep_in_mind(session: Session, change: Change) -> None:
         session.budget.account.profile = change.after.profile
     if change.touches(_GOAL):
         session.equipment.goal = goal_in(change.after)
+    session.equipment.references = change.after.references
     if change.touches(_RULES):
         session.equipment.rules.written = tuple(written_rules(change.after))
     if session.equipment.secrets is not None:

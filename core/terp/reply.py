@@ -1,6 +1,6 @@
 """What a turn came to, for use from Python."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from terp.errors import StopReason, TerpError
@@ -9,7 +9,10 @@ from terp.events import (
     CodeFinished,
     CodeProposed,
     Event,
+    ModelCalled,
+    ModelRetrying,
     Printed,
+    TextDelta,
     TurnFinished,
     UsageReported,
 )
@@ -42,7 +45,8 @@ class CodeRun:
 class Reply:
     """The answer of a turn, and all that its code made; with a check, of all that were needed for it.
 
-    `checks` are the attempts of that, in order, and `used` is what the calls of the model used, added up.
+    `checks` are the attempts of that, in order. `computed` has the values that terp has put into the answer,
+    by the references that the model wrote. `used` is what the calls of the model used, added up.
     """
 
     text: str
@@ -55,6 +59,7 @@ class Reply:
     cost_usd: float | None = 0.0
     remedy: str = ""
     checks: tuple[CheckFinished, ...] = ()
+    computed: Mapping[str, str] = field(default_factory=dict)
     used: Tally = field(default_factory=Tally)
 
     @property
@@ -97,6 +102,7 @@ class _Gathered:
     files: dict[str, FileChange] = field(default_factory=dict)
     used: Tally = field(default_factory=Tally)
     checks: list[CheckFinished] = field(default_factory=list)
+    computed: dict[str, str] = field(default_factory=dict)
     finished: TurnFinished = field(default_factory=lambda: TurnFinished("interrupted", ""))
 
 
@@ -116,6 +122,7 @@ def reply_of(events: Iterable[Event]) -> Reply:
         gathered.used.cost_usd,
         gathered.finished.remedy,
         tuple(gathered.checks),
+        gathered.computed,
         gathered.used,
     )
 
@@ -136,6 +143,11 @@ def _gather(event: Event, gathered: _Gathered) -> None:
             gathered.files.update({change.path: change for change in files})
         case CheckFinished():
             gathered.checks.append(event)
+        case TextDelta(text=text, reference=reference) if reference:
+            gathered.computed[reference] = text
+        case ModelCalled() | ModelRetrying():
+            # The answer is the last reply.
+            gathered.computed.clear()
         case UsageReported():
             gathered.used = gathered.used.plus(event)
         case TurnFinished():
