@@ -182,14 +182,8 @@ async def build_session(
         api_key=api_key,
         functions=functions,
     )
-    session = Session(
-        model,
-        kernels,
-        person,
-        folder=place.folder,
-        keeper=place.keeper,
-        limits=limits_of(settings),
-    )
+    limits = limits_of(settings)
+    session = Session(model, kernels, person, folder=place.folder, keeper=place.keeper, limits=limits)
     _know(session, settings, place, bench.keyed)
     briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(briefing.text(settings), code=settings.code)
