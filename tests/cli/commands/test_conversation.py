@@ -4,6 +4,7 @@ import pytest
 
 from terp.errors import TerpError
 from terp.events import ReasoningDelta, TextDelta, TurnStarted
+from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 from tests.cli.commands.talking import Noted
 
@@ -71,6 +72,7 @@ async def test_compacting_is_taken_back_with_undo(tmp_path: Path) -> None:
     talk = Noted(tmp_path, prompts=TWO)
     assert await talk.does("/compact undo") == []
     assert talk.session.lengthened == 1
+    assert [word for word, _ in all_commands().arguments(talk, "compact", "u")] == ["undo"]
 
 
 async def test_fork_leaves_it_to_the_session_to_name_the_copy(tmp_path: Path) -> None:
