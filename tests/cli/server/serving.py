@@ -158,7 +158,7 @@ async def serving(
         server = Server(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        async with plain_client(f"http://127.0.0.1:{port}", headers=headers, timeout=20) as client:
+        async with plain_client(f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client:
             try:
                 yield Running(port, app, client, sessions, opener, log, spoken)
             finally:
