@@ -10,8 +10,6 @@ import pytest
 from tests.cli.server.page.conftest import DESKTOP, PHONE, Site, Tab
 from tests.loopback import Call, Http
 
-pytestmark = pytest.mark.xdist_group("page")
-
 
 def downloaded(tab: Tab, selector: str) -> Path:
     with tab.page.expect_download() as coming:

@@ -3,12 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.cli.server.page.conftest import Site, Tab
 from tests.loopback import Call
-
-pytestmark = pytest.mark.xdist_group("page")
 
 PLOT = """
 import csv
