@@ -4,20 +4,20 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from terp import tool
+from terp.answer_text import AnswerText
 from terp.errors import ContextFull
 from terp.events import (
     CodeDelta,
     ModelCalled,
     ModelRetrying,
     ReasoningDelta,
-    TextDelta,
     UsageReported,
 )
 from terp.history import History
-from terp.links import Delivered, LiveLinks
+from terp.links import Delivered
 from terp.log import EventLog
 from terp.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.models.arguments import ArgumentsDecoder
@@ -25,6 +25,9 @@ from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Re
 from terp.shortening import Asking, Shortening
 from terp.tokens import ExpectedTokens
 from terp.window import Window
+
+if TYPE_CHECKING:
+    from terp.references.filling import Filling
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Reply:
 class _Incoming:
     """What has come of a reply so far."""
 
-    links: LiveLinks
+    shown: AnswerText
     counted: float = 0.0
     text: list[str] = field(default_factory=list)
     codes: list[ArgumentsDecoder] = field(default_factory=list)
@@ -57,9 +60,10 @@ class Conversation:
 
     `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
     `besides`, where it is set, gives what the system prompt tells besides, asked before a request. `outside`
-    gives further tools, by name, whose calls others answer: a reply with one is the last of its turn. `calls`
-    is how many calls there were before the conversation was resumed. `shortening` keeps it within the model's
-    window, which `windows` tell by the model's name.
+    gives further tools, by name, whose calls others answer: a reply with one is the last of its turn. `fills`
+    gives what fills the references in a reply, None while they are left alone. `calls` is how many calls
+    there were before the conversation was resumed. `shortening` keeps it within the model's window, which
+    `windows` tell by the model's name.
     """
 
     def __init__(
@@ -79,6 +83,7 @@ class Conversation:
         self.unpriced = False
         self.besides: Callable[[], Awaitable[str]] | None = None
         self.outside: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
+        self.fills: Callable[[], Filling | None] = lambda: None
         self._log = log
         self._delivered = Delivered(log)
         self.offers_code = True
@@ -141,11 +146,11 @@ class Conversation:
         Raises:
             ModelError: it says nothing.
         """
-        incoming = _Incoming(self._links())
+        incoming = _Incoming(AnswerText(self._log, self._delivered))
         async with aclosing(self.model.stream(messages, tools)) as chunks:
             async for chunk in chunks:
                 if isinstance(chunk, Usage | Retrying | Replied):
-                    self._take(chunk, incoming)
+                    await self._take(chunk, incoming)
         return incoming.message or Assistant("")
 
     def go_on_with(self, model: Model) -> None:
@@ -177,13 +182,14 @@ class Conversation:
                 return
 
     async def _streamed(self) -> Reply:
-        incoming = _Incoming(self._links(), self.shortening.counted)
+        incoming = _Incoming(self._new_text(), self.shortening.counted)
         try:
             async with aclosing(self.model.stream(*self.request)) as chunks:
                 async for chunk in chunks:
-                    self._take(chunk, incoming)
+                    await self._take(chunk, incoming)
+            await incoming.shown.finish()
         finally:
-            self._show(incoming.links.finish())
+            incoming.shown.break_off()
             message = incoming.message
             if message is None and incoming.text:
                 message = Assistant("".join(incoming.text))
@@ -191,26 +197,24 @@ class Conversation:
             ids = [*incoming.call_ids, *(self._call_id() for _ in calls[len(incoming.call_ids) :])]
             if message is not None:
                 self.history.append(message, ids[: len(calls)])
-        links, text = self._links(), message.text if message else ""
+        if note := incoming.shown.told():
+            self.history.note(note)
         own = tuple((call_id, call) for call_id, call in zip(ids, calls, strict=False) if self._is_own(call))
-        return Reply(links.feed(text) + links.finish(), own, not own or len(own) < len(calls))
+        text = incoming.shown.whole(message.text if message else "")
+        return Reply(text, own, not own or len(own) < len(calls))
 
     def _is_own(self, call: ToolCall) -> bool:
         return tool.plain_name(call.name) not in self.outside()
 
-    def _links(self) -> LiveLinks:
-        return LiveLinks(self._delivered.path)
+    def _new_text(self) -> AnswerText:
+        return AnswerText(self._log, self._delivered, self.fills())
 
-    def _show(self, text: str) -> None:
-        if text:
-            self._log.append(TextDelta(text))
-
-    def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
+    async def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
         if isinstance(chunk, Text):
             incoming.text.append(chunk.text)
-            self._show(incoming.links.feed(chunk.text))
+            await incoming.shown.feed(chunk.text)
             return
-        self._show(incoming.links.finish())
+        await incoming.shown.finish()
         match chunk:
             case Reasoning(text=text):
                 self._log.append(ReasoningDelta(text))
@@ -220,6 +224,7 @@ class Conversation:
                 self._tokens.learn(incoming.counted, chunk.input_tokens)
                 self._take_usage(chunk)
             case Retrying(attempt=attempt, reason=reason, delay_s=delay_s):
+                incoming.shown = self._new_text()
                 incoming.text.clear()
                 incoming.codes.clear()
                 incoming.call_ids.clear()

@@ -188,7 +188,6 @@ async def build_session(
         keeper=place.keeper,
         limits=limits_of(settings),
     )
-    session.know_windows(windows(settings, bench.keyed))
     briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(briefing.text(settings), code=settings.code)
     secrets = place.secrets or Secrets(environ, settings, api_key)
@@ -201,6 +200,7 @@ async def build_session(
         secrets=secrets,
         rules=Rules(written_rules(settings)),
         goal=goal_in(settings),
+        references=settings.references,
     )
     _equip(session, bench, settings, functions)
     return session
@@ -209,7 +209,8 @@ async def build_session(
 def _equip(
     session: Session, bench: "Workbench | GatewayBench", settings: Settings, functions: FunctionNames
 ) -> None:
-    """What the code of a session has besides a kernel, as far as that needs the session."""
+    """What a session has besides a model, a person and kernels, as far as that needs the session."""
+    session.know_windows(windows(settings, bench.keyed))
     if isinstance(bench, Workbench):
         session.equipment.confinement = bench.kernels.confinement
         _let_choose(session, bench)

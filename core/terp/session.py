@@ -41,6 +41,7 @@ from terp.window import Window
 
 if TYPE_CHECKING:
     from terp.cells import Cell
+    from terp.references.filling import Filling
     from terp.resuming import Resumption
     from terp.store.reading import Stored
 
@@ -78,13 +79,6 @@ class Session:
         self._playing = Playing(log)
         self._questions = Questions(log, stored.questions if stored else 0)
         self._history = stored.history if stored else History()
-        self.past = Past(
-            self._history,
-            log,
-            copy=self._copy,
-            leave=self._leave,
-            lengthen=lambda: self._conversation.shortening.undo(),  # noqa: PLW0108  (it comes later)
-        )
         self.readiness = Readiness()
         self.equipment = Equipment()
         self.teach = self._history.note
@@ -99,7 +93,10 @@ class Session:
             calls=stored.calls if stored else 0,
         )
         self._conversation.outside = lambda: self.equipment.outside
-        self._conversation.shortening.facts = LiveFacts(kernels, log).listed
+        shortening = self._conversation.shortening
+        shortening.facts = LiveFacts(kernels, log).listed
+        self.past = Past(self._history, log, self._copy, self._leave, shortening.undo)
+        self._conversation.fills = self._new_filling
         drawn, guarded = self._playing.drawn, self._playing.guarded
         proposals = Proposals(log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(log, self._questions, person, drawn)
@@ -350,6 +347,13 @@ class Session:
             lambda kernel: denials_of(self.equipment.confinement, kernel),
             Leftovers(lambda: self.equipment.confinement).told,
         )
+
+    def _new_filling(self) -> "Filling | None":
+        if not (self.equipment.references and self._conversation.offers_code):
+            return None
+        from terp.references.filling import Filling  # noqa: PLC0415  (few sessions want it)
+
+        return Filling(self.kernels, self.equipment.without_secrets)
 
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import resume  # noqa: PLC0415  (a new session has nothing to go on with)
