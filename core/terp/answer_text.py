@@ -1,7 +1,6 @@
 """The text of a reply on its way to whoever reads it: links lead to files, references become values."""
 
 from collections import deque
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from terp.events import Noticed, TextDelta
@@ -14,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class AnswerText:
-    """Logs the text of one reply as it comes; with a `filling`, references in it are filled in."""
+    """Logs the text of one reply as it comes; with a `filling`, references in it are filled in.
 
-    def __init__(
-        self, log: EventLog, filling: "Filling | None" = None, find: Callable[[str], str] | None = None
-    ) -> None:
-        """`find` gives the path for a file's name that a link has, as far as runs have made it."""
+    Links lead to what was `delivered`.
+    """
+
+    def __init__(self, log: EventLog, delivered: Delivered, filling: "Filling | None" = None) -> None:
         self._log = log
+        self._delivered = delivered
         self._filling = filling
-        self._find = find or Delivered(log).path
         self._links = self._new_links()
         self._waiting: deque[Piece] = deque()
 
@@ -83,4 +82,4 @@ class AnswerText:
             self._log.append(TextDelta(text, reference))
 
     def _new_links(self) -> LiveLinks:
-        return LiveLinks(self._find)
+        return LiveLinks(self._delivered.path)

@@ -153,7 +153,7 @@ class Conversation:
         """
         expected = sum(map(message_tokens, messages)) * self._tokens.told_to_counted
         await self.budget.check(self.model.name, round(expected))
-        incoming = _Incoming(AnswerText(self._log))
+        incoming = _Incoming(AnswerText(self._log, self._delivered))
         async with aclosing(self.model.stream(messages, tools)) as chunks:
             async for chunk in chunks:
                 if isinstance(chunk, Usage | Retrying | Replied):
@@ -216,7 +216,7 @@ class Conversation:
         return tool.plain_name(call.name) not in self.outside()
 
     def _new_text(self) -> AnswerText:
-        return AnswerText(self._log, self.fills(), self._delivered.path)
+        return AnswerText(self._log, self._delivered, self.fills())
 
     async def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
         if isinstance(chunk, Text):

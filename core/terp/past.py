@@ -20,7 +20,6 @@ class Past:
         self,
         history: History,
         log: EventLog,
-        *,
         copy: Callable[[], str],
         leave: Callable[[], None],
         lengthen: Callable[[], None],

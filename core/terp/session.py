@@ -79,13 +79,6 @@ class Session:
         self._playing = Playing(log)
         self._questions = Questions(log, stored.questions if stored else 0)
         self._history = stored.history if stored else History()
-        self.past = Past(
-            self._history,
-            log,
-            copy=self._copy,
-            leave=self._leave,
-            lengthen=lambda: self._conversation.shortening.undo(),  # noqa: PLW0108  (it comes later)
-        )
         self.readiness = Readiness()
         self.equipment = Equipment()
         self.teach = self._history.note
@@ -101,6 +94,8 @@ class Session:
         )
         self.budget = self._conversation.budget
         self._tell_conversation()
+        lengthen = self._conversation.shortening.undo
+        self.past = Past(self._history, log, self._copy, self._leave, lengthen)
         drawn, guarded = self._playing.drawn, self._playing.guarded
         proposals = Proposals(log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(log, self._questions, person, drawn)
