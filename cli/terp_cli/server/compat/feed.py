@@ -1,10 +1,10 @@
 """The frames of a conversation in order, for any number of clients; none is lost to one that drops."""
 
-import asyncio
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from terp.bell import Bell
 from terp_cli.server.compat.accumulating import Frame
 
 # Letters that are not taken for one another.
@@ -44,7 +44,7 @@ class Feed:
         self._first = 0
         self._readers: list[Reader] = []
         self._left: list[int] = []
-        self._waiting: list[asyncio.Future[None]] = []
+        self._changed = Bell()
 
     @property
     def last(self) -> int:
@@ -68,10 +68,7 @@ class Feed:
 
     def wake(self) -> None:
         """Let everyone who waits look again."""
-        waiting, self._waiting = self._waiting, []
-        for future in waiting:
-            if not future.done():
-                future.set_result(None)
+        self._changed.ring()
 
     def begin(self) -> None:
         """Another answer begins: those who left an earlier one to others do not come back for it."""
@@ -112,9 +109,7 @@ class Feed:
 
     async def changed(self) -> None:
         """Return after the next `add` or `wake`."""
-        future = asyncio.get_running_loop().create_future()
-        self._waiting.append(future)
-        await future
+        await self._changed.rung()
 
     def forget(self) -> None:
         """Drop what nobody will ask for."""

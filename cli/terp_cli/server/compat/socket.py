@@ -2,10 +2,11 @@
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import Any
 
 from starlette.types import Message
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from terp.errors import TerpError
 from terp_cli.server.access import BUSY, POLICY
@@ -16,8 +17,9 @@ from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Reader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
 from terp_cli.server.failures import Refused
-from terp_cli.server.following import in_time
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.outgoing import Outgoing
+from terp_cli.server.side_by_side import until_one_ends
 
 _WRONG_KEYS = 10
 # A frame that is not acknowledged is sent again after so long, and then after twice as long each time.
@@ -51,6 +53,7 @@ class Connection:
         self._draft = Draft()
         self._acknowledged = ""
         self._heard = asyncio.Event()
+        self._outgoing = Outgoing(socket.send, limits.stall_s)
 
     async def serve(self) -> None:
         """Take and send until the client has left."""
@@ -61,19 +64,13 @@ class Connection:
         if self._conversation.feed.readers >= self._limits.watchers:
             await self._socket.close(BUSY, "too many clients")
             return
-        with self._conversation.shared.attended(), self._conversation.feed.joined() as reader:
-            taking = asyncio.ensure_future(self._take())
-            sending = asyncio.ensure_future(self._send_all(reader))
-            try:
-                await asyncio.wait({taking, sending}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in (taking, sending):
-                    task.cancel()
-                await asyncio.wait({taking, sending})
-        for task in (taking, sending):
+        with (
+            self._conversation.shared.attended(),
+            self._conversation.feed.joined() as reader,
             # A client that has left, or takes nothing, is no failure.
-            if not task.cancelled() and (error := task.exception()) and not isinstance(error, OSError):
-                raise error
+            suppress(OSError, WebSocketDisconnect),
+        ):
+            await until_one_ends(self._take(), self._send_all(reader), self._outgoing.watched())
 
     async def _introduced(self) -> bool:
         """Whether the client has shown the key, in time and without trying many."""
@@ -153,7 +150,7 @@ class Connection:
 
     async def _send(self, frame: Frame) -> None:
         message = {"type": "websocket.send", "text": json.dumps(frame)}
-        await in_time(self._socket.send, message, self._limits.stall_s)
+        await self._outgoing.send(message)
 
 
 def _auth_in(text: str) -> str | None:

@@ -4,7 +4,6 @@ It ends with the turn, with calls of the client's own tools, or with a question:
 next request, which answers it.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -92,8 +91,8 @@ class Answer:
     _answered: Open | None = None
     _finished: TurnFinished | None = None
 
-    async def pieces(self, keepalive_s: float) -> AsyncGenerator[Piece | None, None]:
-        """The answer as it comes; None where nothing has come for a while.
+    async def pieces(self) -> AsyncGenerator[Piece, None]:
+        """The answer as it comes.
 
         Raises:
             Refused: the turn has failed, or cannot begin.
@@ -102,11 +101,9 @@ class Answer:
         turn = self._begun()
         try:
             self._after = max(self._after, await turn.beginning())
-            async with aclosing(self._told(turn, keepalive_s)) as following:
+            async with aclosing(self._told(turn)) as following:
                 async for record in following:
-                    if record is None:
-                        yield None
-                    for piece in self._pieces(record.event) if record else ():
+                    for piece in self._pieces(record.event):
                         yield piece
             async for piece in self._ending(turn):
                 yield piece
@@ -160,7 +157,7 @@ class Answer:
         text = self.markdown.take(event)
         return [Words(text)] if text else []
 
-    async def _told(self, turn: Turn, keepalive_s: float) -> AsyncGenerator[Record | None, None]:
+    async def _told(self, turn: Turn) -> AsyncGenerator[Record, None]:
         """What happens in the turn, without secrets, until it ends or a question waits for the client."""
         served = self.thread.served
         log, redaction = served.session.log, Redaction(served.session.equipment.scrubber)
@@ -176,11 +173,7 @@ class Answer:
                 continue
             if over or asked:
                 return
-            try:
-                async with asyncio.timeout(keepalive_s):
-                    await log.changed()
-            except TimeoutError:
-                yield None
+            await log.changed()
 
     async def _ending(self, turn: Turn) -> AsyncGenerator[Piece, None]:
         served = self.thread.served
