@@ -137,7 +137,9 @@ def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
     with ExitStack() as closing:
         try:
             family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-            taken = closing.enter_context(socket.socket(family))
+            # asyncio sends at once only what goes over a socket that says it is TCP; else a small write waits
+            # for the acknowledgement of the one before, mostly 40 ms.
+            taken = closing.enter_context(socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP))
             taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             taken.bind(address)
             # Before anybody is told where: who comes early waits.
