@@ -45,6 +45,7 @@ class Conversation:
         self.shared = shared
         shared.tell(self._show, self._began)
         self._said = self._seen = self._shown_at = 0
+        self._answer_from: int | None = None
         self._is_own = False
         self._turn: Turn | None = None
         self._taking = asyncio.Lock()
@@ -57,8 +58,8 @@ class Conversation:
 
     async def take(
         self, chunk: Frame | str | bytes, *, seen: int | None = None, draft: Draft | None = None
-    ) -> None:
-        """Do what a frame asks for, once it is there as a whole.
+    ) -> int | None:
+        """Do what a frame asks for, once it is whole; the number of the first frame of an answer to it.
 
         Of `feed` its sender was sent so many frames: a `go` is to what is among them. What the sender has
         begun is in `draft`, unless there is no other one.
@@ -67,13 +68,14 @@ class Conversation:
             Misplaced, Refused, TerpError: it cannot be done.
         """
         async with self._taking:
-            self._seen = self.feed.last if seen is None else seen
+            self._seen, self._answer_from = self.feed.last if seen is None else seen, None
             frame = chunk if isinstance(chunk, bytes) else read_frame(chunk)
             frames = [frame] if draft is None else draft.taken(frame)
             if self.answering and any("start" in one for one in (frame, *frames) if isinstance(one, Mapping)):
                 await self._end_turn()
             for one in frames:
                 await self._add(one)
+            return self._answer_from
 
     async def _add(self, frame: Frame | bytes) -> None:
         if isinstance(frame, bytes):
@@ -140,6 +142,7 @@ class Conversation:
 
     async def _stop(self) -> None:
         await self._end_turn()
+        self._answer_from = self.feed.last
         self.feed.add([COMPLETE])
 
     async def _go(self) -> None:
@@ -149,6 +152,7 @@ class Conversation:
             if self._seen < self._shown_at:
                 raise Misplaced(_NOT_SHOWN)
             proposed = person.proposed
+            self._answer_from = self.feed.last
             listening.served.questions.decide(proposed.call_id, proposed.digest, Run(proposed.code, "client"))
             listening.frames.answering = self._is_own = True
             return
@@ -206,6 +210,7 @@ class Conversation:
         await self.shared.adapt(listening)
         self._said = len(self.messages)
         self.feed.begin()
+        self._answer_from = self.feed.last
         self._turn = listening.served.ask(asking)
         listening.frames.answering = self._is_own = True
 

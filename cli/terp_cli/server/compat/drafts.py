@@ -15,6 +15,11 @@ class Draft:
         self._type = ""
         self._size = 0
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether a message that will be answered is on its way."""
+        return bool(self._frames) and self._type != "command"
+
     def taken(self, frame: Frame | bytes) -> Sequence[Frame | bytes]:
         """The frames that count now: none within a message, all at its end, one that belongs to none.
 

@@ -51,6 +51,8 @@ class Connection:
         self._limits = limits
         self._seen = 0
         self._draft = Draft()
+        self._answer_from = 0
+        self._doing = asyncio.Lock()
         self._acknowledged = ""
         self._heard = asyncio.Event()
         self._outgoing = Outgoing(socket.send, limits.stall_s)
@@ -113,7 +115,9 @@ class Connection:
         try:
             text = message.get("text")
             chunk = message["bytes"] if text is None else text
-            await self._conversation.take(chunk, seen=self._seen, draft=self._draft)
+            async with self._doing:
+                begun = await self._conversation.take(chunk, seen=self._seen, draft=self._draft)
+                self._answer_from = self._answer_from if begun is None else begun
         except Misplaced as error:
             await self._tell(str(error))
         except Refused as refused:
@@ -131,11 +135,18 @@ class Connection:
         self._seen = reader.at
         while True:
             frame = await reader.next()
-            self._seen = reader.at + 1
-            await self._send(frame)
-            if "id" in frame:
-                await self._until_acknowledged(frame)
+            if not (_is_complete(frame) and await self._is_of_others(reader.at)):
+                self._seen = reader.at + 1
+                await self._send(frame)
+                if "id" in frame:
+                    await self._until_acknowledged(frame)
             reader.took()
+
+    async def _is_of_others(self, number: int) -> bool:
+        """Whether a frame ends an answer before that which this client has asked for, or is about to."""
+        # What is being done decides whose it is.
+        async with self._doing:
+            return number < self._answer_from or self._draft.is_begun
 
     async def _until_acknowledged(self, frame: Frame) -> None:
         pause = _AGAIN_S
@@ -151,6 +162,10 @@ class Connection:
     async def _send(self, frame: Frame) -> None:
         message = {"type": "websocket.send", "text": json.dumps(frame)}
         await self._outgoing.send(message)
+
+
+def _is_complete(frame: Frame) -> bool:
+    return COMPLETE.items() <= frame.items()
 
 
 def _auth_in(text: str) -> str | None:
