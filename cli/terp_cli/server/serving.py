@@ -100,7 +100,7 @@ class Server(uvicorn.Server):
             app,
             # Which parser takes a request is part of what was tested, so not whatever is installed.
             http=cast("type[asyncio.Protocol]", partial(Http, head_s=limits.greeting_s)),
-            ws=Frames,
+            ws=cast("type[asyncio.Protocol]", partial(Frames, first=limits.greeting)),
             loop="asyncio",
             lifespan="off",
             log_config=None,

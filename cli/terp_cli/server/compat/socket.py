@@ -16,6 +16,7 @@ from terp_cli.server.compat.drafts import Draft
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Reader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
+from terp_cli.server.connections import known
 from terp_cli.server.failures import Refused
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.outgoing import Outgoing
@@ -77,6 +78,7 @@ class Connection:
     async def _introduced(self) -> bool:
         """Whether the client has shown the key, in time and without trying many."""
         if not self._entrance.asks or self._entrance.shows_key(self._socket.scope):
+            known(self._socket.scope)
             return True
         if self._strangers.count >= self._limits.strangers:
             return False
@@ -95,9 +97,9 @@ class Connection:
             if message["type"] != "websocket.receive":
                 return False
             shown = _auth_in(message.get("text") or "")
-            known = shown is not None and self._entrance.admits(shown)
-            await self._send({"auth": known})
-            if known:
+            is_known = shown is not None and self._entrance.admits(shown)
+            await self._send({"auth": is_known})
+            if is_known:
                 return True
         return False
 

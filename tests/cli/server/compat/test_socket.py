@@ -84,6 +84,18 @@ async def test_who_shows_no_key_in_time_or_tries_many_is_let_go(tmp_path: Path) 
         assert await closed_with(client) == 1008
 
 
+async def test_a_first_frame_is_long_only_of_who_needs_no_key(tmp_path: Path) -> None:
+    """C1"""
+    limits = ServerLimits(greeting=1_000)
+    long = {"role": "user", "type": "message", "start": True, "content": "x" * 2_000, "end": True}
+    async with talking(tmp_path, "ok", limits=limits) as client:
+        await client.send(long)
+        assert joined(await client.until()) == [*message("ok"), COMPLETE]
+    async with talking(tmp_path, "ok", limits=limits, environ={"INTERPRETER_API_KEY": KEY}) as client:
+        await client.send(long)
+        assert await closed_with(client) == 1009
+
+
 async def closed_with(client: Client) -> int | None:
     with pytest.raises(ConnectionClosed) as caught:
         while True:
