@@ -15,6 +15,7 @@ from terp_cli.server.compat.accumulating import (
     Misplaced,
     accumulate,
     begins_message,
+    forget_oldest,
     read_frame,
 )
 from terp_cli.server.compat.drafts import Draft
@@ -28,6 +29,8 @@ from terp_cli.server.compat.past import asked_in, conversation_of, text_of
 from terp_cli.server.failures import Refused
 from terp_cli.server.turns import Asking, Turn
 
+# Those of weeks, with their pictures, would fill the memory. The model's history is bounded elsewhere.
+_MOST_REMEMBERED = 64_000_000
 _RUN_THIS = "Run this code."
 _NOTHING_TO_RUN = "There is no code to run."
 _NOT_SHOWN = "The code that waits was not shown here yet."
@@ -36,10 +39,11 @@ _NOT_SHOWN = "The code that waits was not shown here yet."
 class Conversation:
     """Takes what clients send, one after the other, and gives `feed` what is told them.
 
-    `messages` are those of the protocol, as clients load and read them.
+    `messages` are those of the protocol, as clients load and read them: the newest, of `most_remembered`
+    characters.
     """
 
-    def __init__(self, shared: SharedSession, feed: Feed) -> None:
+    def __init__(self, shared: SharedSession, feed: Feed, most_remembered: int = _MOST_REMEMBERED) -> None:
         self.messages: list[Message] = []
         self.feed = feed
         self.shared = shared
@@ -49,6 +53,7 @@ class Conversation:
         self._is_own = False
         self._turn: Turn | None = None
         self._taking = asyncio.Lock()
+        self._most_remembered = most_remembered
 
     @property
     def answering(self) -> bool:
@@ -208,6 +213,7 @@ class Conversation:
 
     async def _ask(self, listening: Listening, asking: Asking) -> None:
         await self.shared.adapt(listening)
+        forget_oldest(self.messages, self._most_remembered)
         self._said = len(self.messages)
         self.feed.begin()
         self._answer_from = self.feed.last
@@ -258,4 +264,5 @@ class Conversation:
         if not (self._is_own and self.answering):
             self._is_own = False
             self.messages.append({"role": "user", "type": "message", "content": asked})
+            forget_oldest(self.messages, self._most_remembered)
             self._said = len(self.messages)
