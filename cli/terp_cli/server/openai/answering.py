@@ -115,6 +115,10 @@ class Answer:
     def _begun(self) -> Turn:
         """The turn that answers: a new one, or that which waits for what was said."""
         served, text, paused = self.thread.served, self.said.new.text, self.thread.paused
+        if paused is not None and exchange.is_yes(text) and self._has_run_already(paused):
+            # What came of it is asked for; to the model, a "yes" would mean nothing.
+            self._after, self.thread.paused = paused.after, None
+            return paused.turn
         if paused is not None and not paused.turn.ended.done():
             self._after, self._answered = paused.after, self.thread.question
             if self._answered is not None:
@@ -127,6 +131,18 @@ class Answer:
             raise Refused(409, "The session waits for an answer to what was not asked here.", code="busy")
         self._after = 0
         return served.ask(self._asking())
+
+    def _has_run_already(self, paused: Paused) -> bool:
+        """Whether somebody else has let the code run that was asked about here, and its turn is over."""
+        about, log = paused.question.proposed, self.thread.served.session.log
+        return (
+            about is not None
+            and paused.turn.ended.done()
+            and any(
+                isinstance(one.event, CodeStarted) and one.event.call_id == about.call_id
+                for one in log.since(paused.after)
+            )
+        )
 
     @property
     def _question(self) -> Open | None:
