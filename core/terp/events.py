@@ -4,7 +4,8 @@ Every event is numbered and appended to the session's log before anyone sees it.
 all of them and ends its `match` with `assert_never`, so that a new event cannot be forgotten.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from terp.effects.found import NOT_ANALYSED, Effects
@@ -113,12 +114,16 @@ class CodeTyped:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question waits for an answer: from the session's person or through `Session.answer`."""
+    """A question waits for an answer: from the session's person or through `Session.answer`.
+
+    `options` are those of a choice: what each does, by the letter it is answered with.
+    """
 
     question_id: str
     kind: QuestionKind
     what: str
     secret: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 RULE = "rule "

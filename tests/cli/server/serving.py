@@ -145,7 +145,7 @@ async def serving(
     opener = FakeOpener(ground(folder), model or (lambda: ScriptedModel(*replies)), kernels)
     sessions = Sessions(opener, opener.ground, limits)
     log: list[dict[str, Any]] = []
-    with socket.socket() as listening:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]

@@ -122,6 +122,9 @@ def test_a_choice_is_made_with_the_keyboard_and_told_in_its_words(site: Site, wa
         warm.page.keyboard.press(key)
     warm.see("Not installed.")
     assert warm.turn.locator(".question .muted").all_inner_texts() == ["no"]
+    warm.page.reload()
+    warm.see("Not installed.")
+    assert warm.turn.locator(".question .muted").all_inner_texts() == ["no"]
 
 
 def test_two_tabs_show_the_same_and_the_first_answer_counts(

@@ -1,5 +1,7 @@
 // What each event does to the conversation `it`. Every one has its place, also one that shows nothing.
 
+import { here } from "./shown.js";
+
 export const TOLD = {
   turn_started: (it, event) => it.begin(event),
   model_called: (it) => {
@@ -41,6 +43,6 @@ export const TOLD = {
   code_compared: (it, { difference }) => it.said(difference ? "It put out something else than then." : "It put out the same as then."),
   check_started: (it, { check, attempt }) => it.said(`Check ${attempt}: ${check}`),
   check_finished: (it, { passed, why, output }) => it.said(passed ? "The check has passed." : `The check has not passed. ${why}\n${output}`),
-  noticed: (it, { text, remedy }) => it.said([text, remedy].filter(Boolean).join(" "), "notice"),
+  noticed: (it, { text, remedy }) => it.said([text, here(remedy)].filter(Boolean).join(" "), "notice"),
   turn_finished: (it, event) => it.finish(event),
 };
