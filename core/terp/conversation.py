@@ -1,29 +1,35 @@
 """The conversation with the model: what was said, what it costs, and how a reply comes in."""
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from terp import tool
-from terp.compaction import compacted, size, summarised
+from terp.answer_text import AnswerText
+from terp.budget import Budget
 from terp.errors import ContextFull
 from terp.events import (
     CodeDelta,
-    HistoryCompacted,
     ModelCalled,
     ModelRetrying,
     ReasoningDelta,
-    TextDelta,
     UsageReported,
 )
 from terp.history import History
-from terp.links import LiveLinks, delivered
+from terp.links import Delivered
 from terp.log import EventLog
 from terp.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+from terp.shortening import Asking, Shortening
+from terp.tokens import ExpectedTokens, message_tokens
+from terp.window import Window
+
+if TYPE_CHECKING:
+    from terp.references.filling import Filling
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +48,15 @@ class Reply:
 class _Incoming:
     """What has come of a reply so far."""
 
-    links: LiveLinks
+    shown: AnswerText
+    counted: float = 0.0
     text: list[str] = field(default_factory=list)
     codes: list[ArgumentsDecoder] = field(default_factory=list)
     call_ids: list[str] = field(default_factory=list)
     begun: set[str] = field(default_factory=set)
     message: Assistant | None = None
+    began: float = field(default_factory=time.monotonic)
+    is_counted: bool = False
 
 
 class Conversation:
@@ -55,8 +64,10 @@ class Conversation:
 
     `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
     `besides`, where it is set, gives what the system prompt tells besides, asked before a request. `outside`
-    gives further tools, by name, whose calls others answer: a reply with one is the last of its turn. `calls`
-    is how many calls there were before the conversation was resumed.
+    gives further tools, by name, whose calls others answer: a reply with one is the last of its turn. `fills`
+    gives what fills the references in a reply, None while they are left alone. `calls` is how many calls
+    there were before the conversation was resumed. `shortening` keeps it within the model's window, which
+    `windows` tell by the model's name.
     """
 
     def __init__(
@@ -72,11 +83,12 @@ class Conversation:
     ) -> None:
         self.model = model
         self.history = history
-        self.spent_usd = 0.0
-        self.unpriced = False
+        self.budget = Budget(log.append)
         self.besides: Callable[[], Awaitable[str]] | None = None
         self.outside: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
+        self.fills: Callable[[], Filling | None] = lambda: None
         self._log = log
+        self._delivered = Delivered(log)
         self.offers_code = True
         """Whether the model is offered to run code; without it, none of its code runs."""
         self._system = system
@@ -85,6 +97,16 @@ class Conversation:
         self._tools = [tool.schema(languages)]
         self._wants_kernel = wants_kernel
         self._call_numbers = count(calls + 1)
+        self._tokens = ExpectedTokens(history)
+        self.windows: Callable[[str], Window] = lambda _: Window()
+        asking = Asking(lambda: self.request, self.reply_to)
+        self.shortening = Shortening(history, log, self._tokens, asking)
+        self.shortening.window = lambda: self.windows(self.model.name)
+
+    @property
+    def expected_tokens(self) -> int:
+        """How many tokens the next request has: a guess by its characters, and what was told of others."""
+        return self.shortening.expected
 
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
@@ -102,40 +124,41 @@ class Conversation:
     async def reply(self, step: int) -> Reply:
         """The model's next reply, which is added to the messages.
 
-        When the conversation is too long for the model it is shortened, once, and sent again.
+        A conversation that is nearly too long for the model is shortened before; one that the model refuses
+        as too long is shortened, once, and sent again.
         If the reply breaks off, or this is cancelled, the text that had come is kept.
 
         Raises:
-            ModelError: there is no reply.
+            ModelError: there is no reply, or it cannot be paid for.
         """
         if self.besides is not None:
             self._told_besides = await self.besides()
         self._log.append(ModelCalled(self.model.name, step))
+        await self.shortening.before_request()
+        await self.budget.check(self.model.name, self.expected_tokens)
         try:
             return await self._streamed()
         except ContextFull:
-            await self._compact()
+            await self.shortening.refused()
+            await self.budget.check(self.model.name, self.expected_tokens)
             return await self._streamed()
 
-    async def summarise(self, focus: str) -> None:
-        """Replace all turns before the last by the model's summary of them.
-
-        Raises:
-            ModelError: there is no summary; nothing has changed.
-        """
-        self._shorten(await summarised(self.history.messages, self._answer_to, focus), "summary")
-
-    async def reply_to(self, messages: Sequence[Message]) -> Assistant:
+    async def reply_to(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> Assistant:
         """What the model says to messages that are not the conversation. It costs money all the same.
 
         Raises:
-            ModelError: it says nothing.
+            ModelError: it says nothing, or that cannot be paid for.
         """
-        incoming = _Incoming(self._links())
-        async with aclosing(self.model.stream(messages)) as chunks:
+        expected = sum(map(message_tokens, messages)) * self._tokens.told_to_counted
+        await self.budget.check(self.model.name, round(expected))
+        incoming = _Incoming(AnswerText(self._log, self._delivered))
+        async with aclosing(self.model.stream(messages, tools)) as chunks:
             async for chunk in chunks:
                 if isinstance(chunk, Usage | Retrying | Replied):
-                    self._take(chunk, incoming)
+                    await self._take(chunk, incoming)
+        self._count_untold(incoming)
         return incoming.message or Assistant("")
 
     def go_on_with(self, model: Model) -> None:
@@ -145,6 +168,7 @@ class Conversation:
         """
         if model.name != self.model.name:
             self.drop_extras()
+            self._tokens.forget()
         self.model = model
 
     def drop_extras(self) -> None:
@@ -166,13 +190,15 @@ class Conversation:
                 return
 
     async def _streamed(self) -> Reply:
-        incoming = _Incoming(self._links())
+        incoming = _Incoming(self._new_text(), self.shortening.counted)
         try:
             async with aclosing(self.model.stream(*self.request)) as chunks:
                 async for chunk in chunks:
-                    self._take(chunk, incoming)
+                    await self._take(chunk, incoming)
+            await incoming.shown.finish()
+            self._count_untold(incoming)
         finally:
-            self._show(incoming.links.finish())
+            incoming.shown.break_off()
             message = incoming.message
             if message is None and incoming.text:
                 message = Assistant("".join(incoming.text))
@@ -180,34 +206,34 @@ class Conversation:
             ids = [*incoming.call_ids, *(self._call_id() for _ in calls[len(incoming.call_ids) :])]
             if message is not None:
                 self.history.append(message, ids[: len(calls)])
-        links, text = self._links(), message.text if message else ""
+        if note := incoming.shown.told():
+            self.history.note(note)
         own = tuple((call_id, call) for call_id, call in zip(ids, calls, strict=False) if self._is_own(call))
-        return Reply(links.feed(text) + links.finish(), own, not own or len(own) < len(calls))
+        text = incoming.shown.whole(message.text if message else "")
+        return Reply(text, own, not own or len(own) < len(calls))
 
     def _is_own(self, call: ToolCall) -> bool:
         return tool.plain_name(call.name) not in self.outside()
 
-    def _links(self) -> LiveLinks:
-        return LiveLinks(lambda name: delivered(self._log.since(0), name))
+    def _new_text(self) -> AnswerText:
+        return AnswerText(self._log, self._delivered, self.fills())
 
-    def _show(self, text: str) -> None:
-        if text:
-            self._log.append(TextDelta(text))
-
-    def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
+    async def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
         if isinstance(chunk, Text):
             incoming.text.append(chunk.text)
-            self._show(incoming.links.feed(chunk.text))
+            await incoming.shown.feed(chunk.text)
             return
-        self._show(incoming.links.finish())
+        await incoming.shown.finish()
         match chunk:
             case Reasoning(text=text):
                 self._log.append(ReasoningDelta(text))
             case CallDelta():
                 self._take_call(chunk, incoming)
             case Usage():
-                self._take_usage(chunk)
+                self._tokens.learn(incoming.counted, chunk.input_tokens)
+                self._take_usage(chunk, incoming)
             case Retrying(attempt=attempt, reason=reason, delay_s=delay_s):
+                incoming.shown = self._new_text()
                 incoming.text.clear()
                 incoming.codes.clear()
                 incoming.call_ids.clear()
@@ -231,25 +257,23 @@ class Conversation:
                 self._wants_kernel(piece.language)
         self._log.append(CodeDelta(call_id, piece.language, piece.text))
 
-    def _take_usage(self, usage: Usage) -> None:
-        if usage.cost_usd is None:
-            self.unpriced = True
-        else:
-            self.spent_usd += usage.cost_usd
-        self._log.append(
-            UsageReported(usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cost_usd)
+    def _count_untold(self, incoming: _Incoming) -> None:
+        """A whole reply of which nothing is told was not for nothing: its cost is not known."""
+        if not incoming.is_counted:
+            self._take_usage(Usage(0, 0), incoming)
+
+    def _take_usage(self, usage: Usage, incoming: _Incoming) -> None:
+        incoming.is_counted = True
+        used = UsageReported(
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.cost_usd,
+            self.model.name,
+            round(time.monotonic() - incoming.began, 3),
         )
+        self.budget.note(used)
+        self._log.append(used)
 
     def _call_id(self) -> str:
         return f"c{next(self._call_numbers)}"
-
-    async def _compact(self) -> None:
-        self._shorten(*await compacted(self.history.messages, self._answer_to))
-
-    def _shorten(self, messages: Sequence[Message], how: str) -> None:
-        before, after = size(self.history.messages), size(messages)
-        self.history.replace(messages)
-        self._log.append(HistoryCompacted(before, after, how))
-
-    async def _answer_to(self, messages: Sequence[Message]) -> str:
-        return (await self.reply_to(messages)).text

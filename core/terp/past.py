@@ -1,27 +1,50 @@
 """Going back in a conversation: taking turns out of it, and keeping it as it was under another name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from terp.errors import SessionError
 from terp.events import HistoryRewound, SessionForked
 from terp.history import History, PastTurn
+from terp.kernels.protocol import Kernels
 from terp.log import EventLog
+
+if TYPE_CHECKING:
+    from terp.rewinding import Rewinding
 
 
 class Past:
     """What can be done to the turns of a session, each with the event that tells it.
 
     `copy` makes another session of this one and gives its id; it and `leave`, which is told before the
-    conversation takes another way, raise `RuntimeError` while a turn of the session is going on.
+    conversation takes another way, raise `RuntimeError` while a turn of the session is going on. `lengthen`
+    brings back what was shortened, `alone` does something while nothing else happens in the session.
     """
 
     def __init__(
-        self, history: History, log: EventLog, *, copy: Callable[[], str], leave: Callable[[], None]
+        self,
+        history: History,
+        log: EventLog,
+        copy: Callable[[], str],
+        leave: Callable[[], None],
+        lengthen: Callable[[], None],
+        kernels: Kernels,
+        alone: Callable[[Awaitable[None]], Awaitable[bool]],
     ) -> None:
         self._history = history
         self._log = log
         self._copy = copy
         self._leave = leave
+        self._lengthen = lengthen
+        self._kernels = kernels
+        self._alone = alone
+
+    @property
+    def with_code(self) -> "Rewinding":
+        """What takes turns back together with what their code did to variables and files."""
+        from terp.rewinding import Rewinding  # noqa: PLC0415  (few sessions go back)
+
+        return Rewinding(self, self._log, self._kernels, self._history, self._alone)
 
     def undo(self) -> PastTurn:
         """Take the last turn out of the conversation, whole; what was asked in it.
@@ -75,6 +98,18 @@ class Past:
             removed = len(self._history.turns)
             self._history.cut(0)
             self._log.append(HistoryRewound(removed, 0))
+
+    def lengthen(self) -> None:
+        """Bring back what was last shortened, by `Session.compact` or by itself, with what was said since.
+
+        From here on the conversation is not shortened by itself until the model refuses it as too long.
+
+        Raises:
+            SessionError: nothing was shortened, or the conversation has taken another way since.
+            RuntimeError: a turn of this session is going on.
+        """
+        self._leave()
+        self._lengthen()
 
     def fork(self) -> str:
         """Keep the conversation as it is now as another session, too; its id. This one goes on.

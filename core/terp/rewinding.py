@@ -56,21 +56,19 @@ class TakenBack:
 
 
 class Rewinding:
-    """Takes back turns. `alone` lets nothing else happen in the session; `teach` tells the model."""
+    """Takes back turns, and tells the model. `alone` lets nothing else happen in the session."""
 
     def __init__(
         self,
         past: Past,
         log: EventLog,
         kernels: Kernels,
-        teach: Callable[[str], None],
         history: History,
         alone: Callable[[Awaitable[None]], Awaitable[bool]],
     ) -> None:
         self._past = past
         self._log = log
         self._kernels = kernels
-        self._teach = teach
         self._history = history
         self._alone = alone
 
@@ -131,7 +129,7 @@ class Rewinding:
         if not await self._alone(take()):
             raise SessionError("Interrupted; the conversation is as it was.")
         taken = replace(told[0], turns=self._past.rewind(number, copy=copy, undone=told[0].variables))
-        self._teach(note(taken))
+        self._history.note(note(taken))
         return taken
 
     async def _taken(self, moment: int, paths: Sequence[str], files: Sequence[Written]) -> TakenBack:

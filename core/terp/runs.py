@@ -69,8 +69,6 @@ class Runner:
         self._serve = serve
         self._denials = denials
         self._left = left
-        # Where in the log the turn began to which the next runs belong.
-        self.moment = 0
 
     async def run(self, call: Call, kernel: Kernel, *, timeout_s: float, max_chars: int) -> Observed:
         """Run an approved call to its end.
@@ -84,7 +82,7 @@ class Runner:
         watched = _Watched(call, kernel, seen, spool, number)
         started, began = False, time.monotonic()
         running = kernel.execute(
-            call.code, run_id=call.id, number=number, timeout_s=timeout_s, moment=self.moment
+            call.code, run_id=call.id, number=number, timeout_s=timeout_s, moment=self._log.turn_at
         )
         try:
             async with aclosing(running) as items, aclosing(watched.beside):

@@ -62,7 +62,7 @@ async def test_variables_are_as_before_the_turn(kernels: LocalKernels, project: 
         "items.append(2); next(rows); x = 1",
         "items.clear(); del rows",
     )
-    taken = await session.rewinding.go(2)
+    taken = await session.past.with_code.go(2)
     assert taken == TakenBack(
         taken.turns,
         True,
@@ -94,7 +94,7 @@ async def test_a_table_that_was_changed_in_place_is_as_it_was(
         "import pandas as pd\ndf = pd.DataFrame({'a': [1, 2], 'b': [3, 4]})",
         "del df['b']; df['c'] = 0; df.loc[0, 'a'] = 9",
     )
-    assert (await session.rewinding.go(2)).back == ("df",)
+    assert (await session.past.with_code.go(2)).back == ("df",)
     assert await shown(kernels, "df.to_dict('list')") == "{'a': [1, 2], 'b': [3, 4]}"
 
 
@@ -112,8 +112,8 @@ async def test_files_are_as_before_if_the_person_wants_that(
     )
     names = ("gone", "kept", "new", "old")
     paths = [str(project / f"{name}.txt") for name in names]
-    assert await session.rewinding.written(2) == [Written(path, can=True) for path in paths]
-    taken = await session.rewinding.go(2, [path for path in paths if "kept" not in path])
+    assert await session.past.with_code.written(2) == [Written(path, can=True) for path in paths]
+    taken = await session.past.with_code.go(2, [path for path in paths if "kept" not in path])
     assert taken.files == tuple(path for path in paths if "kept" not in path)
     assert taken.files_lost == ((str(project / "kept.txt"), ""),)
     found = {name: path.read_text() for name in names if (path := project / f"{name}.txt").exists()}
@@ -130,8 +130,8 @@ async def test_a_file_that_something_else_has_changed_since_is_left(
     session, _ = await talked(kernels, tmp_path, "1", "_ = open('a.txt', 'w').write('after')")
     path.write_text("by an editor")
     told = [Written(str(path), can=False, why="something else has changed it since")]
-    assert await session.rewinding.written(2) == told
-    taken = await session.rewinding.go(2, [str(path)])
+    assert await session.past.with_code.written(2) == told
+    taken = await session.past.with_code.go(2, [str(path)])
     assert (taken.files, taken.files_lost) == ((), ((str(path), told[0].why),))
     assert path.read_text() == "by an editor"
 
@@ -141,7 +141,7 @@ async def test_what_a_program_has_written_and_another_language_has_done_is_named
 ) -> None:
     session, _ = await talked(kernels, tmp_path, "x = 1", "#sh\ny=2; echo by > by.txt", "x = 2")
     path = str(project / "by.txt")
-    taken = await session.rewinding.go(2, [path])
+    taken = await session.past.with_code.go(2, [path])
     assert taken.files_lost == ((path, "no copy of it was kept"),)
     assert taken.notes == ("shell is not taken back: its variables are as they are now",)
     assert await shown(kernels, "x") == "1"
@@ -153,7 +153,7 @@ async def test_what_was_lost_with_a_kernel_is_named(
     session, _ = await talked(
         kernels, tmp_path, "x = 1; y = 2", "import os, signal; z = 1; os._exit(0)", "x = 3"
     )
-    taken = await session.rewinding.go(2)
+    taken = await session.past.with_code.go(2)
     assert taken.removed == ("x",)
     assert taken.lost == tuple((name, "the kernel was started anew since") for name in "xy")
 
@@ -164,10 +164,10 @@ async def test_what_was_taken_back_can_be_done_again_and_taken_back_again(
     session, _ = await talked(
         kernels, tmp_path, "x = [1]", "x.append(2)", "x.append(3)", AGAIN + "x.append('other')"
     )
-    await session.rewinding.go(3)
+    await session.past.with_code.go(3)
     await collect(session, "turn 3")
     assert await shown(kernels, "x") == "[1, 2, 'other']"
-    await session.rewinding.go(2)
+    await session.past.with_code.go(2)
     assert await shown(kernels, "x") == "[1]"
 
 
@@ -177,7 +177,7 @@ async def test_after_an_undo_of_the_conversation_the_older_turn_is_still_found(
     session, _ = await talked(kernels, tmp_path, "x = [1]", "x.append(2)", AGAIN + "x.append(3)")
     session.past.undo()
     await collect(session, "turn 2")
-    await session.rewinding.go(2)
+    await session.past.with_code.go(2)
     assert await shown(kernels, "x") == "[1, 2]"
 
 
@@ -185,7 +185,7 @@ async def test_a_kernel_that_keeps_nothing_says_so(tmp_path: Path) -> None:
     session = open_session(tmp_path, ScriptedModel("one", [call_of("x = 1", id="a")], "two"))
     await collect(session, "a")
     await collect(session, "b")
-    taken = await session.rewinding.go(2)
+    taken = await session.past.with_code.go(2)
     assert (taken.variables, taken.notes) == (
         False,
         ("variables are as they are now: this kernel keeps none of them",),
@@ -198,7 +198,7 @@ async def test_where_no_code_ran_there_is_nothing_to_tell(tmp_path: Path) -> Non
     session = Session(ScriptedModel("one", "two"), kernels, AutoRun(), folder=tmp_path / "session")
     await collect(session, "a")
     await collect(session, "b")
-    taken = await session.rewinding.go(2)
+    taken = await session.past.with_code.go(2)
     assert taken == TakenBack(taken.turns)
 
 
@@ -206,4 +206,4 @@ async def test_a_turn_that_there_is_not_is_told(tmp_path: Path) -> None:
     session = open_session(tmp_path, ScriptedModel(), EchoKernel())
     await collect(session, "a")
     with pytest.raises(SessionError, match="There is no turn 2; the last one is 1"):
-        await session.rewinding.go(2)
+        await session.past.with_code.go(2)

@@ -40,7 +40,7 @@ async def _of_chat(talk: Talk, number: int) -> PastTurn:
 
 
 async def _of_all(talk: Talk, number: int) -> PastTurn:
-    rewinding = talk.session.rewinding
+    rewinding = talk.session.past.with_code
     files = [one for one in await rewinding.written(number) if one.can]
     yes = bool(files) and await talk.ask(_question(talk, number, files))
     taken = await rewinding.go(number, [one.path for one in files] if yes else [], copy=True)

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from terp.budget import Budget
 from terp.equipment import Equipment
 from terp.kernels.protocol import Kernels
 from terp.log import Record
 from terp.messages import Attachment, Message
 from terp.places import Places
 from terp.settings import Settings
+from terp.window import Window
 from terp_cli.commands.saved import SavedSession
 
 if TYPE_CHECKING:
@@ -51,8 +53,30 @@ class Log(Protocol):
         """The records after `number`, oldest first."""
 
 
+class Rewinding(Protocol):
+    """Going back with what code did."""
+
+    async def written(self, number: int) -> "Sequence[Written]":
+        """The files that code has written to since a turn began.
+
+        Raises:
+            TerpError: there is no such turn.
+        """
+
+    async def go(self, number: int, paths: Sequence[str] = (), *, copy: bool = False) -> "TakenBack":
+        """Take back a turn and all after it, with variables and the files at `paths`; what came of it.
+
+        Raises:
+            TerpError: there is no such turn, or the kernel does not answer.
+        """
+
+
 class Past(Protocol):
     """Going back in a conversation."""
+
+    @property
+    def with_code(self) -> Rewinding:
+        """What takes turns back together with what their code did."""
 
     def undo(self) -> PastTurn:
         """Take the last turn out of the conversation, whole; what was asked in it.
@@ -73,29 +97,18 @@ class Past(Protocol):
     def reset(self) -> None:
         """Begin a new conversation. Kernels and their variables stay."""
 
+    def lengthen(self) -> None:
+        """Bring back what was last shortened.
+
+        Raises:
+            TerpError: nothing was.
+        """
+
     def fork(self) -> str:
         """Keep the conversation as it is now as another session, too; its id. This one goes on.
 
         Raises:
             TerpError: this session is not kept.
-        """
-
-
-class Rewinding(Protocol):
-    """Going back with what code did."""
-
-    async def written(self, number: int) -> "Sequence[Written]":
-        """The files that code has written to since a turn began.
-
-        Raises:
-            TerpError: there is no such turn.
-        """
-
-    async def go(self, number: int, paths: Sequence[str] = (), *, copy: bool = False) -> "TakenBack":
-        """Take back a turn and all after it, with variables and the files at `paths`; what came of it.
-
-        Raises:
-            TerpError: there is no such turn, or the kernel does not answer.
         """
 
 
@@ -124,6 +137,10 @@ class Conversation(Protocol):
         """Tell the model `system` from now on."""
 
     @property
+    def budget(self) -> Budget:
+        """What its requests have used, and what they may cost."""
+
+    @property
     def log(self) -> Log:
         """All that has happened."""
 
@@ -136,16 +153,16 @@ class Conversation(Protocol):
         """What the next request sends: messages and tools."""
 
     @property
+    def window(self) -> Window:
+        """What the model reads at once, as far as that is known."""
+
+    @property
     def turns(self) -> Sequence[PastTurn]:
         """The turns of the conversation, oldest first, without those that are part of a summary."""
 
     @property
     def past(self) -> Past:
         """What takes turns out of the conversation."""
-
-    @property
-    def rewinding(self) -> Rewinding:
-        """What takes turns back with what their code did."""
 
     async def compact(self, focus: str = "") -> bool:
         """Replace all turns before the last by a summary that keeps most of `focus`; False when interrupted.

@@ -1,11 +1,12 @@
 """Questions to a kernel beside its runs: completions, help, variables. They run no code of a cell."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from terp.errors import KernelBusy
 from terp.kernels.channels import Message
-from terp.kernels.protocol import Variable
+from terp.kernels.protocol import Variable, WrittenValue
 from terp.kernels.reports import shape_in
 from terp.kernels.running import RunningKernel
 from terp.plain import without_escapes
@@ -17,6 +18,8 @@ _HELP_S = 1.0
 _VARIABLES_BUSY_S, _VARIABLES_S = 0.3, 1.0
 # Who takes back what a run has done can wait, and must know what came of it.
 _PAST_S = 30.0
+# An answer that is being shown waits for it.
+_VALUE_S = 1.0
 
 
 class Asides:
@@ -79,6 +82,19 @@ class Asides:
         if answer is None:
             raise KernelBusy("The kernel does not answer, so nothing was taken back.", "Ask again later.")
         return dict(answer.get("rewind") or {})
+
+    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
+        """The text of a value; why there is none, also when no kernel runs or none answers within 1 s."""
+        running = self._running()
+        if running is None:
+            return WrittenValue(why="no code has run yet")
+        if not running.has_bootstrap:
+            return WrittenValue(why="this kernel does not tell values")
+        answer = await self._ask_bootstrap("value", _VALUE_S, [json.dumps([name, keys, spec])])
+        told = (answer or {}).get("value")
+        if not isinstance(told, Mapping):
+            return WrittenValue(why="the kernel did not answer")
+        return WrittenValue(str(told.get("text") or ""), str(told.get("why") or ""))
 
     async def _ask(self, kind: str, content: Message, timeout_s: float) -> Message:
         running = self._running()
