@@ -13,7 +13,8 @@ from terp_cli.server.limits import ServerLimits
 JSON, BYTES = "application/json", "application/octet-stream"
 
 
-_OF_ROUTES = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE"})
+_METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
+_METHODS_OF_FILES = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 
 
 def type_of(scope: Scope) -> str:
@@ -21,9 +22,10 @@ def type_of(scope: Scope) -> str:
 
     "" is any, for a method that no route has and each will refuse.
     """
-    if scope["method"] == "PUT" and "/files/" in scope["path"]:
-        return BYTES
-    return JSON if scope["method"] in _OF_ROUTES else ""
+    is_file = "/files/" in scope["path"]
+    if scope["method"] not in (_METHODS_OF_FILES if is_file else _METHODS):
+        return ""
+    return BYTES if scope["method"] == "PUT" else JSON
 
 
 class Bodies:

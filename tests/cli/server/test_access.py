@@ -31,9 +31,11 @@ async def test_bytes_are_no_json(server: Running) -> None:
     assert (answer.status_code, server.sessions.open) == (415, [])
 
 
-@pytest.mark.parametrize("method", ["PUT", "PATCH", "TRACE"])
-async def test_a_method_that_no_route_has_is_told_as_that(server: Running, method: str) -> None:
-    answer = await server.client.request(method, "/v1/sessions", json={})
+@pytest.mark.parametrize(
+    ("method", "path"), [("PUT", ""), ("PATCH", ""), ("TRACE", ""), ("POST", "/any/files/a.txt")]
+)
+async def test_a_method_that_no_route_has_is_told_as_that(server: Running, method: str, path: str) -> None:
+    answer = await server.client.request(method, f"/v1/sessions{path}", content=b"{}", headers=BYTES)
     assert answer.status_code == 405
 
 
