@@ -20,6 +20,7 @@ from terp.slicing.known import (
     TAKES_FUNCTIONS,
     TAKES_TEXT,
     TYPES,
+    WRITING_METHODS,
 )
 from terp.slicing.names import PARAMETER, Known, Names, top_of
 
@@ -99,7 +100,8 @@ class Calls:
         of_type = isinstance(func.value, ast.Name) and func.value.id in TYPES
         told = told or (of_type and func.attr not in PURE_METHODS)
         told = told or len(call.args) > OUT_AFTER.get(func.attr, 100) - 1
-        changed = set() if func.attr in PURE_METHODS and not told else self._names.of(func.value)
+        pure = func.attr in PURE_METHODS | WRITING_METHODS and not told
+        changed = set() if pure else self._names.of(func.value)
         if func.attr in KIND_METHODS and not told:
             return changed | self._taken(arguments)
         return changed | self._given(arguments)

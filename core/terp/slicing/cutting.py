@@ -184,7 +184,7 @@ class _Reading:
             later_changes |= self._later_changes.get(name, set())
         self._bind(one, reached(one.shared, self._later), later, later_changes)
         # What a loop binds, and then changes, is a part of what it goes through.
-        alike |= self._alike(changes) - one.binds
+        alike |= self._alike(changes & (one.binds | one.may_bind)) - one.binds
         told.uses |= (uses | alike) - told.binds
         told.changes |= changes | alike
         self._join(changes | one.shared if changes else ())

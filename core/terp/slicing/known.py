@@ -50,11 +50,19 @@ PURE_METHODS = frozenset(
 )
 """Methods that change neither their object nor their arguments, unless they are told to (inplace, out)."""
 
+WRITING_METHODS = frozenset(
+    str.split("""
+        savefig to_csv to_excel to_feather to_hdf to_html to_json to_latex to_parquet to_pickle to_sql
+        to_stata to_xml
+    """)
+)
+"""Methods that leave their object as it is, and write it to what they are given."""
+
 KIND_METHODS = PURE_METHODS | frozenset(
     str.split("""
         add append appendleft clear discard extend fit fit_transform insert partial_fit pop popitem popleft
         remove reverse setdefault sort update add_subplot bar barh boxplot fill_between grid hist imshow
-        legend pie plot savefig scatter set set_title set_xlabel set_xlim set_ylabel set_ylim text
+        legend pie plot scatter set set_title set_xlabel set_xlim set_ylabel set_ylim text
         tight_layout tick_params write writelines set_xticks set_yticks set_xticklabels set_yticklabels
     """)
 )

@@ -171,6 +171,7 @@ def test_only_what_made_it_is_kept(codes: list[str], kept: list[int]) -> None:
         ["import xml.dom", "import xml", "x = xml.dom"],
         ["import io", "x = io.StringIO()", "print(1, file=x)"],
         ["x = 1", "def f(): ...", "f.__globals__['x'] = 2"],
+        ["import io, pandas as pd", "x = io.StringIO()", "pd.Series([1]).to_csv(x)"],
         ["y = 1", "x = 'y' in dir()"],
     ],
     ids=lambda codes: codes[-1],
@@ -186,6 +187,7 @@ def test_all_of_these_is_needed(codes: list[str]) -> None:
         (["def f(v):\n    return [w + 1 for w in v]", "y = [1]", "x = f(y)", "z = f(y)"], [0, 1, 2]),
         (["N = 3", "def f(v):\n    return v * N", "y = f([1])", "x = f([2])", "y.append(1)"], [0, 1, 3]),
         (["x = [1]", "y = sorted(x, key=lambda v: -v)", "y = list(map(str, x))"], [0]),
+        (["import pandas as pd", "x = pd.Series([1])", "x.to_csv('a.csv')"], [0, 1]),
         (["import os", "import os.path as p", "x = p.sep", "print(os.sep)"], [1, 2]),
     ],
 )
