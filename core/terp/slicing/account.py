@@ -76,12 +76,13 @@ class _Reader:
     def _values(self) -> None:
         """What the statement binds, and with what that may share a part."""
         told = self._account
+        if any(self._is_lazy(node) for node, _ in self._walk.order):
+            told.lazy = told.binds | told.may_bind
         match self._statement:
             case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
                 told.shared |= self._names.shared(value)
                 told.solid = told.binds if self._is_solid(value) else set()
                 told.fixed = told.binds if _is_fixed(value) else set()
-                told.lazy = told.binds if self._is_lazy(value) else set()
                 if isinstance(self._statement, ast.Assign):
                     self._unpacked(self._statement)
             case ast.FunctionDef(name=name, args=args, decorator_list=[]) if _constant_defaults(args):
@@ -206,10 +207,10 @@ class _Reader:
         solid = (ast.Constant, ast.JoinedStr, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Compare)
         return isinstance(value, (*solid, ast.ListComp, ast.SetComp, ast.DictComp, ast.UnaryOp))
 
-    def _is_lazy(self, value: ast.expr) -> bool:
-        """Whether a value makes an item when one is looked for."""
+    def _is_lazy(self, value: ast.AST) -> bool:
+        """Whether a value may make an item when one is looked for."""
         match value:
-            case ast.Name(id=name):
+            case ast.Name(id=name, ctx=ast.Load()):
                 return name in self._known.lazy
             case ast.Call(func=func):
                 return self._names.path(func)[0][-1:] == ["defaultdict"]

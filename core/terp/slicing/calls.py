@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from terp.slicing.known import (
     CALM_MODULES,
@@ -84,7 +84,7 @@ class Calls:
                 taken = set() if name in FRESH - {"all", "any"} else set(arguments)
                 files = (keyword.value for keyword in call.keywords if keyword.arg == "file")
                 return self._taken(taken) | self._given(files)
-            case ast.Name(id=name) if name in self._known.gentle:
+            case ast.Name(id=name) if name in self._gentle(call):
                 return self._taken(arguments)
             case ast.Name(id=name) if name not in self._known.modules:
                 return self._given(arguments) | ({name} - self._known.plain - {"next"})
@@ -140,11 +140,15 @@ class Calls:
                 return all(PARAMETER not in self.changed(one) for one in calls)
             case ast.Name(id=name):
                 known = self._known
-                quiet = known.gentle | known.solid | known.fixed | known.modules.keys()
+                quiet = self._gentle(argument) | known.solid | known.fixed | known.modules.keys()
                 return name in quiet or self._names.is_builtin(name, argument)
             case ast.Attribute(attr=attribute):
                 return bool(self._names.path(argument)[1]) or attribute in PURE_METHODS
         return True
+
+    def _gentle(self, node: ast.AST) -> Set[str]:
+        # What is called later may be another function by then.
+        return self._known.gentle if self._names.runs_at_once(node) else frozenset()
 
     def _taken(self, arguments: Iterable[ast.expr]) -> set[str]:
         return {name for argument in arguments for name in self.taken_from(argument)}

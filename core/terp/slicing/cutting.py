@@ -211,8 +211,10 @@ class _Reading:
                 self._modules.pop(name, None)
                 self._modules.update({name: module} if module and not unsure else {})
             for kind, names in self._kinds.items():
-                names.discard(name)
-                names.update(set() if unsure else getattr(one, kind) & {name})
+                # All but one of these say what a value surely is.
+                may = unsure and kind == "lazy"
+                names.difference_update(() if may else {name})
+                names.update(getattr(one, kind) & {name} if may or not unsure else ())
         # What is bound together, in one statement, may be one thing.
         self._join(one.binds | one.may_bind if one.shared or one.together else ())
 

@@ -59,6 +59,10 @@ class Names:
         """Whether nothing here has put something else in the place of a builtin."""
         return self._scope_of(node).find(name) is None and name not in self._known.bound
 
+    def runs_at_once(self, node: ast.AST) -> bool:
+        """Whether a node runs where it stands, and not when a function is called."""
+        return self._scope_of(node).runs_at_once
+
     def state(self, name: str) -> Iterator[str]:
         """The module whose state a global name stands for."""
         if module := self._known.modules.get(name):

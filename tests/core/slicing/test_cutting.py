@@ -155,6 +155,7 @@ def test_only_what_made_it_is_kept(codes: list[str], kept: list[int]) -> None:
         ["class A:\n    def head(self):\n        self.n = 1", "x = A()", "x.head()"],
         ["class A:\n    def __len__(self):\n        self.n = 1\n        return 1", "x = A()", "len(x)"],
         ["from collections import defaultdict", "x = defaultdict(int)", "print(x['a'])"],
+        ["from collections import defaultdict", "if True:\n    x = defaultdict(int)", "print(x['a'])"],
         ["from collections import deque", "x = deque()", "deque.append(x, 1)"],
         ["import operator", "x = [1]", "operator.setitem(x, 0, 2)"],
         ["import functools", "x = []", "functools.reduce(lambda y, z: y.append(z) or y, [1], x)"],
@@ -187,6 +188,10 @@ def test_all_of_these_is_needed(codes: list[str]) -> None:
         (["def f(v):\n    return [w + 1 for w in v]", "y = [1]", "x = f(y)", "z = f(y)"], [0, 1, 2]),
         (["N = 3", "def f(v):\n    return v * N", "y = f([1])", "x = f([2])", "y.append(1)"], [0, 1, 3]),
         (["x = [1]", "y = sorted(x, key=lambda v: -v)", "y = list(map(str, x))"], [0]),
+        (
+            ["def g(y): ...", "def f(y):\n    g(y)", "def g(y):\n    y.append(1)", "x = []", "f(x)"],
+            [1, 2, 3, 4],
+        ),
         (["import pandas as pd", "x = pd.Series([1])", "x.to_csv('a.csv')"], [0, 1]),
         (["import os", "import os.path as p", "x = p.sep", "print(os.sep)"], [1, 2]),
     ],
