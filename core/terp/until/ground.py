@@ -74,23 +74,22 @@ class Ground:
         """What confines a check that is made now."""
         return self._kernels.confinement.what
 
-    def originals(self, check: Check, patterns: Sequence[str]) -> Originals:
-        """The protected files as they are now.
+    def originals(self, check: Check, patterns: Sequence[str], tests: Sequence[str] = ()) -> Originals:
+        """The protected files as they are now; the files of `tests` are some, whatever they are called.
 
         Raises:
             TooLarge: the project has too many files.
         """
         folders = self._folders()
-        return Originals(folders.root, folders.cwd, patterns, check.text)
+        return Originals(folders.root, folders.cwd, patterns, check.text, tests)
 
-    async def tests_of(self, check: Check, originals: Originals, bounds: Bounds) -> int:
-        """How many tests the pytest of a check finds; 0 where that cannot be told.
+    async def tests_of(self, check: Check, originals: Originals, bounds: Bounds) -> Tests | None:
+        """The tests that the pytest of a check finds; None where that cannot be told.
 
         Raises:
             TerpError: it cannot run.
         """
-        ran = await self.run(check, originals, bounds, ("--collect-only", "-q"))
-        return ran.tests.collected if ran.tests else 0
+        return (await self.run(check, originals, bounds, ("--collect-only", "-q"))).tests
 
     async def run(
         self, check: Check, originals: Originals, bounds: Bounds, options: Sequence[str] = ()

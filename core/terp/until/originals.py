@@ -27,6 +27,7 @@ STEERING = (
 
 _KEPT_FILE, _KEPT_ALL = 1 << 20, 64 << 20
 _COMPARED = 500 << 20
+_CD = re.compile(r"\bcd\s+([^\s'\"|&;<>()$`]+)")
 _WORD = re.compile(r"[^\s'\"|&;<>()$`]+")
 
 
@@ -46,17 +47,26 @@ class Kept:
 class Originals:
     """The protected files of a project, by relative path, as they were when this was made.
 
-    `patterns` are more of those that steer a check, and so is every file that its `command` names. One
-    with a / in it is about paths, the others are about names.
+    `patterns` are more of those that steer a check, and so is every file that its `command` names, or that
+    has some of the `tests` which it found. A pattern with a / in it is about paths, another about names.
 
     Raises:
         TooLarge: the project has too many files.
     """
 
-    def __init__(self, root: Path, cwd: Path, patterns: Sequence[str] = (), command: str = "") -> None:
+    def __init__(
+        self,
+        root: Path,
+        cwd: Path,
+        patterns: Sequence[str] = (),
+        command: str = "",
+        tests: Sequence[str] = (),
+    ) -> None:
         self._root = root
         self._patterns = (*STEERING, *patterns)
-        self._named = _named_in(command, root, cwd)
+        found = (Path(file) for file in tests)
+        own = {str(file.relative_to(root)) for file in found if file.is_relative_to(root)}
+        self._named = _named_in(command, root, cwd) | own
         self.files: Mapping[str, Kept] = dict(self._kept())
 
     def changed(self, where: Path) -> tuple[str, ...]:
@@ -126,7 +136,8 @@ class Originals:
 
 def _named_in(command: str, root: Path, cwd: Path) -> frozenset[str]:
     """The files of a project that a command names, by relative path."""
-    there = (os.path.normpath(cwd / word) for word in _WORD.findall(command))
+    folders = (cwd, *(cwd / folder for folder in _CD.findall(command)))
+    there = {os.path.normpath(folder / word) for word in _WORD.findall(command) for folder in folders}
     return frozenset(
         os.path.relpath(path, root) for path in there if Path(path).is_file() or Path(path).is_symlink()
     )

@@ -201,6 +201,31 @@ async def test_a_script_that_the_check_names_is_kept(tmp_path: Path) -> None:
     assert await judge.why() == "It ended with exit status 4."
 
 
+async def test_a_script_in_a_folder_that_the_check_goes_to_is_kept(tmp_path: Path) -> None:
+    judge = Judge(project(tmp_path, **{"ci/run": "exit 4\n"}), "cd ci && sh run")
+    write(tmp_path, {"ci/run": "exit 0\n"})
+    assert await judge.why() == "It ended with exit status 4."
+
+
+async def test_tests_are_kept_whatever_their_files_are_called(tmp_path: Path) -> None:
+    named = "[pytest]\npython_files = check_*.py\n"
+    judge = Judge(project(tmp_path, **{"pytest.ini": named, "check_shop.py": TESTS}), PYTEST)
+    await judge.look()
+    write(
+        tmp_path, {"check_shop.py": "def test_of_nothing():\n    pass\n\n\ndef test_of_some():\n    pass\n"}
+    )
+    why, ran = await judge.run()
+    assert (why, ran.changed) == ("It ended with exit status 1.", ("check_shop.py",))
+
+
+async def test_examples_in_docstrings_do_not_keep_their_code(tmp_path: Path) -> None:
+    told = '"""\n>>> total([1, 2])\n3\n"""\n\n\n'
+    judge = Judge(project(tmp_path, **{"shop.py": told + BROKEN}), f"{PYTEST} --doctest-modules")
+    await judge.look()
+    write(tmp_path, {"shop.py": told + RIGHT})
+    assert (judge.before, await judge.why()) == (3, "")
+
+
 async def test_a_link_in_the_way_of_a_test_is_not_followed(tmp_path: Path) -> None:
     work, elsewhere = project(tmp_path / "work", **{"tests/test_more.py": TESTS}), tmp_path / "elsewhere"
     judge = Judge(work, PYTEST)

@@ -34,6 +34,7 @@ class Told:
 
     def __init__(self) -> None:
         self.collected: set[str] = set()
+        self.files: set[str] = set()
         self.passed: set[str] = set()
         self.failed: set[str] = set()
         self.skipped: dict[str, str] = {}
@@ -41,6 +42,8 @@ class Told:
     def pytest_collection_finish(self, session: Any) -> None:
         """The tests that will run."""
         self.collected.update(item.nodeid for item in session.items)
+        # Examples in docstrings are of the code, whose files may change.
+        self.files.update(str(item.fspath) for item in session.items if isinstance(item, pytest.Function))
 
     def pytest_collectreport(self, report: Any) -> None:
         """A file, or another part, that could not be read."""
@@ -68,6 +71,7 @@ class Told:
             passed=len(self.passed - self.failed),
             failed=len(self.failed),
             skipped=sorted(set(self.skipped.values())),
+            files=sorted(self.files),
         )
 
 
