@@ -34,6 +34,7 @@ from terp.events import (
 )
 from terp.kernels.protocol import Kernel
 from terp.messages import Assistant, Attachment
+from terp.namespaces import Namespaces
 from terp.pythons.interpreter import environment_name
 from terp.typed_run import TYPED
 from terp.until.loop import ask
@@ -41,7 +42,6 @@ from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import UnknownCommand
 from terp_cli.mentions import described, mentions
 from terp_cli.missed_mentions import missed
-from terp_cli.namespaces import Namespaces
 from terp_cli.presses import Presses
 from terp_cli.sanitise import readable
 from terp_cli.talk import LineSettings, Sources, Word, typed_code
@@ -126,6 +126,7 @@ class Repl:
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
             unasked=lambda: talk.auto_run,
             profile=lambda: talk.profile,
+            used=lambda: talk.session.budget.used,
             python=lambda: (
                 # Its name would take the room of what follows it.
                 talk.session.kernels.get(talk.session.kernels.languages[0]).place.partition(" (")[0]
