@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from terp.events import Event, KernelChanged, UsageReported
+from terp.events import Event, JobChanged, KernelChanged, UsageReported
 from terp_cli.sanitise import one_line
 
 _STATES = {"starting": "starting", "busy": "busy", "died": "died"}
@@ -32,6 +32,7 @@ class Toolbar:
         self._tokens = 0
         self._cost_usd: float | None = 0.0
         self._kernels: dict[str, str] = {}
+        self._jobs: set[str] = set()
 
     def note(self, event: Event) -> bool:
         """Take what `event` tells; whether the line is another one now."""
@@ -42,6 +43,10 @@ class Toolbar:
                 self._cost_usd = self._cost_usd + cost_usd if known else None  # type: ignore[operator]
             case KernelChanged(language=language, state=state):
                 self._kernels[language] = _STATES.get(state, "")
+            case JobChanged(call_id=call_id, state="background"):
+                self._jobs.add(call_id)
+            case JobChanged(call_id=call_id):
+                self._jobs.discard(call_id)
             case _:
                 return False
         return True
@@ -56,6 +61,8 @@ class Toolbar:
         if environment := self._python():
             parts.append(one_line(environment))
         parts += [f"{one_line(language)} {state}" for language, state in self._kernels.items() if state]
+        if self._jobs:
+            parts.append("1 job" if len(self._jobs) == 1 else f"{len(self._jobs)} jobs")
         parts.append("not confined" if self._tier() == "none" else one_line(self._tier()))
         if self._unasked():
             parts.append("runs unasked")

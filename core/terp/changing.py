@@ -17,7 +17,9 @@ from terp.tools.offering import offer_tools
 from terp.workbench import install_policy
 
 _PROMPT = frozenset({"code", "instructions", "max_output_chars", "packages", "python", "system_message"})
-_LIMITS = frozenset({"max_budget_usd", "max_output_chars", "max_steps", "run_timeout_s"})
+_LIMITS = frozenset(
+    {"background_after_s", "max_budget_usd", "max_output_chars", "max_steps", "run_timeout_s"}
+)
 _PACKAGES = frozenset({"auto_install", "auto_run", "packages"})
 _SEARCH = frozenset({"search_provider", "search_url"})
 _KERNELS = frozenset({"env_pass", "python"})

@@ -12,6 +12,7 @@ from terp.errors import StopReason
 from terp.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChange
 
 KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped", "left"]
+JobState = Literal["background", "ended"]
 QuestionKind = Literal["approval", "consent", "choice", "input"]
 
 
@@ -196,6 +197,21 @@ class CodeFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class JobChanged:
+    """A run goes on in the background, as number `job`, or has ended there.
+
+    In between, its `Printed` come among the events of whatever goes on; its `CodeFinished` comes right before
+    it has "ended". `seconds` is how long it has been running. One that never ends was lost with its session.
+    """
+
+    call_id: str
+    job: int
+    language: str
+    state: JobState
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class KernelChanged:
     """A kernel changed its state; also outside a turn."""
 
@@ -351,6 +367,7 @@ Event = (
     | Printed
     | LateOutput
     | CodeFinished
+    | JobChanged
     | KernelChanged
     | Progress
     | UsageReported

@@ -241,6 +241,7 @@ def limits_of(settings: Settings) -> Limits:
         max_steps=settings.max_steps,
         max_budget_usd=settings.max_budget_usd,
         run_timeout_s=settings.run_timeout_s,
+        background_after_s=settings.background_after_s,
         max_output_chars=settings.max_output_chars,
     )
 
