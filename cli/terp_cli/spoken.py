@@ -93,7 +93,8 @@ class SpokenFront:
     def aside(self, event: Event) -> None:
         """Say an event that came outside a turn."""
         for one in self._jobs.passed(event):
-            self._say([*self._turn.take(one), *self._turn.rest()])
+            self._say(self._turn.take(one))
+        self._say(self._turn.rest())
 
     def say(self, *lines: str) -> None:
         """Write lines of terp's own; what they quote is made safe."""

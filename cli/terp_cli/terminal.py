@@ -150,7 +150,8 @@ class TerminalFront:
     def aside(self, event: Event) -> None:
         """Draw an event that came outside a turn."""
         for one in self._jobs.passed(event):
-            self._waiting += [*self._transcript.show(one), *self._transcript.rest()]
+            self._waiting += self._transcript.show(one)
+        self._waiting += self._transcript.rest()
         if self._waiting:
             self._paint(final=True)
 

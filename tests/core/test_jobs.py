@@ -1,127 +1,28 @@
 """Runs that go on in the background: what the model, the person and the log learn of them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
-from terp.errors import KernelBusy, NobodyThere
+from terp.errors import KernelBusy
 from terp.events import (
     CodeFinished,
     CodeRejected,
-    CodeStarted,
     Event,
     JobChanged,
     Noticed,
-    Printed,
     Progress,
     TurnFinished,
 )
-from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
 from terp.limits import Limits
-from terp.messages import User
-from terp.outputs import Error, InputRequest, RunEnded, RunItem, Text
-from terp.person import Person
-from terp.session import Session
+from terp.outputs import Error, Text
 from terp.store.journal import NAME
-from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
-from tests.core.sessions import of, open_session, results, unanswered
+from terp.testing import EchoKernel, ScriptedPerson, call, collect
+from tests.core.sessions import of, results, unanswered
+from tests.core.slow_kernels import LONG, EchoShell, Slow, Two, has_ended, opened, told, turn, until
 from tests.core.store.keeping import again, kept
-
-LONG = "work()"
-
-
-class Slow(EchoKernel):
-    """An echo whose `LONG` code goes on until `over` is set, or an interrupt."""
-
-    def __init__(self, then: Sequence[RunItem] = ()) -> None:
-        super().__init__({LONG: [*then]})
-        self.over, self.begun = asyncio.Event(), asyncio.Event()
-        self.failed = False
-
-    async def _items(self, code: str) -> AsyncGenerator[RunItem, None]:
-        async with aclosing(super()._items(code)) as items:
-            async for item in items:
-                if isinstance(item, RunEnded) and code == LONG:
-                    self.begun.set()
-                    await self.over.wait()
-                    yield RunEnded("error" if self.failed else "ok")
-                else:
-                    yield item
-
-    async def interrupt(self) -> None:
-        self.over.set()
-        await super().interrupt()
-
-
-class EchoShell(EchoKernel):
-    language = "shell"
-
-
-class Two:
-    """Kernels for Python and a shell."""
-
-    languages = ("python", "shell")
-    elsewhere, resumed, cwd = "", False, "/somewhere"
-
-    def __init__(self, python: EchoKernel) -> None:
-        self.python, self.shell = python, EchoShell()
-
-    def known(self) -> Sequence[KnownLanguage]:
-        return ()
-
-    def get(self, language: str) -> Kernel:
-        return self.shell if language == "shell" else self.python
-
-    def listen(self, listener: KernelListener) -> Callable[[], None]:
-        return lambda: None
-
-    async def rest(self) -> Sequence[str]:
-        return ()
-
-    async def aclose(self) -> None:
-        await self.python.aclose()
-
-
-def opened(
-    tmp_path: Path,
-    python: EchoKernel,
-    *replies: object,
-    person: Person | None = None,
-    limits: Limits | None = None,
-) -> Session:
-    model = ScriptedModel(*replies)  # type: ignore[arg-type]
-    return open_session(tmp_path, model, Two(python), person, limits)
-
-
-@asynccontextmanager
-async def turn(session: Session) -> AsyncGenerator[asyncio.Task[list[Event]], None]:
-    task = asyncio.create_task(collect(session, "go"))
-    try:
-        yield task
-    finally:
-        await session.aclose()
-        await task
-
-
-async def until(session: Session, wanted: Callable[[Event], bool]) -> Event:
-    """The first such event of the session."""
-    async with asyncio.timeout(10), aclosing(session.events()) as records:
-        async for record in records:
-            if wanted(record.event):
-                return record.event
-    raise AssertionError("the session ended without it")
-
-
-def has_ended(event: Event) -> bool:
-    return isinstance(event, JobChanged) and event.state == "ended"
-
-
-def told(session: Session) -> list[str]:
-    """The messages of the person, as the model reads them."""
-    return [message.text for message in session.history if isinstance(message, User)]
 
 
 async def test_a_run_that_leaves_gets_its_result_at_once_and_the_turn_goes_on(tmp_path: Path) -> None:
@@ -298,85 +199,6 @@ async def test_nothing_leaves_before_the_kernel_has_the_code_or_when_nothing_run
     await collect(session, "hi")
     assert not session.jobs.leave()
     await session.aclose()
-
-
-class Typist(ScriptedPerson):
-    """Types a line, and keeps the prompts."""
-
-    def __init__(self, line: str) -> None:
-        super().__init__("run", "run")
-        self.line, self.prompts = line, list[str]()
-
-    async def type_in(self, prompt: str, *, secret: bool) -> str:
-        self.prompts.append(prompt)
-        if not self.line:
-            raise NobodyThere("Nobody is there.")
-        return self.line
-
-
-class Asking(Slow):
-    """Its `LONG` code asks for a line when `asks` is set."""
-
-    def __init__(self) -> None:
-        super().__init__([InputRequest("name? ", secret=False)])
-        self.asks, self.started = asyncio.Event(), asyncio.Event()
-        self.over.set()
-
-    async def _items(self, code: str) -> AsyncGenerator[RunItem, None]:
-        async with aclosing(super()._items(code)) as items:
-            async for item in items:
-                if isinstance(item, InputRequest):
-                    self.started.set()
-                    await self.asks.wait()
-                yield item
-
-
-async def test_a_job_that_wants_a_line_asks_when_the_turn_is_over_and_says_who_asks(tmp_path: Path) -> None:
-    python, person = Asking(), Typist("Ada")
-    session = opened(tmp_path, python, [call(LONG)], [call(EchoKernel.ENDLESS, "shell")], "ok", person=person)
-    assert isinstance(session.kernels, Two)
-    async with turn(session) as running:
-        await python.started.wait()
-        session.jobs.leave()
-        await session.kernels.shell.busy()
-        python.asks.set()
-        await until(session, lambda event: isinstance(event, Printed))
-        assert session.jobs.running[1].call.code == LONG
-        assert person.prompts == []
-        await session.interrupt()
-        await running
-        await until(session, has_ended)
-    assert (person.prompts, python.typed) == (["[job 1, python] name? "], ["Ada"])
-
-
-async def test_a_job_that_a_turn_waits_for_asks_at_once(tmp_path: Path) -> None:
-    python, person = Asking(), Typist("Ada")
-    session = opened(tmp_path, python, [call(LONG)], [call("then()")], "ok", person=person)
-    async with turn(session) as running:
-        await python.started.wait()
-        session.jobs.leave()
-        await until(session, lambda event: isinstance(event, Progress))
-        python.asks.set()
-        assert (await running)[-1] == TurnFinished("done", "ok")
-    assert (person.prompts, python.typed) == (["[job 1, python] name? "], ["Ada"])
-
-
-async def test_code_that_waits_for_a_line_leaves_when_it_has_it(tmp_path: Path) -> None:
-    python = Asking()
-    python.over.clear()
-
-    class Leaving(Typist):
-        async def type_in(self, prompt: str, *, secret: bool) -> str:
-            assert session.jobs.leave()
-            return await super().type_in(prompt, secret=secret)
-
-    session = opened(tmp_path, python, [call(LONG)], "ok", person=Leaving("Ada"))
-    async with turn(session) as running:
-        python.asks.set()
-        events = await running
-        order = [type(event) for event in events if isinstance(event, CodeStarted | Printed | JobChanged)]
-        assert order == [CodeStarted, Printed, JobChanged]
-    assert python.typed == ["Ada"]
 
 
 async def test_the_end_of_the_session_ends_its_jobs(tmp_path: Path) -> None:

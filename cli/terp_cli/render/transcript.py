@@ -233,6 +233,7 @@ class Transcript:
             case JobChanged():
                 self._running = False
                 self._status.clear()
+                self._end_part()
                 self._line(words.of_job(event))
             case _:
                 assert_never(event)
