@@ -82,7 +82,7 @@ class LineDesk:
                     self._unread = b""
                 self._write(question)
                 # A terminal without marked pastes cannot tell; several lines at once are taken for one.
-                text = await self._next()
+                text = await self._next(answers=True)
                 return Typed(escape if text == "\x1b" else text, pasted=len(self._lines) > 0)
 
     async def edited(self, text: str) -> str | None:
@@ -147,9 +147,10 @@ class LineDesk:
                 if self._talk is None or self._talk.may_leave():
                     raise
 
-    async def _next(self) -> str:
-        while not self._lines:
-            if self._ended:
+    async def _next(self, *, answers: bool = False) -> str:
+        """The next line; while a question is open, that is for who `answers` it."""
+        while not self._lines or (self._asking.locked() and not answers):
+            if self._ended and (answers or not self._asking.locked()):
                 self._ended = False
                 raise EOFError
             if self._paused:

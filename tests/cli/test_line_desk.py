@@ -173,3 +173,12 @@ async def test_who_may_not_leave_yet_stays_until_they_say_so_again() -> None:
             os.write(here.hand, b"\x04")
             with pytest.raises(EOFError):
                 await asyncio.wait_for(reading, 20)
+
+
+async def test_a_question_that_comes_at_the_prompt_gets_the_next_line() -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        reading = asyncio.create_task(here.desk.message())
+        await here.screen.wrote("> ")
+        assert await here.answer("Ada\n") == Typed("Ada", pasted=False)
+        os.write(here.hand, b"hello\n")
+        assert await asyncio.wait_for(reading, 20) == "hello"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.events import CodeFinished, JobChanged
+from terp.events import CodeFinished, Event, JobChanged
 from terp.job import Job
 from terp.outputs import Text
 from terp.testing import EchoKernel
@@ -28,9 +28,10 @@ def job() -> Job:
 def talking(tmp_path: Path, *outputs: Text, ended: bool = False) -> Noted:
     """A talk with a job that runs, or has ended after 41 s."""
     *begun, _ = ran("c1", "import time\ntrain()", *outputs)
-    events = [*begun, JobChanged("c1", 1, "python", "background", 2.0)]
-    over = [CodeFinished("c1", "error", 41.0), JobChanged("c1", 1, "python", "ended", 41.0)] if ended else []
-    talk = Noted(tmp_path, *turn("go", *events, *over))
+    events: list[Event] = [*begun, JobChanged("c1", 1, "python", "background", 2.0)]
+    if ended:
+        events += [CodeFinished("c1", "error", 41.0), JobChanged("c1", 1, "python", "ended", 41.0)]
+    talk = Noted(tmp_path, *turn("go", *events))
     if not ended:
         talk.session.jobs.running[1] = job()
     return talk
