@@ -8,11 +8,13 @@ from terp.events import (
     CheckStarted,
     CodeFinished,
     CodeRejected,
+    CodeStarted,
     CodeTyped,
     Event,
     JobChanged,
     ModelCalled,
     Printed,
+    Progress,
     TurnFinished,
     TurnStarted,
 )
@@ -27,10 +29,11 @@ class JobsAside:
     """Passes events on to a front end that draws one thing after the other.
 
     The block of a job that has ended is its `JobChanged`, the end of its output, and its `CodeFinished`. It
-    comes when nothing else is open: between a reply and the next, or between a turn and the next.
+    comes when nothing else is open: between turns or replies, after a run, or when the wait for it ends.
     """
 
     _open: bool = False
+    _runs: bool = False
     _typed: str = ""
     _printed: dict[str, list[Printed]] = field(default_factory=dict)
     _finished: dict[str, CodeFinished] = field(default_factory=dict)
@@ -47,7 +50,7 @@ class JobsAside:
         else:
             yield event
         self._note(event)
-        if not self._open or (isinstance(event, CodeFinished) and not self._typed):
+        if self._pauses(event):
             yield from self._released()
 
     def _keeps(self, event: Event) -> bool:
@@ -59,23 +62,34 @@ class JobsAside:
             self._finished[event.call_id] = event
         return True
 
+    def _pauses(self, event: Event) -> bool:
+        """Whether nothing that is being shown would be torn in two by something else."""
+        if not self._open or self._runs:
+            return not self._open
+        # The person may be asked next about code that has waited for the job.
+        waited = isinstance(event, Progress) and 0 < event.total <= event.done
+        return waited or isinstance(event, CodeFinished)
+
     def _note(self, event: Event) -> None:
         match event:
             case TurnStarted() | CheckStarted():
                 self._open = True
             case CodeTyped(call_id=call_id):
                 self._open, self._typed = True, call_id
+            case CodeStarted():
+                self._runs = True
             case JobChanged(state="background", call_id=call_id):
                 self._printed[call_id] = []
-                self._close_typed(call_id)
+                self._end_run(call_id)
             case CodeFinished(call_id=call_id) | CodeRejected(call_id=call_id):
-                self._close_typed(call_id)
+                self._end_run(call_id)
             case TurnFinished() | CheckFinished():
-                self._open = False
+                self._open = self._runs = False
             case _:
                 pass
 
-    def _close_typed(self, call_id: str) -> None:
+    def _end_run(self, call_id: str) -> None:
+        self._runs = False
         if call_id == self._typed:
             self._open, self._typed = False, ""
 

@@ -8,6 +8,7 @@ from terp.events import (
     JobChanged,
     ModelCalled,
     Printed,
+    Progress,
     TextDelta,
     TurnFinished,
     TurnStarted,
@@ -49,6 +50,11 @@ def test_a_job_that_ends_while_a_run_prints_comes_after_that_run() -> None:
     assert shown(*TURN, started, STEP, FINISHED, ENDED, line, over) == [
         *TURN, started, line, over, ENDED, STEP, FINISHED,
     ]  # fmt: skip
+
+
+def test_a_job_that_was_waited_for_comes_before_the_code_that_waited() -> None:
+    waits, over = Progress("waiting for job 1", 0, 0, 0.0), Progress("waiting for job 1", 1, 1, 0.0)
+    assert shown(*TURN, waits, FINISHED, ENDED, over) == [*TURN, waits, over, ENDED, FINISHED]
 
 
 def test_a_job_that_ends_between_two_replies_comes_before_the_next_one() -> None:
