@@ -13,8 +13,18 @@ from terp_cli.server.limits import ServerLimits
 JSON, BYTES = "application/json", "application/octet-stream"
 
 
+_METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
+_METHODS_OF_FILES = frozenset({"GET", "HEAD", "PUT", "DELETE"})
+
+
 def type_of(scope: Scope) -> str:
-    """The content type that the body of a request must have: a file is put as bytes, all else is JSON."""
+    """The content type that the body of a request must have: a file is put as bytes, all else is JSON.
+
+    "" is any, for a method that no route has and each will refuse.
+    """
+    is_file = "/files/" in scope["path"]
+    if scope["method"] not in (_METHODS_OF_FILES if is_file else _METHODS):
+        return ""
     return BYTES if scope["method"] == "PUT" else JSON
 
 
@@ -22,7 +32,7 @@ class Bodies:
     """ASGI middleware: a body of another type than `type_of` says, too long or too slow ends the request.
 
     A form of a page can send its own types without asking whether it may, so JSON must be called JSON.
-    What is no JSON is a file, and may be as long as an upload.
+    What is called something else is a file, and may be as long as an upload.
     """
 
     def __init__(
@@ -41,8 +51,8 @@ class Bodies:
         kind = "".join(values(scope, b"content-type")).partition(";")[0].strip().lower()
         has_body = bool(values(scope, b"transfer-encoding")) or any(length != "0" for length in lengths)
         wanted = self._type_of(scope)
-        most = self._limits.body if wanted == JSON else self._limits.upload
-        if has_body and kind != wanted:
+        most = self._limits.body if wanted in (JSON, "") else self._limits.upload
+        if has_body and wanted and kind != wanted:
             await answer(send, Refused(415, f"The body must be {wanted}."))
         elif any(not length.isdigit() or int(length) > most for length in lengths):
             await answer(send, _too_large(most))

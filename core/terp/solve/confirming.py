@@ -11,7 +11,7 @@ from terp.solve.asking import asked_beside, played
 from terp.solve.single import pairs_in
 from terp.solve.splitting import NoTests, claim_of, names_in, names_used, split
 from terp.solve.state import State
-from terp.solve.test import AI, Pair, Test
+from terp.solve.test import AI, Test
 from terp.solve.written import TEST, code_in
 
 if TYPE_CHECKING:
@@ -113,17 +113,10 @@ def _why_not(state: State, test: Test) -> str:
             if one.pair and one.pair.input.split() == test.pair.input.split()
         ]
         differs = any(pair.expected.split() != test.pair.expected.split() for pair in same)
-        return "It contradicts a given test." if differs else ""
+        return _CONTRADICTS if differs else ""
     names = names_in(state.problem.interface)
     if names and not names & names_used(test.code):
         return "It calls nothing of the interface."
     claim = claim_of(test.code)
     anchors = (claim_of(one.code) for one in state.anchors if one.pair is None)
     return _CONTRADICTS if any(claim.contradicts(one) for one in anchors) else ""
-
-
-def _contradicts(certain: Pair | None, pair: Pair) -> bool:
-    """Whether both are about the same input, and want something else."""
-    if certain is None or certain.input.split() != pair.input.split():
-        return False
-    return certain.expected.split() != pair.expected.split()

@@ -31,6 +31,14 @@ async def test_bytes_are_no_json(server: Running) -> None:
     assert (answer.status_code, server.sessions.open) == (415, [])
 
 
+@pytest.mark.parametrize(
+    ("method", "path"), [("PUT", ""), ("PATCH", ""), ("TRACE", ""), ("POST", "/any/files/a.txt")]
+)
+async def test_a_method_that_no_route_has_is_told_as_that(server: Running, method: str, path: str) -> None:
+    answer = await server.client.request(method, f"/v1/sessions{path}", content=b"{}", headers=BYTES)
+    assert answer.status_code == 405
+
+
 async def test_the_page_is_public_and_nothing_beside_it(tmp_path: Path) -> None:
     ways = ("GET", "/"), ("POST", "/"), ("GET", "//"), ("GET", "/heartbeat"), ("GET", "/./heartbeat")
     async with serving(tmp_path) as server:

@@ -28,6 +28,18 @@ async def test_an_assert_that_holds_passes(tmp_path: Path) -> None:
     assert (ended.status, ended.error) == ("passed", "")
 
 
+async def test_nodes_of_lists_and_trees_are_there(tmp_path: Path) -> None:
+    code = """
+def first(head: Optional[ListNode]) -> TreeNode:
+    return TreeNode(head.val, TreeNode(head.next.val))
+"""
+    test = """
+tree = first(ListNode(1, ListNode(2)))
+assert (tree.val, tree.left.val, tree.right) == (1, 2, None)
+"""
+    assert (await checked(tmp_path, code, test)).error == ""
+
+
 async def test_an_assert_that_fails_shows_both_values(tmp_path: Path) -> None:
     ended = await checked(tmp_path, "def f(n):\n    return n", "assert f(1) == 2")
     assert (ended.status, ended.error.splitlines()[-1]) == ("failed", "AssertionError: 1 is not 2")
