@@ -126,6 +126,7 @@ class Repl:
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
             unasked=lambda: talk.auto_run,
             profile=lambda: talk.profile,
+            jobs=lambda: len(talk.session.jobs.running),
             python=lambda: (
                 # Its name would take the room of what follows it.
                 talk.session.kernels.get(talk.session.kernels.languages[0]).place.partition(" (")[0]

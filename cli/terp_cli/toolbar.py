@@ -18,13 +18,15 @@ class Toolbar:
         unasked: Callable[[], bool],
         profile: Callable[[], str] = lambda: "default",
         python: Callable[[], str] = lambda: "",
+        jobs: Callable[[], int] = lambda: 0,
     ) -> None:
         """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs.
 
         A `profile` other than the default one is named; `python` names the environment of the code, where
-        that is not terp's own, or where else code runs.
+        that is not terp's own, or where else code runs; `jobs` is how many runs go on in the background.
         """
         self._python = python
+        self._jobs = jobs
         self._profile = profile
         self._model = model
         self._tier = tier
@@ -32,7 +34,6 @@ class Toolbar:
         self._tokens = 0
         self._cost_usd: float | None = 0.0
         self._kernels: dict[str, str] = {}
-        self._jobs: set[str] = set()
 
     def note(self, event: Event) -> bool:
         """Take what `event` tells; whether the line is another one now."""
@@ -43,10 +44,8 @@ class Toolbar:
                 self._cost_usd = self._cost_usd + cost_usd if known else None  # type: ignore[operator]
             case KernelChanged(language=language, state=state):
                 self._kernels[language] = _STATES.get(state, "")
-            case JobChanged(call_id=call_id, state="background"):
-                self._jobs.add(call_id)
-            case JobChanged(call_id=call_id):
-                self._jobs.discard(call_id)
+            case JobChanged():
+                return True
             case _:
                 return False
         return True
@@ -61,8 +60,8 @@ class Toolbar:
         if environment := self._python():
             parts.append(one_line(environment))
         parts += [f"{one_line(language)} {state}" for language, state in self._kernels.items() if state]
-        if self._jobs:
-            parts.append("1 job" if len(self._jobs) == 1 else f"{len(self._jobs)} jobs")
+        if jobs := self._jobs():
+            parts.append("1 job" if jobs == 1 else f"{jobs} jobs")
         parts.append("not confined" if self._tier() == "none" else one_line(self._tier()))
         if self._unasked():
             parts.append("runs unasked")
