@@ -71,6 +71,8 @@ _terp() {
                     --no-auto-run
                     --python
                     --shell
+                    --references
+                    --no-references
                     --languages
                     --packages
                     --auto-install

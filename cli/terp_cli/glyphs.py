@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 STAND_INS: Mapping[str, str] = {
     # These are as wide as what they stand for: they are drawn where rows are measured.
+    "‹": "<",
     "›": ">",
     "·": "-",
     "•": "*",

@@ -69,6 +69,7 @@ def result_of(events: Sequence[Event]) -> dict[str, Any]:
         "version": VERSION,
         "stop_reason": reply.stop_reason,
         "answer": reply.text,
+        "computed": dict(reply.computed),
         "error": reply.error,
         "remedy": finished[-1].remedy if finished else "",
         "code_log": [_run(run) for run in reply.code_log],

@@ -61,6 +61,7 @@ class PlainFront:
         self._after_run = False
         # Only the end of a reply tells whether its text is the answer or a remark beside code.
         self._reply: list[str] = []
+        self._computed: dict[str, str] = {}
         self._runs: dict[str, RunText] = {}
         self._jobs = JobsAside()
         self._printing = ""
@@ -115,8 +116,10 @@ class PlainFront:
 
     def _of_reply(self, event: OfReply) -> None:
         match event:
-            case on.TextDelta(text=text):
+            case on.TextDelta(text=text, reference=reference):
                 self._reply.append(text)
+                if reference:
+                    self._computed[reference] = text
             case on.ReasoningDelta(text=text):
                 if self._detail == "verbose":
                     self._think(text)
@@ -127,6 +130,7 @@ class PlainFront:
                 self._note(f"[asking {one_line(model)}, reply {step}]", "verbose")
             case on.ModelRetrying(attempt=attempt, reason=reason, delay_s=delay_s):
                 self._reply.clear()
+                self._computed.clear()
                 self._note(f"[retry {attempt} in {delay_s:.0f} s: {one_line(reason)}]")
             case _:
                 assert_never(event)
@@ -270,6 +274,13 @@ class PlainFront:
         self._reply.clear()
         if text.strip():
             self._note(readable(text.rstrip()))
+        self._tell_computed()
+
+    def _tell_computed(self) -> None:
+        """Which values of the text are none of the model's."""
+        for reference, value in self._computed.items():
+            self._note(f"[computed] {one_line(reference)} is {one_line(value)}")
+        self._computed.clear()
 
     def _finished(self, event: on.TurnFinished) -> None:
         self._runs.clear()
@@ -282,6 +293,7 @@ class PlainFront:
             self._notes.flush()
             return
         self._reply.clear()
+        self._tell_computed()
         on_terminal = self._answer.isatty()
         if on_terminal:
             self._set_apart()

@@ -97,6 +97,7 @@ class Briefing:
             code=settings.code,
             tier=self.kernels.get(self.kernels.languages[0]).tier,
             network=self.kernels.network,
+            references=settings.references,
         )
 
     def _facts_elsewhere(self, settings: Settings) -> Facts:
@@ -110,4 +111,5 @@ class Briefing:
             stateless=self.kernels.stateless,
             code=settings.code,
             tier=self.kernels.get(self.kernels.languages[0]).tier,
+            references=settings.references,
         )

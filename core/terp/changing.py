@@ -16,7 +16,9 @@ from terp.settings import Settings
 from terp.tools.offering import offer_tools
 from terp.workbench import install_policy
 
-_PROMPT = frozenset({"code", "instructions", "max_output_chars", "packages", "python", "system_message"})
+_PROMPT = frozenset(
+    {"code", "instructions", "max_output_chars", "packages", "python", "references", "system_message"}
+)
 _LIMITS = frozenset(
     {"background_after_s", "max_budget_usd", "max_output_chars", "max_steps", "run_timeout_s"}
 )
@@ -162,6 +164,7 @@ def _keep_in_mind(session: Session, change: Change) -> None:
         session.limits = limits_of(change.after)
     if change.touches(_GOAL):
         session.equipment.goal = goal_in(change.after)
+    session.equipment.references = change.after.references
     if change.touches(_RULES):
         session.equipment.rules.written = tuple(written_rules(change.after))
     if session.equipment.secrets is not None:

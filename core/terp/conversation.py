@@ -4,9 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from terp import tool
+from terp.answer_text import AnswerText
 from terp.compaction import compacted, size, summarised
 from terp.errors import ContextFull
 from terp.events import (
@@ -15,15 +16,16 @@ from terp.events import (
     ModelCalled,
     ModelRetrying,
     ReasoningDelta,
-    TextDelta,
     UsageReported,
 )
 from terp.history import History
-from terp.links import LiveLinks, delivered
 from terp.log import EventLog
 from terp.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+
+if TYPE_CHECKING:
+    from terp.references.filling import Filling
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Reply:
 class _Incoming:
     """What has come of a reply so far."""
 
-    links: LiveLinks
+    shown: AnswerText
     text: list[str] = field(default_factory=list)
     codes: list[ArgumentsDecoder] = field(default_factory=list)
     call_ids: list[str] = field(default_factory=list)
@@ -55,8 +57,9 @@ class Conversation:
 
     `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
     `besides`, where it is set, gives what the system prompt tells besides, asked before a request. `outside`
-    gives further tools, by name, whose calls others answer: a reply with one is the last of its turn. `calls`
-    is how many calls there were before the conversation was resumed.
+    gives further tools, by name, whose calls others answer: a reply with one is the last of its turn. `fills`
+    gives what fills the references in a reply, None while they are left alone. `calls` is how many calls
+    there were before the conversation was resumed.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class Conversation:
         self.unpriced = False
         self.besides: Callable[[], Awaitable[str]] | None = None
         self.outside: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
+        self.fills: Callable[[], Filling | None] = lambda: None
         self._log = log
         self.offers_code = True
         """Whether the model is offered to run code; without it, none of its code runs."""
@@ -131,11 +135,11 @@ class Conversation:
         Raises:
             ModelError: it says nothing.
         """
-        incoming = _Incoming(self._links())
+        incoming = _Incoming(AnswerText(self._log))
         async with aclosing(self.model.stream(messages)) as chunks:
             async for chunk in chunks:
                 if isinstance(chunk, Usage | Retrying | Replied):
-                    self._take(chunk, incoming)
+                    await self._take(chunk, incoming)
         return incoming.message or Assistant("")
 
     def go_on_with(self, model: Model) -> None:
@@ -166,13 +170,14 @@ class Conversation:
                 return
 
     async def _streamed(self) -> Reply:
-        incoming = _Incoming(self._links())
+        incoming = _Incoming(AnswerText(self._log, self.fills()))
         try:
             async with aclosing(self.model.stream(*self.request)) as chunks:
                 async for chunk in chunks:
-                    self._take(chunk, incoming)
+                    await self._take(chunk, incoming)
+            await incoming.shown.finish()
         finally:
-            self._show(incoming.links.finish())
+            incoming.shown.break_off()
             message = incoming.message
             if message is None and incoming.text:
                 message = Assistant("".join(incoming.text))
@@ -180,26 +185,21 @@ class Conversation:
             ids = [*incoming.call_ids, *(self._call_id() for _ in calls[len(incoming.call_ids) :])]
             if message is not None:
                 self.history.append(message, ids[: len(calls)])
-        links, text = self._links(), message.text if message else ""
+        if note := incoming.shown.told():
+            self.history.note(note)
         own = tuple((call_id, call) for call_id, call in zip(ids, calls, strict=False) if self._is_own(call))
-        return Reply(links.feed(text) + links.finish(), own, not own or len(own) < len(calls))
+        text = incoming.shown.whole(message.text if message else "")
+        return Reply(text, own, not own or len(own) < len(calls))
 
     def _is_own(self, call: ToolCall) -> bool:
         return tool.plain_name(call.name) not in self.outside()
 
-    def _links(self) -> LiveLinks:
-        return LiveLinks(lambda name: delivered(self._log.since(0), name))
-
-    def _show(self, text: str) -> None:
-        if text:
-            self._log.append(TextDelta(text))
-
-    def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
+    async def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
         if isinstance(chunk, Text):
             incoming.text.append(chunk.text)
-            self._show(incoming.links.feed(chunk.text))
+            await incoming.shown.feed(chunk.text)
             return
-        self._show(incoming.links.finish())
+        await incoming.shown.finish()
         match chunk:
             case Reasoning(text=text):
                 self._log.append(ReasoningDelta(text))
@@ -208,6 +208,7 @@ class Conversation:
             case Usage():
                 self._take_usage(chunk)
             case Retrying(attempt=attempt, reason=reason, delay_s=delay_s):
+                incoming.shown = AnswerText(self._log, self.fills())
                 incoming.text.clear()
                 incoming.codes.clear()
                 incoming.call_ids.clear()

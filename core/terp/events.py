@@ -54,9 +54,14 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """A piece of the model's text, as it arrives."""
+    """A piece of the model's text, as it arrives.
+
+    With a `reference` it is none of the model's: the value of a variable, as Markdown, that terp has put in
+    the place of `{{…}}`, which is how the model wrote it.
+    """
 
     text: str
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)

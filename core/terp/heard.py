@@ -15,7 +15,7 @@ class HeardRun:
     """Runs one piece of code, and gives it these lines when it asks; then its stdin is at its end.
 
     `displays` are those of all runs that belong together, as a later one can change what an earlier one
-    shows. `observed` is what a model would be told of it.
+    shows. `observed` is what a model would be told of it; it has `failed` if it did not come to its end.
     """
 
     def __init__(
@@ -28,6 +28,7 @@ class HeardRun:
         self.outputs = Settled(displays)
         self.observed = ""
         self.error: Error | None = None
+        self.failed = False
         self._answers = iter(answers)
         self._serve = serve
         self._max_chars = max_chars
@@ -52,7 +53,8 @@ class HeardRun:
         for output in self._flood.ended():
             self.outputs.add(output)
         self.observed = observation.text(item)
-        return int(item.status != "ok")
+        self.failed = item.status != "ok"
+        return int(self.failed)
 
     def _take(self, output: Output) -> None:
         if isinstance(output, Error):

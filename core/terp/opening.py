@@ -199,6 +199,7 @@ async def build_session(
         secrets=secrets,
         rules=Rules(written_rules(settings)),
         goal=goal_in(settings),
+        references=settings.references,
     )
     _equip(session, bench, settings, functions)
     return session

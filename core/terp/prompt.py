@@ -17,7 +17,7 @@ class Facts:
     `python` is the version of the kernel's Python, or ""; `packages` are those that were asked for. In
     `stateless` languages a run leaves nothing for the next. `shared` tells of kernels of somebody else.
     Without `code` none of it is run. `tier` is what confines it, or "none"; "" when that is not known.
-    Confined, there may be no `network`.
+    Confined, there may be no `network`. With `references` values can be put into answers.
     """
 
     system: str
@@ -31,6 +31,7 @@ class Facts:
     code: bool = True
     tier: str = ""
     network: bool = True
+    references: bool = False
 
 
 _SHELL = """
@@ -48,6 +49,13 @@ and {}. /tmp may be a folder of its own that nobody else sees: leave results in 
 is blocked fails, and the result says so. Do not work around it: the user can allow more with /allow."""
 
 
+_REFERENCES = """\
+In an answer you can leave a number to terp: {{total}}, {{result["mean"]:.2f}} or {{df["price"][3]:,.0f}} is \
+shown as the value that the Python variable has when you have written it. Only a name, keys written out as \
+literals, and a format work there: no calls, attributes or operators; the value must be a number, text, a \
+date, True, False or None. In code, and as \\{{…}}, braces stay as they are."""
+
+
 def system_prompt(
     facts: Facts,
     *,
@@ -63,7 +71,8 @@ def system_prompt(
     asked = [Instructions("the user", instructions.strip())] if instructions.strip() else []
     told = [f"Instructions of {one.whose}:\n{one.text}" for one in (*written, *asked)]
     own = _own(facts) if facts.code else _words_only(facts)
-    return "\n\n".join(part for part in (replacement or own, functions, *told) if part)
+    references = _REFERENCES if facts.references and facts.code and "python" in facts.languages else ""
+    return "\n\n".join(part for part in (replacement or own, functions, references, *told) if part)
 
 
 def _words_only(facts: Facts) -> str:

@@ -1,6 +1,6 @@
 """What a turn came to, for use from Python."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from terp.errors import StopReason, TerpError
@@ -9,7 +9,10 @@ from terp.events import (
     CodeFinished,
     CodeProposed,
     Event,
+    ModelCalled,
+    ModelRetrying,
     Printed,
+    TextDelta,
     TurnFinished,
     UsageReported,
 )
@@ -41,7 +44,8 @@ class CodeRun:
 class Reply:
     """The answer of a turn, and all that its code made; with a check, of all that were needed for it.
 
-    `checks` are the attempts of that, in order.
+    `checks` are the attempts of that, in order. `computed` has the values that terp has put into the answer,
+    by the references that the model wrote.
     """
 
     text: str
@@ -54,6 +58,7 @@ class Reply:
     cost_usd: float | None = 0.0
     remedy: str = ""
     checks: tuple[CheckFinished, ...] = ()
+    computed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def outputs(self) -> tuple[Output, ...]:
@@ -95,6 +100,7 @@ class _Gathered:
     files: dict[str, FileChange] = field(default_factory=dict)
     usage: list[UsageReported] = field(default_factory=list)
     checks: list[CheckFinished] = field(default_factory=list)
+    computed: dict[str, str] = field(default_factory=dict)
     finished: TurnFinished = field(default_factory=lambda: TurnFinished("interrupted", ""))
 
 
@@ -115,6 +121,7 @@ def reply_of(events: Iterable[Event]) -> Reply:
         sum(known) if len(known) == len(gathered.usage) else None,
         gathered.finished.remedy,
         tuple(gathered.checks),
+        gathered.computed,
     )
 
 
@@ -134,6 +141,11 @@ def _gather(event: Event, gathered: _Gathered) -> None:
             gathered.files.update({change.path: change for change in files})
         case CheckFinished():
             gathered.checks.append(event)
+        case TextDelta(text=text, reference=reference) if reference:
+            gathered.computed[reference] = text
+        case ModelCalled() | ModelRetrying():
+            # The answer is the last reply.
+            gathered.computed.clear()
         case UsageReported():
             gathered.usage.append(event)
         case TurnFinished():

@@ -40,6 +40,7 @@ from terp.warming import Warming
 
 if TYPE_CHECKING:
     from terp.cells import Cell
+    from terp.references.filling import Filling
     from terp.resuming import Resumption
     from terp.store.reading import Stored
 
@@ -92,6 +93,7 @@ class Session:
             calls=stored.calls if stored else 0,
         )
         self._conversation.outside = lambda: self.equipment.outside
+        self._conversation.fills = self._new_filling
         drawn = self._playing.drawn
         proposals = Proposals(log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(log, self._questions, person, drawn)
@@ -331,6 +333,13 @@ class Session:
             lambda kernel: denials_of(self.equipment.confinement, kernel),
             Leftovers(lambda: self.equipment.confinement).told,
         )
+
+    def _new_filling(self) -> "Filling | None":
+        if not (self.equipment.references and self._conversation.offers_code):
+            return None
+        from terp.references.filling import Filling  # noqa: PLC0415  (few sessions want it)
+
+        return Filling(self.kernels, self.equipment.without_secrets)
 
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import resume  # noqa: PLC0415  (a new session has nothing to go on with)

@@ -39,6 +39,9 @@ class Settings(ModelSettings):
         metavar="PATH",
         unset="bash, else the zsh of $SHELL",
     )
+    references: bool = setting(
+        False, "{{name}} in an answer becomes the value that the variable has in Python", group="code"
+    )
     languages: tuple[str, ...] = setting(
         (),
         "the languages that code may be in, the default first",

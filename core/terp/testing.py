@@ -12,7 +12,7 @@ from typing import Any
 
 from terp.errors import NobodyThere, UnknownLanguage
 from terp.events import CodeProposed, Event
-from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage, Variable
+from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage, Variable, WrittenValue
 from terp.messages import Assistant, Message, ToolCall
 from terp.models.protocol import CallDelta, Chunk, Replied, Text, Usage
 from terp.outputs import BackCall, InputRequest, Output, RunEnded, RunItem, RunStarted
@@ -93,7 +93,8 @@ class EchoKernel:
 
     `replies` maps code to the items a run of it yields instead of the echo; a function is called
     for them; after a question it waits for the answer, unless it dies next. `ran` keeps all code that
-    reached it. Code that is never to end: `EchoKernel.ENDLESS`, which an interrupt ends.
+    reached it; `values` are those of variables, whatever their keys and format. Code that is never to end:
+    `EchoKernel.ENDLESS`, which an interrupt ends.
     """
 
     ENDLESS = "while True: pass"
@@ -113,6 +114,7 @@ class EchoKernel:
         self.answers: list[tuple[Any, str]] = []
         self.closed = False
         self.generation = 0
+        self.values: dict[str, WrittenValue] = {}
         self._replies = replies or {}
         self._interrupted = asyncio.Event()
         self._busy = asyncio.Event()
@@ -230,6 +232,10 @@ class EchoKernel:
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
         """None."""
         return ()
+
+    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
+        """What `values` has for the name."""
+        return self.values.get(name, WrittenValue(why="there is no variable of that name"))
 
     def _answered(self) -> None:
         if self._asked is not None:

@@ -17,6 +17,8 @@ EVENTS: list[on.Event] = [
     on.CodeStarted("c1", 1),
     on.Printed("c1", out.Text("stdout", "2\n")),
     on.CodeFinished("c1", "ok", 0.1, (out.FileChange("/w/a.csv", "created", 3),)),
+    on.TextDelta("Größe "),
+    on.TextDelta("2", "{{n}}"),
     on.UsageReported(10, 5, 0, 0.25),
     on.CheckStarted("pytest", 1),
     on.CheckFinished(
@@ -53,6 +55,7 @@ async def test_the_result_is_one_object() -> None:
         "version": 1,
         "stop_reason": "done",
         "answer": "Größe 2",
+        "computed": {"{{n}}": "2"},
         "error": "",
         "remedy": "",
         "code_log": [

@@ -215,3 +215,12 @@ def test_a_death_is_told_once(before: str, told: str) -> None:
     ]
     died = f"[python]\nprint(1)\n[effects] computes only\n[sandbox] none\n[python kernel died] {why}\n"
     assert shown(events)[1] == died + told
+
+
+def test_a_value_that_was_put_in_is_named_beside_the_answer() -> None:
+    events: list[on.Event] = [
+        on.TextDelta("There are "),
+        on.TextDelta("42", "{{len_:d}}"),
+        on.TurnFinished("done", "There are 42"),
+    ]
+    assert shown(events) == ("There are 42\n", "[computed] {{len_:d}} is 42\n")

@@ -307,3 +307,8 @@ def test_choices_are_numbered() -> None:
 )
 def test_a_number_stands_for_its_letter(answer: str, letter: str) -> None:
     assert letter_of(answer, CHOICES) == letter
+
+
+def test_a_value_that_was_put_in_is_said_to_be_computed() -> None:
+    events = [on.TextDelta("There are "), on.TextDelta("42", "{{n}}"), on.TextDelta(" rows.")]
+    assert heard(events)[0] == "terp: There are 42 (computed) rows."

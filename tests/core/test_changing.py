@@ -11,7 +11,7 @@ import pytest
 import terp
 from terp.changing import Change, change_settings, started_anew
 from terp.errors import NoSandbox, SettingsError
-from terp.events import CodeRejected, Event
+from terp.events import CodeRejected, Event, TurnFinished
 from terp.session import Session
 from terp.settings import Settings
 from tests.core.sessions import of
@@ -155,3 +155,16 @@ async def test_a_name_without_a_provider_changes_nothing(tmp_path: Path) -> None
                 await change_settings(session, Change(before, after), environ)
             await answers(session, "first")
     assert (server.requests[0]["model"], "French" in system(server, 0)) == ("scripted", False)
+
+
+async def test_references_are_filled_from_the_next_answer_on(tmp_path: Path) -> None:
+    with serving(Call(code="n = 42"), "{{n}}", "{{n:.1f}}") as server:
+        async with opened(tmp_path, server) as (session, before, environ):
+            first = await answers(session, "first")
+            await change_settings(session, Change(before, replace(before, references=True)), environ)
+            second = await answers(session, "second")
+    assert [events[-1] for events in (first, second)] == [
+        TurnFinished("done", "{{n}}"),
+        TurnFinished("done", "42.0"),
+    ]
+    assert ["{{total}}" in system(server, number) for number in (1, 2)] == [False, True]

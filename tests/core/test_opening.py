@@ -146,6 +146,42 @@ def test_a_conversation_is_recorded_and_replayed_without_a_server(tmp_path: Path
     assert len(server.requests) == 2
 
 
+async def test_a_summary_and_what_is_asked_beside_are_recorded_and_replayed(tmp_path: Path) -> None:
+    told: dict[str, Any] = {"model": "openai/x", "cwd": tmp_path, "environ": surroundings(tmp_path)}
+    file = tmp_path / "calls.jsonl"
+
+    async def talked(**settings: Any) -> list[Any]:
+        async with terp.open(**settings, **told) as session:
+            await collect(session, "one")
+            await collect(session, "two")
+            beside = await session.beside("What is this about?")
+            assert await session.compact("numbers")
+            await collect(session, "three")
+            return [beside.text, *session.history]
+
+    with Loopback(["1", "2", "counting", "They count.", "3"]) as server:
+        first = await talked(api_base=server.url, record=file)
+        assert len(server.requests) == 5
+        assert await talked(replay=file) == first
+        assert len(server.requests) == 5
+    assert [first[0], "They count." in str(first[1:])] == ["counting", True]
+
+
+def test_a_history_too_long_is_summarised_from_the_recording_as_well(tmp_path: Path) -> None:
+    told: dict[str, Any] = {"model": "openai/x", "cwd": tmp_path, "environ": surroundings(tmp_path)}
+    file = tmp_path / "calls.jsonl"
+    full = Http(400, '{"error": {"code": "context_length_exceeded", "message": "maximum context length"}}')
+    with (
+        Loopback(["1", "2" * 9_000, full, "In short.", "3"]) as server,
+        terp.open(api_base=server.url, record=file, **told) as chat,
+    ):
+        first = [chat(prompt).text for prompt in ("one", "two", "three")]
+        assert "In short." in str(server.requests[-1]["messages"])
+    with terp.open(replay=file, **told) as chat:
+        assert [chat(prompt).text for prompt in ("one", "two", "three")] == first
+    assert len(server.requests) == 5
+
+
 def test_a_name_that_is_no_unicode_ends_no_conversation(tmp_path: Path) -> None:
     """File names, arguments and directories are bytes; Python keeps them as lone surrogates."""
     code = "import os; open(os.fsdecode(b'caf\\xe9.txt'), 'w').write('x')"

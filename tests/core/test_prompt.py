@@ -1,5 +1,8 @@
 """The system prompt."""
 
+from dataclasses import replace
+from typing import Any
+
 from terp.prompt import Facts, system_prompt
 
 FACTS = Facts("Linux", "/home/me/work", ("python",), "3.12.1", 1234)
@@ -44,3 +47,11 @@ def test_the_model_is_told_which_languages_keep_nothing() -> None:
     facts = Facts("Linux", "/home/me/work", ("python", "c", "go"), stateless=("c", "go"))
     told = "- In c, go each run is a whole program or file: nothing stays there.\n"
     assert (told in system_prompt(facts), told in system_prompt(FACTS)) == (True, False)
+
+
+def test_references_are_told_where_they_work() -> None:
+    def told(**more: Any) -> bool:
+        return "{{total}}" in system_prompt(replace(FACTS, **more), replacement="Be a cat.")
+
+    assert [told(), told(references=True), told(references=True, code=False)] == [False, True, False]
+    assert not told(references=True, languages=("r",))

@@ -65,5 +65,5 @@ def test_a_reply_prints_as_its_answer() -> None:
 
 
 def test_the_end_of_a_job_of_an_earlier_turn_is_no_run_of_this_one() -> None:
-    events = [CodeFinished("c1", "ok", 41.0), JobChanged("c1", 1, "python", "ended", 41.0)]
-    assert reply_of([*events, TurnFinished("done", "ok")]) == Reply("ok", "done", cost_usd=0)
+    ended = (CodeFinished("c1", "ok", 41.0), JobChanged("c1", 1, "python", "ended", 41.0))
+    assert reply_of((*ended, TurnFinished("done", "ok"))) == Reply("ok", "done", cost_usd=0)

@@ -58,35 +58,58 @@ async def save(talk: Talk, argument: str) -> None:
     unread = [f"run {run.count} ({one.why})" for run, one in zip(cut.runs, cut.kept, strict=True) if one.why]
     if unread:
         talk.say(f"Kept as what it does cannot be told: {', '.join(unread)}.")
-    await _check(talk, cut, names, secrets.scrubber())
+    script = written if format_ == "py" else None
+    await _check(talk, cut, names, script, secrets.scrubber())
 
 
-async def _check(talk: Talk, cut: "Cut", names: "Sequence[str]", scrubber: "Scrubber") -> None:
+async def _check(
+    talk: Talk, cut: "Cut", names: "Sequence[str]", script: Path | None, scrubber: "Scrubber"
+) -> None:
     from terp.effects.analysis import effects_of  # noqa: PLC0415  (few sessions are saved)
-    from terp.export.checking import differences  # noqa: PLC0415  (see above)
 
     kernels = talk.session.kernels
     if not isinstance(kernels, LocalKernels) or kernels.attached:
         talk.say("It was not run again: its kernel is not one of terp's own on this machine.")
         return
     kinds = {kind for run in cut.runs for kind in effects_of(run.language, run.code).kinds & _OUTSIDE}
-    if kinds and not await talk.ask(
-        f"Run it once in a new kernel? It does again: {', '.join(sorted(kinds))}."
-    ):
+    how = "as a script and in a new kernel? It does twice" if script else "in a new kernel? It does again"
+    if kinds and not await talk.ask(f"Run it once {how}: {', '.join(sorted(kinds))}."):
         talk.say("It was not run again.")
         return
-    held = await _held(talk, names)
     try:
-        found = await differences(
-            cut.runs, kernels.fresh(), held, limits_of(talk.settings), as_kept=scrubber.redacted
-        )
+        as_script, found = await _differing(talk, kernels.fresh(), cut, names, script, scrubber)
     except TerpError as error:
         talk.say(f"It could not be run again: {error.message}")
         return
-    if not found:
-        talk.say("It reproduces: in a new kernel it makes and shows the same.")
-        return
-    talk.say("It does not reproduce. In a new kernel this differs:", *"\n".join(found).split("\n"))
+    if as_script:
+        talk.say("It does not reproduce. As a script this differs:", *"\n".join(as_script).split("\n"))
+    if found:
+        talk.say("It does not reproduce. In a new kernel this differs:", *"\n".join(found).split("\n"))
+    if not (as_script or found):
+        prints = "as a script it prints the same, and " if script else ""
+        talk.say(f"It reproduces: {prints}in a new kernel it makes and shows the same.")
+
+
+async def _differing(
+    talk: Talk,
+    fresh: LocalKernels,
+    cut: "Cut",
+    names: "Sequence[str]",
+    script: Path | None,
+    scrubber: "Scrubber",
+) -> "tuple[list[str], list[str]]":
+    """What differs when the script runs, and when its cells do; the kernels are closed."""
+    from terp.export.checking import differences, script_differences  # noqa: PLC0415  (see `_check`)
+
+    limits, as_kept = limits_of(talk.settings), scrubber.redacted
+    try:
+        as_script = (
+            await script_differences(script, cut.runs, fresh, limits, as_kept=as_kept) if script else []
+        )
+        held = await _held(talk, names)
+        return as_script, await differences(cut.runs, fresh, held, limits, as_kept=as_kept)
+    finally:
+        await fresh.aclose()
 
 
 async def _held(talk: Talk, names: "Sequence[str]") -> "Mapping[str, Variable]":

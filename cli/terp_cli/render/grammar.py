@@ -17,6 +17,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.tree import SyntaxTreeNode
 
 from terp_cli.render import formulas
+from terp_cli.render.computed import bracketed
 
 _NOTE = re.compile(r"\[\^([^\]\s]{1,60})\]:[ \t]*")
 _NOTE_MARK = re.compile(r"\[\^([^\]\s]{1,60})\]")
@@ -44,7 +45,12 @@ def parse(
     source = "\n".join(lines) + "\n"
     parser = _parser(links=source.count("[") <= _MOST_LINKS, ascii_only=ascii_only)
     known = {"references": references.setdefault("references", {}), _NO_FORMULAS: {}}
-    return SyntaxTreeNode(parser.parse(source, known)).children
+    tokens = parser.parse(source, known)
+    for token in tokens:
+        for part in (token, *(token.children or ())):
+            # Among words the brackets have a look of their own.
+            part.content = part.content if part.type == "text" else bracketed(part.content)
+    return SyntaxTreeNode(tokens).children
 
 
 def is_ascii(formula: SyntaxTreeNode) -> bool:

@@ -5,6 +5,7 @@ from rich.style import Style
 from rich.text import Text
 
 from terp_cli.render import look
+from terp_cli.render.computed import words
 from terp_cli.render.grammar import is_ascii
 from terp_cli.render.latex import formula
 from terp_cli.sanitise import readable, visible
@@ -35,6 +36,8 @@ def _add(text: Text, node: SyntaxTreeNode, style: Style) -> None:
         case "image":
             text.append(f"[image: {readable(node.content)}]", style)
             text.append(f" ({visible(str(node.attrs.get('src', '')))})", style + look.DIM)
+        case "text":
+            text.append_text(words(node.content, style))
         case _:
             written, own = _leaf(node)
             text.append(written, style + own)

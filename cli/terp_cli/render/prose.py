@@ -8,6 +8,7 @@ from markdown_it.tree import SyntaxTreeNode
 from rich.text import Text
 
 from terp_cli.render import blocks
+from terp_cli.render.computed import words
 from terp_cli.render.early import cut_list, cut_paragraph, item_margins
 from terp_cli.render.fold import wrapped
 from terp_cli.render.formulas import block_opening
@@ -16,7 +17,6 @@ from terp_cli.render.growing_table import GrowingTable
 from terp_cli.render.margins import Margins, dedented
 from terp_cli.render.rest import Rest
 from terp_cli.render.waiting import LARGE, WaitingLines, is_item
-from terp_cli.sanitise import readable
 
 # Not shown before the line goes on: a fence about to open, or an underline that may be a list item.
 _UNDECIDED = re.compile(r"\s*(`{1,2}|`{3,}.*|~{3,}.*|[-=]+\s*)\Z")
@@ -191,7 +191,7 @@ class ProseBlocks:
             return rows
         rows += self._margins.indented(self._rest.take()) or self._gap()
         for line in self._waiting.lines:
-            rows += self._margins.indented(wrapped(Text(readable(line)), self._width()))
+            rows += self._margins.indented(wrapped(words(line), self._width()))
         self._waiting.keep([])
         self._waiting.parsed()
         self._joined = True

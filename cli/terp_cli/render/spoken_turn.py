@@ -148,9 +148,10 @@ class SpokenTurn:
                 self._wait("Thinking")
                 self._reasoning.add(text)
                 return []
-            case TextDelta(text=text):
+            case TextDelta(text=text, reference=reference):
                 self._wait("Writing")
-                return self._reasoned() + self._replied(self._prose.feed(text))
+                said = f"{text} (computed)" if reference else text
+                return self._reasoned() + self._replied(self._prose.feed(said))
             case CodeDelta():
                 # It is said when it is whole.
                 self._wait("Writing code")

@@ -39,7 +39,7 @@ from terp.events import (
     UsageReported,
 )
 from terp.outputs import Display, DisplayUpdate
-from terp_cli.render import look, words
+from terp_cli.render import computed, look, words
 from terp_cli.render.answer import AnswerStream, same_file
 from terp_cli.render.call_code import CallCode
 from terp_cli.render.display import Draw, Drawn, saved_to
@@ -198,8 +198,8 @@ class Transcript:
         match event:
             case ReasoningDelta(text=text):
                 self._think(text)
-            case TextDelta(text=text):
-                self._keep(self._growing("text", self._markdown).feed(text))
+            case TextDelta():
+                self._keep(self._growing("text", self._markdown).feed(computed.fed(event)))
             case CodeDelta():
                 self._write_code(event)
             case CodeProposed():

@@ -52,7 +52,7 @@ class Redaction:
 def piece_of(event: Event) -> tuple[_Stream, str] | None:
     """The text that an event is a piece of, and the piece; None for any other event."""
     match event:
-        case TextDelta(text=text):
+        case TextDelta(text=text, reference=""):
             return ("text",), text
         case ReasoningDelta(text=text):
             return ("reasoning",), text

@@ -1,6 +1,8 @@
-"""Code that is kept, run once in new kernels: whether it makes and shows the same as it did."""
+"""Code that is kept, run again: whether it makes and shows the same as it did, and prints it as a script."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from terp.comparing.difference import difference
 from terp.export.settling import Displays
@@ -8,9 +10,14 @@ from terp.export.story import Run
 from terp.export.words import unfinished
 from terp.heard import HeardRun
 from terp.kernels.protocol import Kernel, Kernels, Variable
+from terp.languages import language_of
 from terp.limits import Limits
-from terp.outputs import BackCall, Text
+from terp.outputs import BackCall, Display, Output, StreamName, Text
 
+_HEAD = "# /// script\n"
+_LAST_LINES = 10
+# A kernel has a backend for figures that only a kernel can show; a window would wait to be closed.
+_ENVIRONMENT = {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8"}
 _NOT_HERE = "tools that need terp are not there while saved code is checked"
 
 
@@ -44,6 +51,62 @@ async def differences(
     finally:
         await kernels.aclose()
     return [told for told in found if told]
+
+
+async def script_differences(
+    script: Path,
+    runs: Sequence[Run],
+    kernels: Kernels,
+    limits: Limits,
+    *,
+    as_kept: Callable[[str], str] = str,
+) -> list[str]:
+    """What differs when the file of `runs` runs as a program: what it prints, and that it ends well.
+
+    It is started by the Python kernel of `kernels`, and so in their directory, with their Python and their
+    variables of the environment, and held as they are; what it draws is drawn nowhere. Its stdin is empty.
+
+    Raises:
+        TerpError: the kernel does not start.
+    """
+    heard = HeardRun((), Displays(), _refuse, limits.max_output_chars)
+    await heard.run(kernels.get("python"), _started(script), timeout_s=limits.run_timeout_s)
+    now = "".join(_said(heard.outputs, "stdout"))
+    then = "".join(_printed(runs))
+    found = [difference([Text("stdout", then)], [Text("stdout", now)], script.name, as_kept=as_kept)]
+    written = await asyncio.to_thread(script.read_text, encoding="utf-8")
+    if not written.startswith(_HEAD):
+        found.append(f"{script.name} does not begin with the packages that it needs.")
+    if heard.failed:
+        errors = as_kept("".join(_said(heard.outputs, "stderr"))).rstrip().split("\n")
+        found.append("\n".join([f"{script.name} did not come to its end.", *errors[-_LAST_LINES:]]).rstrip())
+    return [told for told in found if told]
+
+
+def _started(script: Path) -> str:
+    """Code that binds no name, and raises when the program fails."""
+    environ = f"{{**__import__('os').environ, **{_ENVIRONMENT!r}}}"
+    program = f"[__import__('sys').executable, '-u', {str(script)!r}]"
+    return f"__import__('subprocess').run({program}, stdin=-3, env={environ}).check_returncode()"
+
+
+def _printed(runs: Sequence[Run]) -> Iterator[str]:
+    """What a script of runs is to print: `display` prints there as well, what stands alone does not."""
+    for run in runs:
+        if unfinished(run) or not language_of(run.language, ("python", "shell")):
+            continue
+        for output in run.outputs:
+            yield from _said([output], "stdout")
+            if isinstance(output, Display) and not output.is_result and not _is_drawn(output):
+                yield f"{output.data.get('text/plain', '')}\n"
+
+
+def _said(outputs: Iterable[Output], stream: StreamName) -> Iterator[str]:
+    return (one.text for one in outputs if isinstance(one, Text) and one.stream == stream)
+
+
+def _is_drawn(display: Display) -> bool:
+    return any(mime.startswith("image/") for mime in display.data)
 
 
 def _differs(then: Variable, now: Variable | None, as_kept: Callable[[str], str]) -> str:

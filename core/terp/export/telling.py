@@ -123,8 +123,8 @@ class _Teller:
         match event:
             case ReasoningDelta(text=text):
                 self._reasoning.append(text)
-            case TextDelta(text=text):
-                self._text.append(text)
+            case TextDelta(text=text, reference=reference):
+                self._text.append(f"‹{text}›" if reference else text)
             case CodeDelta(call_id=call_id, language=language, text=text):
                 before = self._written.get(call_id, ("", ""))
                 self._written[call_id] = (language or before[0], before[1] + text)

@@ -1,11 +1,12 @@
 """Questions to a kernel beside its runs: completions, help, variables. They run no code of a cell."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from terp.errors import KernelBusy
 from terp.kernels.channels import Message
-from terp.kernels.protocol import Variable
+from terp.kernels.protocol import Variable, WrittenValue
 from terp.kernels.reports import shape_in
 from terp.kernels.running import RunningKernel
 from terp.plain import without_escapes
@@ -15,6 +16,8 @@ _TYPING_S = 0.15
 _HELP_S = 1.0
 # Beside a run, and in a kernel that does nothing else.
 _VARIABLES_BUSY_S, _VARIABLES_S = 0.3, 1.0
+# An answer that is being shown waits for it.
+_VALUE_S = 1.0
 
 
 class Asides:
@@ -58,6 +61,19 @@ class Asides:
         """Those of the top-level modules that code could not import; none when nobody answers."""
         answer = await self._ask_bootstrap("missing", _VARIABLES_S, modules)
         return tuple(name for name in (answer or {}).get("missing") or () if name in modules)
+
+    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
+        """The text of a value; why there is none, also when no kernel runs or none answers within 1 s."""
+        running = self._running()
+        if running is None:
+            return WrittenValue(why="no code has run yet")
+        if not running.has_bootstrap:
+            return WrittenValue(why="this kernel does not tell values")
+        answer = await self._ask_bootstrap("value", _VALUE_S, [json.dumps([name, keys, spec])])
+        told = (answer or {}).get("value")
+        if not isinstance(told, Mapping):
+            return WrittenValue(why="the kernel did not answer")
+        return WrittenValue(str(told.get("text") or ""), str(told.get("why") or ""))
 
     async def _ask(self, kind: str, content: Message, timeout_s: float) -> Message:
         running = self._running()

@@ -15,7 +15,7 @@ from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
 from terp.kernels.connection import Way
 from terp.kernels.endings import fatal_end, ordinary_end, silent_end
-from terp.kernels.protocol import KernelListener, Variable
+from terp.kernels.protocol import KernelListener, Variable, WrittenValue
 from terp.kernels.run import Run
 from terp.kernels.run_files import RunFiles
 from terp.kernels.running import RunningKernel
@@ -192,6 +192,10 @@ class JupyterKernel:
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
         """The modules that code could not import."""
         return await self._asides.missing(modules)
+
+    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
+        """The text of a value."""
+        return await self._asides.value(name, keys, spec)
 
     async def aclose(self) -> None:
         """End the kernel. Harmless when repeated."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from terp.kernels.protocol import Variable
+from terp.kernels.protocol import Variable, WrittenValue
 from terp.outputs import Display, RunEnded, RunItem, RunStarted
 
 _REACT = "https://esm.sh"
@@ -133,6 +133,10 @@ class PageKernel:
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
         """None."""
         return ()
+
+    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
+        """None."""
+        return WrittenValue(why="a page has no variables")
 
     async def aclose(self) -> None:
         """There is nothing to end."""

@@ -24,6 +24,14 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenValue:
+    """The text of a value; where there is none, `why`."""
+
+    text: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class KnownLanguage:
     """A language that could run here. `names` all mean one kernel, the main name first.
 
@@ -150,6 +158,13 @@ class Kernel(Protocol):
 
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
         """Those of the top-level modules that code could not import, as far as that is known."""
+
+    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
+        """The value of a variable as `format` writes it with `spec`; each key leads on from the value before.
+
+        A key is text, a number, a bool or None, or a list of them for a tuple. Runs none of the person's
+        code, and so reads only what is made of classes of Python, numpy and pandas themselves.
+        """
 
     async def aclose(self) -> None:
         """End the kernel and what it started. Harmless when called twice."""

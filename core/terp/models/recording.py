@@ -9,7 +9,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Literal
 
-from terp.errors import RecordingMiss
+from terp.errors import ContextFull, RecordingMiss
 from terp.messages import Message
 from terp.models.protocol import Chunk, Model, Replied, Retrying
 from terp.models.recorded_reply import reply_as_json
@@ -23,9 +23,9 @@ ReplayMode = Literal["strict", "new", "sequence"]
 class RecordingModel:
     """A model whose calls are written down as they succeed.
 
-    What fails, or is broken off, is not recorded. It belongs outermost, around retries and the text
-    fallback: then a recording does not depend on how the model was reached. `sampling` is what the
-    caller set the model to.
+    What fails, or is broken off, is not recorded, but for a request that is too long. It belongs outermost,
+    around retries and the text fallback: then a recording does not depend on how the model was reached.
+    `sampling` is what the caller set the model to.
     """
 
     def __init__(
@@ -115,6 +115,7 @@ class ReplayModel:
 
         Raises:
             RecordingMiss: there is none, and no model to ask.
+            ContextFull: the model could not read a request of this length.
         """
         request = request_as_json(self.name, messages, tools, self._sampling, self._scrubber)
         entry = self._next_entry() if self._mode == "sequence" else self._entry_for(request)
@@ -184,15 +185,20 @@ class ReplayModel:
 async def recorded(
     chunks: AsyncGenerator[Chunk, None], request: Mapping[str, Any], recording: Recording, scrubber: Scrubber
 ) -> AsyncGenerator[Chunk, None]:
-    """The chunks of a reply, which is written down when it is complete."""
+    """The chunks of a reply, which is written down when it is complete, or that the request was too long."""
     heard: list[Chunk] = []
-    async with aclosing(chunks):
-        async for chunk in chunks:
-            match chunk:
-                case Retrying():
-                    heard = []
-                case Replied():
-                    recording.append({"request": request, **reply_as_json(heard, chunk, scrubber)})
-                case _:
-                    heard.append(chunk)
-            yield chunk
+    try:
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                match chunk:
+                    case Retrying():
+                        heard = []
+                    case Replied():
+                        recording.append({"request": request, **reply_as_json(heard, chunk, scrubber)})
+                    case _:
+                        heard.append(chunk)
+                yield chunk
+    except ContextFull:
+        # The session answers it with a shorter request, which nobody would send in a replay without this.
+        recording.append({"request": request, "too_long": True})
+        raise

@@ -3,8 +3,9 @@
     {"request": {"model": …, "messages": […], "tools": […], "sampling": {…}}, "reply": […], "usage": {…}}
 
 `reply` is described in `recorded_reply`, `request` in `recorded_request`. What is taken out of a request
-matches anything; a request of null answers by its turn only (mode "sequence"). `"skip": true` takes an
-entry out, `"pin": true` lets it answer every time.
+matches anything; a request of null answers by its turn only (mode "sequence"). `"too_long": true` stands in
+place of a reply where the model could not read a request of that length, so that what is done about it is
+done again. `"skip": true` takes an entry out, `"pin": true` lets it answer every time.
 Blank lines, and lines that begin with `#` or `//`, are ignored. The file is made to be edited by hand.
 """
 
@@ -16,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from terp.errors import SettingsError
+from terp.errors import ContextFull, SettingsError
 from terp.messages import Message
 from terp.models.protocol import Chunk
 from terp.models.recorded_reply import BadReply, reply_from_json
 
-_FIELDS = {"request", "reply", "usage", "finish", "extras", "pin", "skip"}
+_FIELDS = {"request", "reply", "usage", "finish", "extras", "too_long", "pin", "skip"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,33 @@ class Entry:
     fields: Mapping[str, Any]
 
     @property
+    def _was_too_long(self) -> bool:
+        return self.fields.get("too_long") is True
+
+    def check(self) -> None:
+        """Return when it can answer.
+
+        Raises:
+            ValueError: its reply is none.
+        """
+        if not self._was_too_long:
+            self.chunks()
+
+    @property
     def is_pinned(self) -> bool:
         """Whether it answers every time instead of once."""
         return bool(self.fields.get("pin"))
 
     def chunks(self, messages: Sequence[Message] = ()) -> list[Chunk]:
-        """Its reply, as the answer to `messages`."""
+        """Its reply, as the answer to `messages`.
+
+        Raises:
+            ContextFull: the request was too long for the model.
+        """
+        if self._was_too_long:
+            raise ContextFull(
+                f"The recording has it that this was too long for the model (line {self.line})."
+            )
         return reply_from_json(self.fields, messages)
 
 
@@ -114,5 +136,5 @@ def _entry(number: int, line: str) -> Entry:
     if not isinstance(request, dict | None):
         raise BadReply("`request` must be an object or null.")
     entry = Entry(number, request, fields)
-    entry.chunks()
+    entry.check()
     return entry

@@ -74,6 +74,8 @@ class Keeper:
         # Pieces of text and reasoning are not written: the message that they become is. These are the
         # numbers of the last ones, under which they can be shown again.
         self._pieces = {"text": 0, "reasoning": 0}
+        # Values that stand in its text in place of references: number, reference and value.
+        self._values: list[tuple[int, str, str]] = []
 
     def begin(self, notice: Callable[[Event], object], model: str) -> None:
         """A session with this model begins; what goes wrong is logged with `notice`."""
@@ -83,8 +85,9 @@ class Keeper:
     def event(self, record: Record) -> None:
         """Keep an event of the session's log."""
         match record.event:
-            case TextDelta():
+            case TextDelta(text=text, reference=reference):
                 self._pieces["text"] = record.number
+                self._values += [(record.number, reference, text)] if reference else []
                 return
             case ReasoningDelta():
                 self._pieces["reasoning"] = record.number
@@ -93,6 +96,7 @@ class Keeper:
                 return
             case ModelRetrying():
                 self._pieces = {"text": 0, "reasoning": 0}
+                self._values = []
             case TurnStarted(prompt=prompt):
                 self._begin(prompt)
             case CodeStarted():
@@ -111,7 +115,8 @@ class Keeper:
         line = change_to_json(change)
         if isinstance(change, Said) and isinstance(change.message, Assistant):
             line |= {"time": round(time.time(), 6), "numbers": self._pieces}
-            self._pieces = {"text": 0, "reasoning": 0}
+            line |= {"values": self._values} if self._values else {}
+            self._pieces, self._values = {"text": 0, "reasoning": 0}, []
         self._write(line)
 
     def as_kept(self, text: str) -> str:

@@ -324,6 +324,30 @@ def _number(call_id: str) -> int:
     return int(number) if number.isdigit() else 0
 
 
+def _texts(parsed: Mapping[str, Any], last: int) -> Iterator[tuple[int, TextDelta]]:
+    """The pieces of a reply's text with their numbers: one, and one more for each value in it."""
+    values = [(int(number), str(of), str(text)) for number, of, text in parsed.get("values", ())]
+    if not values:
+        yield last, TextDelta(parsed["text"])
+        return
+    from terp.references.live import taken_apart  # noqa: PLC0415  (few replies have any)
+
+    text = ""
+    for piece in taken_apart(parsed["text"]):
+        written = piece if isinstance(piece, str) else piece.written
+        if isinstance(piece, str) or not values or values[0][1] != written:
+            text += written
+            continue
+        number, _, value = values.pop(0)
+        if text:
+            # It had at least one number of its own before that of the value.
+            yield number - 1, TextDelta(text)
+        yield number, TextDelta(value, written)
+        text = ""
+    if text:
+        yield last, TextDelta(text)
+
+
 def _records(line: bytes) -> Iterator[Record]:
     try:
         parsed = _parsed(line)
@@ -335,7 +359,8 @@ def _records(line: bytes) -> Iterator[Record]:
         if parsed.get("reasoning") and numbers.get("reasoning"):
             yield Record(numbers["reasoning"], time, ReasoningDelta(parsed["reasoning"]))
         if parsed["text"] and numbers.get("text"):
-            yield Record(numbers["text"], time, TextDelta(parsed["text"]))
+            for number, delta in _texts(parsed, numbers["text"]):
+                yield Record(number, time, delta)
     except (LookupError, TypeError, ValueError):
         # Damage inside a line that nobody needed until now.
         return

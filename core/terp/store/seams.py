@@ -42,6 +42,9 @@ class Seams:
         match record.event:
             case Printed(output=Text() as text) | LateOutput(output=Text() as text):
                 record = self._printed(record, record.event, text)
+            case TextDelta(reference=reference) if reference:
+                # What was put in is without secrets already, and is a piece of its own.
+                yield from self._released(lambda held: held[0] in _DELTAS)
             case TextDelta() | ReasoningDelta() | CodeDelta() as delta:
                 yield from self._released(lambda held: held[0] in _DELTAS and held[0] is not type(delta))
                 record = self._written(record, delta)

@@ -1,5 +1,8 @@
 """/why and /save with real kernels: what they keep makes the same again."""
 
+import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
@@ -27,26 +30,34 @@ CODE = (
 )
 
 
-@pytest.fixture
-async def session(tmp_path: Path) -> AsyncIterator[Session]:
-    folder = tmp_path / "work"
+async def ran(folder: Path, *codes: str) -> Session:
+    """A session in which these have run."""
     folder.mkdir()
-    calls = [call(code, id=f"c{number}") for number, code in enumerate(CODE, 1)]
+    calls = [call(code, id=f"c{number}") for number, code in enumerate(codes, 1)]
     made = Session(
         ScriptedModel(*calls, "done"), LocalKernels(str(folder)), AutoRun(), folder=folder / "session"
     )
     async with aclosing(made.turn("add them")) as events:
         async for _ in events:
             pass
-    yield made
-    await made.aclose()
+    return made
+
+
+@pytest.fixture
+async def session(tmp_path: Path) -> AsyncIterator[Session]:
+    async with aclosing(await ran(tmp_path / "work", *CODE)) as made:
+        yield made
+
+
+def noted(session: Session, folder: Path) -> Noted:
+    talk = Noted(folder)
+    talk.session = cast("Any", session)
+    return talk
 
 
 @pytest.fixture
 def talk(session: Session, tmp_path: Path) -> Noted:
-    noted = Noted(tmp_path)
-    noted.session = cast("Any", session)
-    return noted
+    return noted(session, tmp_path)
 
 
 pytestmark = pytest.mark.filterwarnings("default")  # of nbclient and what it stands on
@@ -96,10 +107,59 @@ async def test_what_does_not_reproduce_is_told(talk: Noted, tmp_path: Path) -> N
     assert "luck = random.random()" in (tmp_path / "luck.py").read_text()
 
 
+async def test_a_saved_script_runs_as_a_program_and_prints_the_same(talk: Noted, tmp_path: Path) -> None:
+    said = await talk.does(f"/save {tmp_path}/out.py total")
+    assert said[1:] == [
+        "It reproduces: as a script it prints the same, and in a new kernel it makes and shows the same."
+    ]
+    program = await asyncio.create_subprocess_exec(
+        sys.executable, str(tmp_path / "out.py"), stdout=subprocess.PIPE
+    )
+    assert (await program.communicate())[0].startswith(b"1.5 <object object")
+
+
+@pytest.mark.parametrize(
+    ("code", "differs"),
+    [
+        (
+            "value = 'get_ipython' in globals()\nprint('first')\nprint(value)",
+            ["--- out.py then", "+++ out.py now", "@@ -1,2 +1,2 @@", " first", "-True", "+False"],
+        ),
+        (
+            "value = get_ipython().execution_count > 0\nprint(value)",
+            [
+                *("--- out.py then", "+++ out.py now", "@@ -1 +1 @@", "-True", "+"),
+                "out.py did not come to its end.",
+                "NameError: name 'get_ipython' is not defined",
+            ],
+        ),
+    ],
+)
+async def test_what_holds_in_a_kernel_alone_is_told_of_the_script(
+    tmp_path: Path, code: str, differs: list[str]
+) -> None:
+    async with aclosing(await ran(tmp_path / "work", code)) as session:
+        said = await noted(session, tmp_path).does(f"/save {tmp_path}/out.py value")
+    began = said.index("It does not reproduce. As a script this differs:")
+    assert [line for line in said[began + 1 :] if line == " first" or line[0] not in " T"] == differs
+
+
+async def test_what_is_displayed_or_put_out_by_a_command_is_printed_by_the_script_too(tmp_path: Path) -> None:
+    code = (
+        "import pandas as pd\nvalue = pd.DataFrame({'a': [1]})\ndisplay(value)\n!echo out\nprint('é')\nvalue"
+    )
+    figure = "import matplotlib.pyplot as plt\nplt.plot([len(value)])\nplt.show()\nvalue = value + 1"
+    async with aclosing(await ran(tmp_path / "work", code, figure)) as session:
+        talk = noted(session, tmp_path)
+        talk.yes = True
+        said = await talk.does(f"/save {tmp_path}/out.py value")
+    assert said[-1].startswith("It reproduces: as a script")
+
+
 async def test_code_that_touches_files_runs_again_after_a_question(talk: Noted, tmp_path: Path) -> None:
     said = await talk.does(f"/save {tmp_path}/files.py")
     assert said[1:] == [
-        ("ask", "Run it once in a new kernel? It does again: writes."),
+        ("ask", "Run it once as a script and in a new kernel? It does twice: writes."),
         "It was not run again.",
     ]
 

@@ -140,3 +140,8 @@ def test_a_picture_outside_the_folder_is_not_read(tmp_path: Path) -> None:
     (run,) = story_of(records(ran("c1", "x", shown)), tmp_path / "session").parts
     assert isinstance(run, Run)
     assert run.outputs == (shown,)
+
+
+def test_a_value_that_was_put_into_an_answer_is_in_brackets() -> None:
+    story = told(*turn("go", TextDelta("It is "), TextDelta("42", "{{n}}"), TextDelta(".")))
+    assert [part for part in story.parts if isinstance(part, Answer)] == [Answer("It is ‹42›.")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.errors import RecordingMiss, SettingsError, ToolsRejected, Unavailable
+from terp.errors import ContextFull, RecordingMiss, SettingsError, ToolsRejected, Unavailable
 from terp.messages import Assistant, Message, Result, System, ToolCall, User
 from terp.models.fences import with_text_fallback
 from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Usage
@@ -112,6 +112,14 @@ async def test_what_fails_is_not_recorded(path: Path) -> None:
     with pytest.raises(Unavailable):
         await collect(model, GO)
     assert entries(path) == []
+
+
+async def test_that_a_request_was_too_long_is_recorded_and_found_again(path: Path) -> None:
+    with pytest.raises(ContextFull, match="no room"):
+        await collect(RecordingModel(FakeModel([ContextFull("no room")]), path), GO)
+    assert [entry.keys() for entry in entries(path)] == [{"request", "too_long"}]
+    with pytest.raises(ContextFull, match=r"too long for the model \(line 1\)"):
+        await collect(ReplayModel(path), GO)
 
 
 async def test_what_is_broken_off_is_not_recorded(path: Path) -> None:
@@ -293,7 +301,8 @@ async def test_a_pace_is_kept_between_chunks(path: Path) -> None:
         ('{"request": null}', "`reply` must be a list."),
         (
             '{"replay": []}',
-            "unknown field `replay`; an entry has extras, finish, pin, reply, request, skip, usage.",
+            "unknown field `replay`; an entry has extras, finish, pin, reply, request, skip, too_long, "
+            "usage.",
         ),
         (
             '{"reply": [{"text": "a"}, {"txt": "b"}]}',

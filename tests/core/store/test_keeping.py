@@ -25,6 +25,7 @@ from terp.events import (
     TextDelta,
     TurnFinished,
 )
+from terp.kernels.protocol import WrittenValue
 from terp.log import Record
 from terp.messages import Assistant, Attachment, Image, User
 from terp.outputs import VariableChange
@@ -347,3 +348,29 @@ def test_a_kernel_of_its_own_runs_what_is_new(tmp_path: Path) -> None:
     asyncio.run(_one_more_turn(session))
     assert kernel.ran == ["2"]
     assert session.history[-2].text == "2"
+
+
+async def test_values_in_an_answer_are_there_again_when_its_session_is_read(tmp_path: Path) -> None:
+    kernel = EchoKernel()
+    kernel.values = {"n": WrittenValue("42"), "m": WrittenValue("7")}
+    session = kept(tmp_path / "s", "`{{n}}` {{gone}} {{n}}{{m}} and {{n}}.", kernels=kernel)
+    session.equipment.references = True
+    await collect(session, "go")
+    await session.aclose()
+    live = [(one.number, one.event) for one in session.log.since(0) if isinstance(one.event, TextDelta)]
+    back = [
+        (one.number, one.event)
+        for one in read(tmp_path / "s").events.records
+        if isinstance(one.event, TextDelta)
+    ]
+    assert [event for _, event in back] == [
+        TextDelta("`{{n}}` {{gone}} "),
+        TextDelta("42", "{{n}}"),
+        TextDelta("7", "{{m}}"),
+        TextDelta(" and "),
+        TextDelta("42", "{{n}}"),
+        TextDelta("."),
+    ]
+    assert set(back) - set(live) == {(back[0][0], back[0][1]), (back[3][0], back[3][1])}
+    assert sorted({number for number, _ in back}) == [number for number, _ in back]
+    assert tuple(read(tmp_path / "s").history) == session.history

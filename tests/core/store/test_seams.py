@@ -150,3 +150,14 @@ def test_what_is_held_back_is_written_when_the_session_ends(tmp_path: Path) -> N
         (3, LateOutput("c1", Text("stdout", "p"))),
     ]
     assert stored.last == 3
+
+
+def test_a_value_that_was_put_into_an_answer_stays_apart_from_the_text_around_it() -> None:
+    events = (TextDelta("key: sk-"), TextDelta("42", "{{n}}"), TextDelta("."), TurnFinished("done", ""))
+    assert written(*events) == [
+        TextDelta("key: "),
+        TextDelta("sk-"),
+        TextDelta("42", "{{n}}"),
+        TextDelta("."),
+        TurnFinished("done", ""),
+    ]

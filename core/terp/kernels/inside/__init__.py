@@ -76,6 +76,7 @@ def answer_questions(home: Home, namespace: Namespace, directory: Directory | No
             "names": listings[0].names,
             "missing": lambda: missing(about, directory),
             "cwd": cwd,
+            "value": lambda: told_value(home.shell, *about),
             "read": lambda: travel().read(*about),
             "write": lambda: travel().write(*about),
         }
@@ -93,6 +94,13 @@ def missing(modules: list[str], directory: Directory | None) -> list[str]:
         directory.join()
     importlib.invalidate_caches()
     return [name for name in modules if name not in sys.modules and importlib.util.find_spec(name) is None]
+
+
+def told_value(shell: Any, asked: str) -> dict[str, str]:
+    """The text of a value that an answer refers to, or why there is none; few answers refer to any."""
+    from . import referring  # noqa: PLC0415 - see above
+
+    return referring.told_value(shell, asked)
 
 
 def travel() -> Any:

@@ -98,7 +98,7 @@ def serve(terp: Terp, model: Loopback, port: str = "0") -> Iterator[str]:
     process = terp.start(
         *("serve", "--port", port, *to(model)),
         stdin=subprocess.DEVNULL,
-        environ={"OPENAI_API_KEY": "unused", "TERP_SERVER_TOKEN": TOKEN},
+        environ={"OPENAI_API_KEY": "unused", "TERP_SERVER_TOKEN": TOKEN, "TERP_REFERENCES": "true"},
     )
     assert process.stderr is not None
     try:

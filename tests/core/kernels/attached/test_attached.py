@@ -11,7 +11,7 @@ import pytest
 from terp.errors import KernelError, KernelStartFailed, NoSandbox
 from terp.kernels.attached.finding import find_attachment
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
+from terp.kernels.protocol import Kernel, WrittenValue
 from terp.outputs import BackCall, InputRequest, RunEnded, RunItem, StoppedAt, Text, VariableChange
 from terp.sandbox.confinement import Wish
 from tests.core.kernels.attached.foreign import ForeignKernel
@@ -176,6 +176,12 @@ async def test_files_that_code_writes_are_found(kernel: Kernel) -> None:
     await kernel.start()
     run = await ran(kernel, "open('made.txt', 'w').close()")
     assert [(Path(file.path).name, file.action) for file in run.ended.files] == [("made.txt", "created")]
+
+
+async def test_a_value_of_theirs_is_written_for_an_answer(kernel: Kernel, foreign: ForeignKernel) -> None:
+    await theirs(foreign, "their_rows = [1, 2.5]")
+    await kernel.start()
+    assert await kernel.value("their_rows", [1], ".2f") == WrittenValue("2.50")
 
 
 async def test_variables_of_both_are_listed(kernel: Kernel, foreign: ForeignKernel) -> None:

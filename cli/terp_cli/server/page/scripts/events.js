@@ -8,7 +8,8 @@ export const TOLD = {
   },
   model_retrying: (it, event) => it.void(event),
   reasoning_delta: (it, { text }) => it.think(text),
-  text_delta: (it, { text }) => it.write(text),
+  // A value that terp has put in stands between marks that the model cannot write.
+  text_delta: (it, { text, reference }) => it.write(reference ? `\ufdd0${text}\ufdd1` : text.replace(/[\ufdd0\ufdd1]/g, "")),
   code_delta: (it, event) => it.drawn(event.call_id).write(event),
   code_proposed: (it, event) => it.propose(event),
   code_typed: (it, event) => {

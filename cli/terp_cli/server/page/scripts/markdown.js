@@ -15,6 +15,8 @@ const RULES = {
 const LONGEST_WAIT_MS = 400;
 const escaped = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
 
+const computed = (html) => html.replaceAll("\ufdd0", '<u title="computed">').replaceAll("\ufdd1", "</u>");
+
 const parser = new marked.Marked({
   gfm: true,
   renderer: {
@@ -58,7 +60,7 @@ function decodedName(address) {
 function drawn(tokens) {
   const nodes = [];
   let prose = [];
-  const clean = () => prose.length && nodes.push(linked(DOMPurify.sanitize(parser.parser(prose), RULES)));
+  const clean = () => prose.length && nodes.push(linked(DOMPurify.sanitize(computed(parser.parser(prose)), RULES)));
   for (const token of tokens) {
     if (token.type !== "code") {
       prose.push(token);

@@ -1,0 +1,38 @@
+"""Values that terp has put into an answer, in brackets that the model cannot write.
+
+On the way through the Markdown parser two characters stand for the brackets that no text has any use for:
+Unicode keeps them out of it.
+"""
+
+import re
+
+from rich.style import Style
+from rich.text import Text
+
+from terp.events import TextDelta
+from terp_cli.render import look
+from terp_cli.sanitise import readable
+
+_BEGIN, _END = chr(0xFDD0), chr(0xFDD1)
+_BRACKETS = str.maketrans({_BEGIN: "‹", _END: "›"})
+_MARKS = re.compile(f"([{_BEGIN}{_END}])")
+
+
+def fed(delta: TextDelta) -> str:
+    """The text of a piece of an answer, with marks around a value and none elsewhere."""
+    text = _MARKS.sub("\ufffd", delta.text)
+    return f"{_BEGIN}{text}{_END}" if delta.reference else text
+
+
+def bracketed(text: str) -> str:
+    """A text in which marks are brackets."""
+    return text.translate(_BRACKETS)
+
+
+def words(text: str, style: Style = look.PLAIN) -> Text:
+    """Words of the model, in which the brackets around a value are faint."""
+    shown = Text()
+    for part in _MARKS.split(text):
+        is_mark = _MARKS.match(part) is not None
+        shown.append(bracketed(part) if is_mark else readable(part), style + look.DIM if is_mark else style)
+    return shown
