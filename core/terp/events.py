@@ -14,6 +14,7 @@ from terp.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChang
 
 KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped", "left"]
 CompactionReason = Literal["full", "refused", "asked", "undone"]
+JobState = Literal["background", "ended"]
 QuestionKind = Literal["approval", "consent", "choice", "input"]
 
 
@@ -207,6 +208,21 @@ class CodeFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class JobChanged:
+    """A run goes on in the background, as number `job`, or has ended there.
+
+    In between, its `Printed` come among the events of whatever goes on; its `CodeFinished` comes right before
+    it has "ended". `seconds` is how long it has been running. One that never ends was lost with its session.
+    """
+
+    call_id: str
+    job: int
+    language: str
+    state: JobState
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class KernelChanged:
     """A kernel changed its state; also outside a turn."""
 
@@ -376,6 +392,7 @@ Event = (
     | Printed
     | LateOutput
     | CodeFinished
+    | JobChanged
     | KernelChanged
     | Progress
     | UsageReported
