@@ -15,7 +15,7 @@ demo: $(VENV)/.demo  ## a tour with a recorded model and a real kernel: no key, 
 	@$(VENV)/bin/terp demo
 
 test: $(VENV)/.dev  ## all tests; one that needs a missing program is skipped by name
-	@$(PY) -m pytest -q -n logical
+	@$(PY) -m pytest -q -n logical --dist worksteal
 
 faults: $(VENV)/.dev  ## what terp must survive, in full and with figures: some minutes
 	@$(PY) -m pytest -q -n logical -m faults tests/faults tests/cli/server/attacks

@@ -17,6 +17,7 @@ BENCHES = (
     "history",
     "sessions",
     "server",
+    "crowd",
     "kernel",
     "shell",
     "namespace",

@@ -12,19 +12,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from bench.measure import ROOT, TERP, Row, environment, show
+from bench.measure import ROOT, TERP, Row, environment, readable, show
 
 TOKEN = "a-token-of-the-bench-0123456789"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 SESSIONS = 100
 KERNELS = 8
+TOKENS = 200
+Served = tuple[str, subprocess.Popen[str]]
 MODEL = """
 import json, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -76,7 +79,7 @@ async def app(scope, receive, send):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
 
-listening = socket.socket()
+listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 listening.bind(("127.0.0.1", 0))
 print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
 config = uvicorn.Config(app, http="h11", loop="asyncio", lifespan="off", log_config=None, access_log=False)
@@ -84,19 +87,19 @@ uvicorn.Server(config).run(sockets=[listening])
 """
 
 
-def model() -> AbstractContextManager[str]:
+def model() -> AbstractContextManager[tuple[str, subprocess.Popen[str]]]:
     """The URL of a model that says what time it is."""
     return program(MODEL)
 
 
 @contextmanager
-def program(code: str, *arguments: str) -> Iterator[str]:
-    """The URL that a server says first."""
+def program(code: str, *arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The URL that a server says first, and its process."""
     command = [sys.executable, "-c", code, *arguments]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
-            yield server.stdout.readline().strip()
+            yield server.stdout.readline().strip(), server
         finally:
             server.kill()
 
@@ -151,20 +154,46 @@ async def passed_on(client: httpx.AsyncClient, url: str) -> AsyncGenerator[str, 
         yield chunk["choices"][0]["delta"].get("content") or ""
 
 
-async def added(model: str, url: str, bare_url: str, rounds: int) -> tuple[float, float, float]:
-    """Seconds that the server adds to the first token, and to each, and a bare one to each: medians."""
-    firsts, each, by_bare = [], [], []
+@dataclass
+class Way:
+    """One way from the model to here: what it adds to the first token and to each, and its processor time."""
+
+    texts: Callable[[], AsyncGenerator[str, None]]
+    process: subprocess.Popen[str] | None = None
+    firsts: list[float] = field(default_factory=list)
+    each: list[float] = field(default_factory=list)
+    busy: list[float] = field(default_factory=list)
+
+    async def measured(self) -> tuple[float, float, float]:
+        """One stream: seconds to the first token, those of the median token, those of the processor."""
+        before = processor_seconds(self.process)
+        first, each = await delays(self.texts())
+        return first, each, processor_seconds(self.process) - before
+
+
+async def added(model: str, ours: Served, bare: Served, rounds: int) -> tuple[Way, Way]:
+    """What our server adds, and what a bare one does. They take turns with the model's own stream."""
     async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
-        session = (await client.post(f"{url}/v1/sessions", json={}, headers=HEADERS)).json()["id"]
+        session = (await client.post(f"{ours[0]}/v1/sessions", json={}, headers=HEADERS)).json()["id"]
+        alone = Way(lambda: direct(client, model))
+        ways = (
+            Way(lambda: through(client, ours[0], session), ours[1]),
+            Way(lambda: passed_on(client, bare[0]), bare[1]),
+        )
         for number in range(rounds + 1):
-            bare = await delays(direct(client, model))
-            ours = await delays(through(client, url, session))
-            theirs = await delays(passed_on(client, bare_url))
-            if number:
-                firsts.append(ours[0] - bare[0])
-                each.append(ours[1] - bare[1])
-                by_bare.append(theirs[1] - bare[1])
-    return statistics.median(firsts), statistics.median(each), statistics.median(by_bare)
+            first, each, _ = await alone.measured()
+            for way in ways:
+                found = await way.measured()
+                if number:
+                    way.firsts.append(found[0] - first)
+                    way.each.append(found[1] - each)
+                    way.busy.append(found[2] / TOKENS)
+        return ways
+
+
+def processor_seconds(process: subprocess.Popen[str] | None) -> float:
+    """What a process has taken of the processor until now."""
+    return int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[0]) / 1e9 if process else 0.0
 
 
 def resident(process: subprocess.Popen[str]) -> int:
@@ -222,17 +251,23 @@ async def ended(url: str, process: subprocess.Popen[str]) -> float:
 def rows(rounds: int = 5) -> Iterator[Row]:
     with (
         tempfile.TemporaryDirectory() as home,
-        model() as source,
+        model() as (source, _),
         program(BARE, source) as bare,
         serving(source, home) as (url, process),
     ):
-        first, each, by_bare = asyncio.run(added(source, url, bare, rounds))
-        yield Row("added to the first token", first * 1e3, "ms", 5)
-        yield Row("added to each token", each * 1e3, "ms", 0.2)
-        yield Row("by httpx and uvicorn alone", by_bare * 1e3, "ms", detail="what they read they pass on")
+        ours, theirs = asyncio.run(added(source, (url, process), bare, rounds))
+        yield row("added to the first token", ours.firsts, theirs.firsts, 5)
+        yield row("added to each token", ours.each, theirs.each, 0.2)
+        yield row("processor for each token", ours.busy, theirs.busy)
         yield Row("heartbeat while 8 kernels run", asyncio.run(heartbeat(url)) * 1e3, "ms", 100)
         yield Row("a session without a kernel", weight(url, process) / 1e6, "MB", 1)
         yield Row("end while code runs", asyncio.run(ended(url, process)), "s", 3)
+
+
+def row(what: str, ours: Sequence[float], theirs: Sequence[float], target: float | None = None) -> Row:
+    """Medians in milliseconds, beside what httpx and uvicorn take for passing on what they read."""
+    alone = f"{readable(statistics.median(theirs) * 1e3)} ms by httpx and uvicorn alone"
+    return Row(what, statistics.median(ours) * 1e3, "ms", target, alone)
 
 
 if __name__ == "__main__":

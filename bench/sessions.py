@@ -48,7 +48,7 @@ def write(folder: Path, turns: int) -> None:
     """A session with so many turns, each with a run and an answer: 16 records."""
     keeper = new(folder)
     log, history = EventLog(keep=keeper.event), History()
-    history.watch = keeper.change
+    history.watchers.append(keeper.change)
     for number in range(turns):
         asked = call("print(table.describe())", id=f"before{number}")
         call_id, code = f"c{number + 1}", "print(table.describe())"

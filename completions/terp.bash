@@ -37,7 +37,7 @@ _terp() {
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --shell | --attach | --gateway-token-file | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --background-after | --background-after-s | --until | --max-revisions | --until-timeout-s | --solve-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --compact-at | --input-price | --output-price | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-turn-usd | --max-month-usd | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --background-after | --background-after-s | --until | --max-revisions | --until-timeout-s | --solve-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
@@ -52,17 +52,22 @@ _terp() {
                     --temperature -t
                     --max-tokens -x
                     --context-window -cw
+                    --compact-at
                     --supports-tools
                     --no-supports-tools
                     --supports-vision
                     --no-supports-vision
                     --reasoning-effort
+                    --input-price
+                    --output-price
                     --timeout-s
                     --retries
                     --system-message -sm
                     --instructions --custom-instructions -ci
                     --max-steps
                     --max-budget --max-budget-usd -b
+                    --max-turn-usd
+                    --max-month-usd
                     --max-output --max-output-chars -xo
                     --session-quota-mb
                     --code
@@ -157,7 +162,7 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run solve attach demo doctor languages tools mcp profiles trust rules keys sessions replay export serve completions)
+                words=(run solve attach demo doctor languages tools mcp profiles trust rules keys sessions cost replay export serve completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
@@ -168,6 +173,8 @@ _terp() {
                 words=(ask show yes no list remove)
             elif ((COMP_CWORD == 2)) && [[ $before == rules ]]; then
                 words=(list test)
+            elif ((COMP_CWORD == 2)) && [[ $before == cost ]]; then
+                words=(month days all)
             elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
                 words=(list set delete)
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then

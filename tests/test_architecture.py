@@ -1,12 +1,15 @@
 """The laws of ARCHITECTURE.md that can be read off the source or off a fresh interpreter."""
 
 import ast
+import functools
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE, CLI = ROOT / "core", ROOT / "cli"
@@ -25,7 +28,18 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def sources(*trees: Path) -> Iterator[tuple[Path, ast.Module]]:
     for tree in trees:
         for path in sorted(tree.rglob("*.py")):
-            yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+            yield path.relative_to(ROOT), parsed(path)
+
+
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees_are_kept_for_these_tests_alone() -> Iterator[None]:
+    yield
+    parsed.cache_clear()
 
 
 def outside(*trees: Path) -> Iterator[tuple[Path, ast.Module]]:

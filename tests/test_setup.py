@@ -55,3 +55,10 @@ def test_without_a_usable_python_the_answer_says_what_to_do() -> None:
         "On Debian and Ubuntu: apt-get install python3 python3-venv\n"
         "One that stands elsewhere: make PYTHON=/path/to/python\n"
     )
+
+
+def test_packages_come_from_where_pip_would_take_them() -> None:
+    listed = "global.find-links='a'\nglobal.cert='c'\n:env:.find-links='b'\ninstall.extra-index-url='x y'\n"
+    settings = install()["settings_of_pip"](listed)
+    assert settings == {"find-links": "b", "cert": "c", "extra-index-url": "x y"}
+    assert install()["places"](settings) == ["--index", "x", "--index", "y", "--find-links", "b"]

@@ -26,6 +26,7 @@ from terp_cli.stopping import TIME_IS_OVER, Stopping
 from terp_cli.typed_ahead import TypedAhead
 
 if TYPE_CHECKING:
+    from terp.tally import Tally
     from terp_cli.oneshot import Front
     from terp_cli.plain import Detail
 
@@ -228,14 +229,16 @@ class Call:
             raise SettingsError([f"--out: cannot make '{folder}': {error.strerror}."]) from error
         return folder
 
-    def front(self, facts: Mapping[str, str]) -> "Front":
-        """What shows the turns of this call; `facts` become part of a JSON result."""
+    def front(self, facts: Mapping[str, str], used: "Callable[[], Tally] | None" = None) -> "Front":
+        """What shows the turns of this call; `facts`, and what is `used` then, are part of a JSON result."""
         if self.options.output_format != "text":
             from terp_cli.json_front import ResultFront, StreamFront  # noqa: PLC0415  (few calls write JSON)
 
             is_whole = self.options.output_format == "json"
             scrubber = self.secrets.scrubber
-            return ResultFront(self.out, facts, scrubber) if is_whole else StreamFront(self.out, scrubber)
+            if is_whole:
+                return ResultFront(self.out, facts, scrubber, used)
+            return StreamFront(self.out, scrubber)
         from terp_cli.plain import PlainFront  # noqa: PLC0415  (a prompt is there before any event)
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"

@@ -12,6 +12,7 @@ from terp.models.scrubbing import Scrubber
 from terp.reply import CodeRun, reply_of
 from terp.store.redacting import redacted
 from terp.store.seams import Seams
+from terp.tally import Tally
 from terp.wire import VERSION, to_json
 
 
@@ -40,13 +41,20 @@ class StreamFront:
 class ResultFront:
     """Writes one object when the turn is over; `facts` (the session, the model) are part of it.
 
+    `used` gives what the whole session used by then.
+
     What was said and put out is in it without the secrets of `scrubber`.
     """
 
     def __init__(
-        self, result: TextIO, facts: Mapping[str, Any], scrubber: Callable[[], Scrubber] = Scrubber
+        self,
+        result: TextIO,
+        facts: Mapping[str, Any],
+        scrubber: Callable[[], Scrubber] = Scrubber,
+        used: Callable[[], Tally] | None = None,
     ) -> None:
         self._result = result
+        self._used = used or Tally
         self._facts = facts
         self._scrubber = scrubber
 
@@ -57,7 +65,8 @@ class ResultFront:
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Write what the turn came to."""
-        clean = redacted(result_of(events), self._scrubber())
+        told = {**result_of(events), "session_usage": usage_json(self._used())}
+        clean = redacted(told, self._scrubber())
         write_json(self._result, {**clean, **self._facts, "collected": [str(p) for p in collected]})
 
 
@@ -76,11 +85,22 @@ def result_of(events: Sequence[Event]) -> dict[str, Any]:
         "checks": [_check(one) for one in reply.checks],
         "files": list(reply.files),
         "images": list(reply.images),
-        "usage": {
-            "input_tokens": reply.input_tokens,
-            "output_tokens": reply.output_tokens,
-            "cost_usd": reply.cost_usd,
-        },
+        "usage": usage_json(reply.used),
+    }
+
+
+def usage_json(used: Tally) -> dict[str, Any]:
+    """What calls of the model used, as an object; a cost of which a part is not known is null."""
+    cost = used.cost_usd
+    return {
+        "calls": used.calls,
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+        "cached_tokens": used.cached_tokens,
+        # A sum of floats has digits that nobody has paid.
+        "cost_usd": None if cost is None else round(cost, 9),
+        "unpriced_calls": used.unpriced,
+        "seconds": used.seconds,
     }
 
 

@@ -1,6 +1,9 @@
 """What a person is told about the past of a session: resumed, taken back, copied, run again."""
 
-from terp.events import CodeCompared, HistoryRewound, SessionForked, SessionResumed
+from collections.abc import Callable
+from typing import assert_never
+
+from terp.events import CodeCompared, HistoryCompacted, HistoryRewound, SessionForked, SessionResumed
 
 _NAMED = 12
 
@@ -23,6 +26,23 @@ def rewound(event: HistoryRewound) -> str:
     kept = f" All of it is still there as {event.copy}." if event.copy else ""
     gone = "The conversation is forgotten" if not event.left else f"{turns(event.removed)} taken back{left}"
     return f"{gone}. What the code did, and the variables, stay.{kept}"
+
+
+def shortened(event: HistoryCompacted, grouped: Callable[[int], str]) -> str:
+    """From how much to how much the model has to read, and why; `grouped` writes numbers."""
+    window = f" of {grouped(event.window)}" if event.window and event.reason == "full" else ""
+    size = f"{grouped(event.before)} to {grouped(event.after)}{window} tokens"
+    match event.reason:
+        case "full":
+            return f"The window is nearly full: {event.how}, {size}."
+        case "refused":
+            return f"The model takes no more: {event.how}, {size}."
+        case "asked":
+            return f"Shortened, as asked for: {event.how}, {size}."
+        case "undone":
+            return f"All of it is back until the model refuses it: {size}."
+        case _:
+            assert_never(event.reason)
 
 
 def forked(event: SessionForked) -> str:

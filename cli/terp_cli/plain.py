@@ -200,10 +200,8 @@ class PlainFront:
             case on.UsageReported(input_tokens=read, output_tokens=written, cost_usd=cost):
                 price = "cost unknown" if cost is None else f"${cost:.4f}"
                 self._note(f"[{read:,} tokens read, {written:,} written, {price}]", "verbose")
-            case on.HistoryCompacted(before=before, after=after, how=how):
-                self._note(
-                    f"[conversation shortened from {before:,} to {after:,} characters: {one_line(how)}]"
-                )
+            case on.HistoryCompacted():
+                self._note(f"[{one_line(past_words.shortened(event, '{:,}'.format)).rstrip('.')}]")
             case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 self._of_past(event)
             case on.Answered(by=by, answer=answer) if by.startswith(on.RULE):

@@ -199,6 +199,12 @@ def _profiles(call: Call) -> int:
     return profiles(call)
 
 
+def _cost(call: Call) -> int:
+    from terp_cli.cost_verbs import cost  # noqa: PLC0415  (see above)
+
+    return cost(call)
+
+
 def _keys(call: Call) -> int:
     from terp_cli.key_verbs import keys  # noqa: PLC0415  (see above)
 
@@ -225,6 +231,7 @@ def _rules(call: Call) -> int:
 
 _COMMANDS: Mapping[str, Callable[[Call], int]] = {
     "": _converse,
+    "cost": _cost,
     "demo": _demo,
     "doctor": _doctor,
     "export": _export,

@@ -35,13 +35,13 @@ from terp.events import (
 )
 from terp.kernels.protocol import Kernel
 from terp.messages import Assistant, Attachment
+from terp.namespaces import Namespaces
 from terp.pythons.interpreter import environment_name
 from terp.until.loop import ask
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import UnknownCommand
 from terp_cli.mentions import described, mentions
 from terp_cli.missed_mentions import missed
-from terp_cli.namespaces import Namespaces
 from terp_cli.presses import Presses
 from terp_cli.sanitise import readable
 from terp_cli.talk import LineSettings, Sources, Word, typed_code
@@ -127,6 +127,7 @@ class Repl:
             unasked=lambda: talk.auto_run,
             profile=lambda: talk.profile,
             jobs=lambda: len(talk.session.jobs.running),
+            used=lambda: talk.session.budget.used,
             python=lambda: (
                 # Its name would take the room of what follows it.
                 talk.session.kernels.get(talk.session.kernels.languages[0]).place.partition(" (")[0]

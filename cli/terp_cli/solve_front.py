@@ -13,7 +13,7 @@ from terp.store.redacting import redacted
 from terp.store.seams import Seams
 from terp.wire import VERSION, to_json
 from terp_cli.call import Call
-from terp_cli.json_front import write_json
+from terp_cli.json_front import usage_json, write_json
 from terp_cli.plain import with_remedy
 from terp_cli.sanitise import readable
 
@@ -156,5 +156,7 @@ class JsonFront:
     ) -> None:
         """Write the result."""
         ended = {"stop_reason": reason, "error": error, "remedy": remedy}
-        told = {"version": VERSION, **ended, **report.as_json(state), "cost_usd": self._session.spent_usd}
+        used = self._session.budget.used
+        spent = {"cost_usd": used.cost_usd, "usage": usage_json(used)}
+        told = {"version": VERSION, **ended, **report.as_json(state), **spent}
         write_json(self._out, {**redacted(told, self._seams.scrubber), **self._facts})

@@ -55,6 +55,11 @@ VERBS: Mapping[str, Mapping[str, Verb]] = {
         # Code without quotes around it must not become a prompt.
         "test": Verb("CODE|-", 1, _ANY),
     },
+    "cost": {
+        "month": Verb("[YYYY-MM]", 0, 1),
+        "days": Verb("[YYYY-MM]", 0, 1),
+        "all": Verb(),
+    },
     "keys": {
         "list": Verb(),
         # A key behind it must not become a prompt.
@@ -110,6 +115,7 @@ SUBCOMMANDS = (
     Subcommand("rules", "…", "what runs without asking, and what never: list, test"),
     Subcommand("keys", "…", "the keys of providers: list, set, delete"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
+    Subcommand("cost", "…", "what models have cost, by profile: month, days, all"),
     Subcommand("replay", "ID|FILE", "run the code of a session again, and compare (--fresh)"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
     Subcommand("serve", "", "sessions over HTTP and WebSocket"),

@@ -118,7 +118,7 @@ async def _use_profile(
 
 
 async def _go_by(call: Call, session: Session, change: Change) -> None:
-    if change.names:
+    if change.is_any:
         await change_settings(session, change, call.environ, api_key=call.options.api_key)
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 from terp.events import Event, JobChanged, KernelChanged, UsageReported
+from terp.tally import Tally
 from terp_cli.sanitise import one_line
 
 _STATES = {"starting": "starting", "busy": "busy", "died": "died"}
 
 
 class Toolbar:
-    """Counts and remembers what events tell, and says it in one line."""
+    """Remembers what events tell, and says it in one line."""
 
     def __init__(
         self,
@@ -18,12 +19,14 @@ class Toolbar:
         unasked: Callable[[], bool],
         profile: Callable[[], str] = lambda: "default",
         python: Callable[[], str] = lambda: "",
+        used: Callable[[], Tally] = Tally,
         jobs: Callable[[], int] = lambda: 0,
     ) -> None:
         """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs.
 
         A `profile` other than the default one is named; `python` names the environment of the code, where
-        that is not terp's own, or where else code runs; `jobs` is how many runs go on in the background.
+        that is not terp's own, or where else code runs. `used` is what the session used, `jobs` is how many
+        runs go on in the background.
         """
         self._python = python
         self._jobs = jobs
@@ -31,17 +34,15 @@ class Toolbar:
         self._model = model
         self._tier = tier
         self._unasked = unasked
-        self._tokens = 0
-        self._cost_usd: float | None = 0.0
+        self._used = used
         self._kernels: dict[str, str] = {}
 
     def note(self, event: Event) -> bool:
         """Take what `event` tells; whether the line is another one now."""
         match event:
-            case UsageReported(input_tokens=sent, output_tokens=got, cost_usd=cost_usd):
-                self._tokens += sent + got
-                known = self._cost_usd is not None and cost_usd is not None
-                self._cost_usd = self._cost_usd + cost_usd if known else None  # type: ignore[operator]
+            case UsageReported():
+                # The session adds up.
+                return True
             case KernelChanged(language=language, state=state):
                 self._kernels[language] = _STATES.get(state, "")
             case JobChanged():
@@ -53,10 +54,11 @@ class Toolbar:
     def text(self) -> str:
         """The line."""
         parts = [one_line(part) for part in (self._model(), self._profile()) if part and part != "default"]
-        if self._tokens:
-            parts.append(f"{self._tokens:,} tokens".replace(",", " "))
-        if self._cost_usd:
-            parts.append(f"${self._cost_usd:.2f}" if self._cost_usd >= 0.01 else "<$0.01")
+        used = self._used()
+        if tokens := used.input_tokens + used.output_tokens:
+            parts.append(f"{tokens:,} tokens".replace(",", " "))
+        if cost := used.cost_usd:
+            parts.append(f"${cost:.2f}" if cost >= 0.01 else "<$0.01")
         if environment := self._python():
             parts.append(one_line(environment))
         parts += [f"{one_line(language)} {state}" for language, state in self._kernels.items() if state]

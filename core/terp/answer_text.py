@@ -4,7 +4,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from terp.events import Noticed, TextDelta
-from terp.links import LiveLinks, delivered
+from terp.links import Delivered, LiveLinks
 from terp.log import EventLog
 
 if TYPE_CHECKING:
@@ -13,10 +13,14 @@ if TYPE_CHECKING:
 
 
 class AnswerText:
-    """Logs the text of one reply as it comes; with a `filling`, references in it are filled in."""
+    """Logs the text of one reply as it comes; with a `filling`, references in it are filled in.
 
-    def __init__(self, log: EventLog, filling: "Filling | None" = None) -> None:
+    Links lead to what was `delivered`.
+    """
+
+    def __init__(self, log: EventLog, delivered: Delivered, filling: "Filling | None" = None) -> None:
         self._log = log
+        self._delivered = delivered
         self._filling = filling
         self._links = self._new_links()
         self._waiting: deque[Piece] = deque()
@@ -78,4 +82,4 @@ class AnswerText:
             self._log.append(TextDelta(text, reference))
 
     def _new_links(self) -> LiveLinks:
-        return LiveLinks(lambda name: delivered(self._log.since(0), name))
+        return LiveLinks(self._delivered.path)

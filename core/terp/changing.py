@@ -7,6 +7,8 @@ from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.keys import with_keys
 from terp.models.building import build_model, provider_of, settings_for
+from terp.models.known_prices import known_prices
+from terp.models.windows import windows
 from terp.opening import goal_in, limits_of, written_rules
 from terp.renewing import renew
 from terp.sandbox.wishes import wish_of
@@ -20,7 +22,15 @@ _PROMPT = frozenset(
     {"code", "instructions", "max_output_chars", "packages", "python", "references", "system_message"}
 )
 _LIMITS = frozenset(
-    {"background_after_s", "max_budget_usd", "max_output_chars", "max_steps", "run_timeout_s"}
+    {
+        "background_after_s",
+        "max_budget_usd",
+        "max_month_usd",
+        "max_output_chars",
+        "max_steps",
+        "max_turn_usd",
+        "run_timeout_s",
+    }
 )
 _PACKAGES = frozenset({"auto_install", "auto_run", "packages"})
 _SEARCH = frozenset({"search_provider", "search_url"})
@@ -62,6 +72,11 @@ class Change:
         # Without a Python of one's own the surroundings are asked, and perhaps the person.
         waiting = {"python"} if not self.after.python else set()
         return tuple(name for name in self.names if name not in at_once or name in waiting)
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anything differs, if only the profile for which money is spent."""
+        return bool(self.names) or self.before.profile != self.after.profile
 
     def touches(self, names: Iterable[str]) -> bool:
         """Whether one of these settings differs, and counts at once."""
@@ -130,15 +145,17 @@ async def use_model(
     """
     if session.equipment.secrets is not None:
         session.equipment.secrets.use(settings)
-    before = session.model
+    before, keyed = session.model, with_keys(environ, settings.model, *settings.fallback_models)
     session.model = await build_model(
         settings,
         session.kernels.languages,
         cwd=session.kernels.get(session.kernels.languages[0]).cwd,
-        environ=with_keys(environ, settings.model, *settings.fallback_models),
+        environ=keyed,
         api_key=api_key,
         functions=session.equipment.functions,
     )
+    session.know_windows(windows(settings, keyed))
+    session.budget.facts = known_prices(settings, keyed)
     await before.aclose()
 
 
@@ -162,6 +179,8 @@ def _keep_in_mind(session: Session, change: Change) -> None:
     """Take what counts from the next line that is written, the next code and the next kernel that starts."""
     if change.touches(_LIMITS):
         session.limits = limits_of(change.after)
+    if session.budget.account is not None:
+        session.budget.account.profile = change.after.profile
     if change.touches(_GOAL):
         session.equipment.goal = goal_in(change.after)
     session.equipment.references = change.after.references

@@ -1,7 +1,8 @@
-"""A conversation made shorter when it no longer fits the model's window.
+"""A conversation made shorter: what is left of it, and what is only told.
 
-First the oldest outputs are cut, then old turns are summarised by the model. The system prompt, the
-first turn and the last one stay, and so do all words of the person.
+First the oldest outputs are cut. Where that is not enough, one message tells what came before the last turn:
+the person's own words, the model's summary, and what terp knows of files and variables. The system prompt is
+no part of it, and stays.
 """
 
 import dataclasses
@@ -9,72 +10,65 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from terp.errors import ContextFull
 from terp.headtail import HeadTail
-from terp.messages import Assistant, Message, Result, System, User
+from terp.history import History, PastTurn
+from terp.messages import Assistant, Message, Result, User
+from terp.summary import Told, summary_of
+from terp.tokens import message_tokens, picture_tokens
+
+CUT, SUMMARY = "outputs cut", "summed up"
 
 _KEPT_OF_RESULT = 400
 # A result that was cut once, and says so, is not cut again.
 _LONG_RESULT = 2 * _KEPT_OF_RESULT
 _RECENT_RESULTS = 2
-_ENOUGH = 0.6
-_REQUEST = (
-    "Write down what must not be forgotten of the conversation above, for yourself, so that you can go on "
-    "without it: what the person wants, decisions, facts found, files and variables with their meaning, and "
-    "what is still open. Use short sentences and no code."
-)
+# What stays word for word, of the room that there is: the last turns, or the last steps of a long one.
+_STAYS = 0.5
+# What would free less than this of it is not worth a summary.
+_WORTH = 0.2
+# A first turn that is no longer stays whole: it mostly says what all of it is about.
+_SHORT_TURN = 400
+
+Write = Callable[[Sequence[Message]], Awaitable[Told]]
+"""Gives what is told of messages that are left out."""
 
 
-async def compacted(
-    messages: Sequence[Message], ask: Callable[[Sequence[Message]], Awaitable[str]]
-) -> tuple[list[Message], str]:
-    """A shorter history, and how it was made, in words. `ask` gives the model's answer to a history.
+async def compacted(history: History, room: float, write: Write) -> tuple[list[Message], str]:
+    """Messages that come to about `room` tokens, and how they were made: `CUT` or `SUMMARY`.
 
     Raises:
         ContextFull: nothing is left that could be shortened.
         ModelError: the model that was to write the summary failed.
     """
-    shorter = _with_short_results(messages)
-    if size(shorter) <= _ENOUGH * size(messages):
-        return shorter, "the oldest outputs were shortened"
-    turns = _turns(shorter)
-    if len(turns) > 2:
-        first, *middle, last = turns
-        summary = await _summary([message for turn in middle for message in turn], ask)
-        return [*first, User(summary), *last], "outputs were shortened and old turns summarised"
-    if shorter != list(messages):
-        return shorter, "the oldest outputs were shortened"
+    shorter = _with_short_results(history.messages)
+    if size(shorter) <= room:
+        return shorter, CUT
+    first, older, last = _divided(shorter, room * _STAYS)
+    if size(older) >= _WORTH * size(shorter):
+        return [*first, await _summary(history, older, room, write), *last], SUMMARY
+    if shorter != history.messages:
+        return shorter, CUT
     raise ContextFull(
         "The conversation is longer than the model can read, and nothing is left to shorten.",
         "Start a new session, or pick a model with a larger context window with --model.",
     )
 
 
-async def summarised(
-    messages: Sequence[Message], ask: Callable[[Sequence[Message]], Awaitable[str]], focus: str = ""
-) -> list[Message]:
-    """A history in which all turns before the last are one summary, which keeps most of what `focus` names.
+async def summarised(history: History, room: float, write: Write) -> list[Message]:
+    """A history in which all turns before the last are one summary.
 
     Raises:
         ContextFull: there are no turns before the last.
         ModelError: the model that was to write the summary failed.
     """
-    *older, last = _turns(messages) or [[]]
+    *older, last = _turns(history.messages) or [[]]
     if not older:
         raise ContextFull("There is nothing to shorten: the last turn is always kept whole.")
-    summary = await _summary([message for turn in older for message in turn], ask, focus)
-    return [User(summary), *last]
+    return [await _summary(history, [message for turn in older for message in turn], room, write), *last]
 
 
-def size(messages: Sequence[Message]) -> int:
-    """The length of a history in characters, as far as its text goes."""
-    return sum(_length(message) for message in messages)
-
-
-def _length(message: Message) -> int:
-    match message:
-        case Assistant(text=text, calls=calls):
-            return len(text) + sum(len(call.arguments) for call in calls)
-        case System(text=text) | User(text=text) | Result(text=text):
-            return len(text)
+def size(messages: Sequence[Message]) -> float:
+    """The tokens of messages, by their characters."""
+    return sum(message_tokens(message) + picture_tokens(message) for message in messages)
 
 
 def _with_short_results(messages: Sequence[Message]) -> list[Message]:
@@ -103,13 +97,62 @@ def _turns(messages: Sequence[Message]) -> list[list[Message]]:
     return turns
 
 
-async def _summary(
-    messages: Sequence[Message], ask: Callable[[Sequence[Message]], Awaitable[str]], focus: str = ""
-) -> str:
-    said = "\n".join(f"- {message.text}" for message in messages if isinstance(message, User))
-    try:
-        written = await ask([*messages, User(f"{_REQUEST} Above all keep: {focus}" if focus else _REQUEST)])
-    except ContextFull:
-        # Even the part to be summarised is too long: the person's own words are what is kept.
-        written = ""
-    return f"[Earlier turns, shortened. The person said:\n{said}\n{written}".rstrip("\n") + "]"
+def _divided(
+    messages: Sequence[Message], room: float
+) -> tuple[Sequence[Message], Sequence[Message], Sequence[Message]]:
+    """The first turn if it stays, what is left out, and what fits of the end: the last turn at least.
+
+    Of a last turn that is too long the prompt and the last steps stay.
+    """
+    *earlier, last = _turns(messages) or [[]]
+    if size(last) > room:
+        prompt, steps = last[:1], _steps(last[1:])
+        kept = _fitting(steps, room - size(prompt)) or steps[-1:]
+        gone = [message for step in steps[: len(steps) - len(kept)] for message in step]
+        return [], [*_flat(earlier), *gone], [*prompt, *_flat(kept)]
+    kept = _fitting(earlier, room - size(last))
+    left_out = earlier[: len(earlier) - len(kept)]
+    stays = len(left_out) > 1 and size(left_out[0]) <= _SHORT_TURN and not _is_summary(left_out[0])
+    first = left_out.pop(0) if stays else []
+    return first, _flat(left_out), [*_flat(kept), *last]
+
+
+def _steps(messages: Sequence[Message]) -> list[list[Message]]:
+    """A reply and the results of its calls each."""
+    steps: list[list[Message]] = []
+    for message in messages:
+        if isinstance(message, Assistant) or not steps:
+            steps.append([])
+        steps[-1].append(message)
+    return steps
+
+
+def _fitting(groups: Sequence[list[Message]], room: float) -> list[list[Message]]:
+    """The last ones that together fit."""
+    at = len(groups)
+    while at and (room := room - size(groups[at - 1])) >= 0:
+        at -= 1
+    return list(groups[at:])
+
+
+def _flat(groups: Sequence[Sequence[Message]]) -> list[Message]:
+    return [message for group in groups for message in group]
+
+
+def _is_summary(turn: Sequence[Message]) -> bool:
+    return isinstance(turn[0], User) and bool(turn[0].said)
+
+
+async def _summary(history: History, older: Sequence[Message], room: float, write: Write) -> User:
+    prompts = {id(history.messages[turn.at]): turn for turn in history.turns}
+    said: list[str] = []
+    for message in older:
+        if isinstance(message, User):
+            own = _words(prompts[id(message)]) if id(message) in prompts else message.text
+            said += [words for words in message.said or [own] if words]
+    return summary_of(said, await write(older), room)
+
+
+def _words(turn: PastTurn) -> str:
+    names = ", ".join(attachment.name for attachment in turn.attachments)
+    return f"{turn.prompt} [attached: {names}]" if names else turn.prompt

@@ -1,5 +1,6 @@
 """The conversation with the model: what was said, what it costs, and how a reply comes in."""
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -8,21 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from terp import tool
 from terp.answer_text import AnswerText
-from terp.compaction import compacted, size, summarised
+from terp.budget import Budget
 from terp.errors import ContextFull
 from terp.events import (
     CodeDelta,
-    HistoryCompacted,
     ModelCalled,
     ModelRetrying,
     ReasoningDelta,
     UsageReported,
 )
 from terp.history import History
+from terp.links import Delivered
 from terp.log import EventLog
 from terp.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+from terp.shortening import Asking, Shortening
+from terp.tokens import ExpectedTokens, message_tokens
+from terp.window import Window
 
 if TYPE_CHECKING:
     from terp.references.filling import Filling
@@ -45,11 +49,14 @@ class _Incoming:
     """What has come of a reply so far."""
 
     shown: AnswerText
+    counted: float = 0.0
     text: list[str] = field(default_factory=list)
     codes: list[ArgumentsDecoder] = field(default_factory=list)
     call_ids: list[str] = field(default_factory=list)
     begun: set[str] = field(default_factory=set)
     message: Assistant | None = None
+    began: float = field(default_factory=time.monotonic)
+    is_counted: bool = False
 
 
 class Conversation:
@@ -59,7 +66,8 @@ class Conversation:
     `besides`, where it is set, gives what the system prompt tells besides, asked before a request. `outside`
     gives further tools, by name, whose calls others answer: a reply with one is the last of its turn. `fills`
     gives what fills the references in a reply, None while they are left alone. `calls` is how many calls
-    there were before the conversation was resumed.
+    there were before the conversation was resumed. `shortening` keeps it within the model's window, which
+    `windows` tell by the model's name.
     """
 
     def __init__(
@@ -75,12 +83,12 @@ class Conversation:
     ) -> None:
         self.model = model
         self.history = history
-        self.spent_usd = 0.0
-        self.unpriced = False
+        self.budget = Budget(log.append)
         self.besides: Callable[[], Awaitable[str]] | None = None
         self.outside: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
         self.fills: Callable[[], Filling | None] = lambda: None
         self._log = log
+        self._delivered = Delivered(log)
         self.offers_code = True
         """Whether the model is offered to run code; without it, none of its code runs."""
         self._system = system
@@ -89,6 +97,16 @@ class Conversation:
         self._tools = [tool.schema(languages)]
         self._wants_kernel = wants_kernel
         self._call_numbers = count(calls + 1)
+        self._tokens = ExpectedTokens(history)
+        self.windows: Callable[[str], Window] = lambda _: Window()
+        asking = Asking(lambda: self.request, self.reply_to)
+        self.shortening = Shortening(history, log, self._tokens, asking)
+        self.shortening.window = lambda: self.windows(self.model.name)
+
+    @property
+    def expected_tokens(self) -> int:
+        """How many tokens the next request has: a guess by its characters, and what was told of others."""
+        return self.shortening.expected
 
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
@@ -106,40 +124,41 @@ class Conversation:
     async def reply(self, step: int) -> Reply:
         """The model's next reply, which is added to the messages.
 
-        When the conversation is too long for the model it is shortened, once, and sent again.
+        A conversation that is nearly too long for the model is shortened before; one that the model refuses
+        as too long is shortened, once, and sent again.
         If the reply breaks off, or this is cancelled, the text that had come is kept.
 
         Raises:
-            ModelError: there is no reply.
+            ModelError: there is no reply, or it cannot be paid for.
         """
         if self.besides is not None:
             self._told_besides = await self.besides()
         self._log.append(ModelCalled(self.model.name, step))
+        await self.shortening.before_request()
+        await self.budget.check(self.model.name, self.expected_tokens)
         try:
             return await self._streamed()
         except ContextFull:
-            await self._compact()
+            await self.shortening.refused()
+            await self.budget.check(self.model.name, self.expected_tokens)
             return await self._streamed()
 
-    async def summarise(self, focus: str) -> None:
-        """Replace all turns before the last by the model's summary of them.
-
-        Raises:
-            ModelError: there is no summary; nothing has changed.
-        """
-        self._shorten(await summarised(self.history.messages, self._answer_to, focus), "summary")
-
-    async def reply_to(self, messages: Sequence[Message]) -> Assistant:
+    async def reply_to(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> Assistant:
         """What the model says to messages that are not the conversation. It costs money all the same.
 
         Raises:
-            ModelError: it says nothing.
+            ModelError: it says nothing, or that cannot be paid for.
         """
-        incoming = _Incoming(AnswerText(self._log))
-        async with aclosing(self.model.stream(messages)) as chunks:
+        expected = sum(map(message_tokens, messages)) * self._tokens.told_to_counted
+        await self.budget.check(self.model.name, round(expected))
+        incoming = _Incoming(AnswerText(self._log, self._delivered))
+        async with aclosing(self.model.stream(messages, tools)) as chunks:
             async for chunk in chunks:
                 if isinstance(chunk, Usage | Retrying | Replied):
                     await self._take(chunk, incoming)
+        self._count_untold(incoming)
         return incoming.message or Assistant("")
 
     def go_on_with(self, model: Model) -> None:
@@ -149,6 +168,7 @@ class Conversation:
         """
         if model.name != self.model.name:
             self.drop_extras()
+            self._tokens.forget()
         self.model = model
 
     def drop_extras(self) -> None:
@@ -170,12 +190,13 @@ class Conversation:
                 return
 
     async def _streamed(self) -> Reply:
-        incoming = _Incoming(AnswerText(self._log, self.fills()))
+        incoming = _Incoming(self._new_text(), self.shortening.counted)
         try:
             async with aclosing(self.model.stream(*self.request)) as chunks:
                 async for chunk in chunks:
                     await self._take(chunk, incoming)
             await incoming.shown.finish()
+            self._count_untold(incoming)
         finally:
             incoming.shown.break_off()
             message = incoming.message
@@ -194,6 +215,9 @@ class Conversation:
     def _is_own(self, call: ToolCall) -> bool:
         return tool.plain_name(call.name) not in self.outside()
 
+    def _new_text(self) -> AnswerText:
+        return AnswerText(self._log, self._delivered, self.fills())
+
     async def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
         if isinstance(chunk, Text):
             incoming.text.append(chunk.text)
@@ -206,9 +230,10 @@ class Conversation:
             case CallDelta():
                 self._take_call(chunk, incoming)
             case Usage():
-                self._take_usage(chunk)
+                self._tokens.learn(incoming.counted, chunk.input_tokens)
+                self._take_usage(chunk, incoming)
             case Retrying(attempt=attempt, reason=reason, delay_s=delay_s):
-                incoming.shown = AnswerText(self._log, self.fills())
+                incoming.shown = self._new_text()
                 incoming.text.clear()
                 incoming.codes.clear()
                 incoming.call_ids.clear()
@@ -232,25 +257,23 @@ class Conversation:
                 self._wants_kernel(piece.language)
         self._log.append(CodeDelta(call_id, piece.language, piece.text))
 
-    def _take_usage(self, usage: Usage) -> None:
-        if usage.cost_usd is None:
-            self.unpriced = True
-        else:
-            self.spent_usd += usage.cost_usd
-        self._log.append(
-            UsageReported(usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cost_usd)
+    def _count_untold(self, incoming: _Incoming) -> None:
+        """A whole reply of which nothing is told was not for nothing: its cost is not known."""
+        if not incoming.is_counted:
+            self._take_usage(Usage(0, 0), incoming)
+
+    def _take_usage(self, usage: Usage, incoming: _Incoming) -> None:
+        incoming.is_counted = True
+        used = UsageReported(
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.cost_usd,
+            self.model.name,
+            round(time.monotonic() - incoming.began, 3),
         )
+        self.budget.note(used)
+        self._log.append(used)
 
     def _call_id(self) -> str:
         return f"c{next(self._call_numbers)}"
-
-    async def _compact(self) -> None:
-        self._shorten(*await compacted(self.history.messages, self._answer_to))
-
-    def _shorten(self, messages: Sequence[Message], how: str) -> None:
-        before, after = size(self.history.messages), size(messages)
-        self.history.replace(messages)
-        self._log.append(HistoryCompacted(before, after, how))
-
-    async def _answer_to(self, messages: Sequence[Message]) -> str:
-        return (await self.reply_to(messages)).text

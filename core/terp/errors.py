@@ -10,6 +10,8 @@
     │   ├── AuthFailed         no key, wrong key, no right: 401, 403
     │   ├── RequestRejected    the provider refused the request: 400, 404, 422
     │   │   └── ToolsRejected  … because this model cannot call tools
+    │   ├── BudgetSpent        it would cost more than the person has allowed
+    │   ├── PriceUnknown       … or nobody can tell whether it would
     │   ├── ContextFull        the conversation is longer than the model can read
     │   ├── RateLimited        429 after all retries
     │   ├── Unavailable        connection, 5xx or a broken stream, after all retries
@@ -135,6 +137,16 @@ class ContextFull(ModelError):
     """The conversation is longer than the model can read."""
 
     stop_reason: StopReason = "context_full"
+
+
+class BudgetSpent(ModelError):
+    """The call was not made: with it more would be spent than a limit allows."""
+
+    stop_reason: StopReason = "max_budget"
+
+
+class PriceUnknown(ModelError):
+    """The call was not made: there is a limit, and what was spent until now is not known."""
 
 
 class RateLimited(ModelError):

@@ -4,7 +4,8 @@ Every event is numbered and appended to the session's log before anyone sees it.
 all of them and ends its `match` with `assert_never`, so that a new event cannot be forgotten.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from terp.effects.found import NOT_ANALYSED, Effects
@@ -13,6 +14,7 @@ from terp.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChang
 
 KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped", "left"]
 JobState = Literal["background", "ended"]
+CompactionReason = Literal["full", "refused", "asked", "undone"]
 QuestionKind = Literal["approval", "consent", "choice", "input"]
 
 
@@ -113,12 +115,16 @@ class CodeTyped:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question waits for an answer: from the session's person or through `Session.answer`."""
+    """A question waits for an answer: from the session's person or through `Session.answer`.
+
+    `options` are those of a choice: what each does, by the letter it is answered with.
+    """
 
     question_id: str
     kind: QuestionKind
     what: str
     secret: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 RULE = "rule "
@@ -237,21 +243,33 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """What one request used, in tokens; `cost_usd` is None when the price is unknown."""
+    """What one request to `model` used, in tokens; `cost_usd` is None when the price is unknown.
+
+    Every request counts, also one beside the conversation; `seconds` is the wait for its reply.
+    """
 
     input_tokens: int
     output_tokens: int
     cached_tokens: int
     cost_usd: float | None
+    model: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryCompacted:
-    """The history was shortened to fit the model's window. Sizes are characters."""
+    """The model has less to read from now on; with the reason "undone", all that there was before.
+
+    `before` and `after` are the tokens of a whole request, as they are expected. `how` is "outputs cut" or
+    "summed up". `reason` tells whether the window was nearly full, the model refused a request as too long,
+    or somebody has asked for it. `window` is what the model reads at once, 0 where that is not known.
+    """
 
     before: int
     after: int
     how: str
+    reason: CompactionReason = "refused"
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,33 +374,9 @@ class TurnFinished:
 
 
 Event = (
-    TurnStarted
-    | ModelCalled
-    | ModelRetrying
-    | ReasoningDelta
-    | TextDelta
-    | CodeDelta
-    | CodeProposed
-    | CodeTyped
-    | Asked
-    | Answered
-    | CodeDeclined
-    | CodeRejected
-    | CodeStarted
-    | Printed
-    | LateOutput
-    | CodeFinished
-    | JobChanged
-    | KernelChanged
-    | Progress
-    | UsageReported
-    | HistoryCompacted
-    | HistoryRewound
-    | SessionForked
-    | SessionResumed
-    | CodeCompared
-    | CheckStarted
-    | CheckFinished
-    | Noticed
-    | TurnFinished
-)
+    TurnStarted | ModelCalled | ModelRetrying | ReasoningDelta | TextDelta | CodeDelta
+    | CodeProposed | CodeTyped | Asked | Answered | CodeDeclined | CodeRejected | CodeStarted
+    | Printed | LateOutput | CodeFinished | JobChanged | KernelChanged | Progress | UsageReported
+    | HistoryCompacted | HistoryRewound | SessionForked | SessionResumed | CodeCompared
+    | CheckStarted | CheckFinished | Noticed | TurnFinished
+)  # fmt: skip

@@ -40,10 +40,14 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The messages are now these, and the turns those that can still be told apart in them."""
+    """The messages are now these, and the turns those that can still be told apart in them.
+
+    Where they are the same ones `shortened`, those before can come back.
+    """
 
     messages: tuple[Message, ...]
     turns: tuple[PastTurn, ...]
+    shortened: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +60,38 @@ class Noted:
 Change = Said | Cut | Replaced | Noted
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The conversation before it was last shortened, and to how many messages that was."""
+
+    messages: tuple[Message, ...]
+    turns: tuple[PastTurn, ...]
+    shortened_to: int
+
+    def without(self, left: int, gone: Sequence[PastTurn]) -> "Whole | None":
+        """The same without turns that were taken out, so that `left` messages are; None if it has no such."""
+        if not left or not gone or gone[0].at != left:
+            return None
+        turn = next((turn for turn in self.turns if turn.number == gone[0].number), None)
+        if turn is None:
+            return None
+        kept = tuple(one for one in self.turns if one.at < turn.at)
+        return Whole(self.messages[: turn.at], kept, left)
+
+
 class History:
     """What was said, in order, and the `notes` that go with the next turn.
 
-    `watch`, once it is set, is told every change after it was made.
+    `whole` is what it was before it was last shortened, until it takes another way than since.
+    Each of the `watchers` is told every change after it was made.
     """
 
     def __init__(self, messages: Sequence[Message] = ()) -> None:
         self.messages = list(messages)
         self.turns = list(_each_user(messages))
         self.notes: list[str] = []
-        self.watch: Callable[[Change], None] | None = None
+        self.whole: Whole | None = None
+        self.watchers: list[Callable[[Change], None]] = []
 
     def __iter__(self) -> Iterator[Message]:
         return iter(self.messages)
@@ -85,16 +110,20 @@ class History:
                     self.turns.append(turn)
                     self.notes.clear()
             case Cut(left=left):
+                gone = [turn for turn in self.turns if turn.at >= left]
+                if self.whole is not None and left < self.whole.shortened_to:
+                    self.whole = self.whole.without(left, gone)
                 del self.messages[left:]
-                while self.turns and self.turns[-1].at >= left:
-                    self.turns.pop()
-            case Replaced(messages=messages, turns=turns):
+                del self.turns[len(self.turns) - len(gone) :]
+            case Replaced(messages=messages, turns=turns, shortened=shortened):
+                before = Whole(tuple(self.messages), tuple(self.turns), len(messages))
+                self.whole = before if shortened else None
                 self.messages[:] = messages
                 self.turns[:] = turns
             case Noted(text=text):
                 self.notes.append(text)
-        if self.watch is not None:
-            self.watch(change)
+        for watch in self.watchers:
+            watch(change)
 
     def begin(self, prompt: str, attachments: Sequence[Attachment] = (), *notes: str) -> None:
         """A new turn, with what the model is told beside the prompt."""
@@ -116,8 +145,27 @@ class History:
         """Forget all but the first `left` messages."""
         self.apply(Cut(left))
 
+    def shorten(self, messages: Sequence[Message]) -> None:
+        """Fewer messages for the same conversation, until `lengthen` brings back what there was."""
+        self._replace(messages, shortened=True)
+
+    def lengthen(self) -> bool:
+        """Have again what there was before the last `shorten`, and what was said since; False without."""
+        whole = self.whole
+        if whole is None:
+            return False
+        grown = len(whole.messages) - whole.shortened_to
+        since = [turn for turn in self.turns if turn.at >= whole.shortened_to]
+        messages = (*whole.messages, *self.messages[whole.shortened_to :])
+        turns = (*whole.turns, *(replace(turn, at=turn.at + grown) for turn in since))
+        self.apply(Replaced(messages, turns))
+        return True
+
     def replace(self, messages: Sequence[Message]) -> None:
         """Other messages for the same conversation: a turn stays one if its prompt is still there."""
+        self._replace(messages, shortened=False)
+
+    def _replace(self, messages: Sequence[Message], *, shortened: bool) -> None:
         places = {id(message): at for at, message in enumerate(messages)}
         prompts = [id(self.messages[turn.at]) for turn in self.turns]
         turns = (
@@ -125,7 +173,7 @@ class History:
             for turn, prompt in zip(self.turns, prompts, strict=True)
             if prompt in places
         )
-        self.apply(Replaced(tuple(messages), tuple(turns)))
+        self.apply(Replaced(tuple(messages), tuple(turns), shortened))
 
     def restart(self, messages: Sequence[Message]) -> None:
         """Another conversation, in which every message of the person begins a turn."""
@@ -135,6 +183,7 @@ class History:
 def _each_user(messages: Sequence[Message]) -> Iterator[PastTurn]:
     number = 0
     for at, message in enumerate(messages):
-        if isinstance(message, User):
+        # A summary is told as if the person had said it, and begins no turn.
+        if isinstance(message, User) and not message.said:
             number += 1
             yield PastTurn(number, message.text, (), at)

@@ -14,7 +14,11 @@ class Limits:
     max_steps: int = 50
     """Model replies in one turn before it stops."""
     max_budget_usd: float = 0.0
-    """What the session may cost. A model whose price is unknown cannot be used with it."""
+    """What the session may cost, in USD as the next two. With any, no model without a price can be used."""
+    max_turn_usd: float = 0.0
+    """What one turn may cost."""
+    max_month_usd: float = 0.0
+    """What all sessions of the profile may cost in a calendar month."""
     run_timeout_s: float = 0.0
     """Seconds that one run may take before it is interrupted."""
     background_after_s: float = 0.0

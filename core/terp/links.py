@@ -5,12 +5,12 @@ the link leads to it; otherwise only its words are kept.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from terp.events import CodeFinished, LateOutput, Printed
-from terp.log import Record
+from terp.events import CodeFinished, Event, LateOutput, Printed
+from terp.log import EventLog
 from terp.outputs import Display, DisplayUpdate
 
 _SCHEMES = ("sandbox:", "attachment:")
@@ -64,20 +64,32 @@ def _beginning(text: str) -> int:
     return len(text) - text.endswith("!")
 
 
-def delivered(records: Sequence[Record], name: str) -> str:
-    """The path of the newest file of this name that a run has made or shown; "" when there is none."""
-    for record in reversed(records):
-        match record.event:
+class Delivered:
+    """The files that runs have made or shown, by their names. The log is read on from the last look on."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._read = 0
+        self._paths: dict[str, str] = {}
+
+    def path(self, name: str) -> str:
+        """The path of the newest file of this name; "" when there is none, or none any more."""
+        for record in self._log.since(self._read):
+            self._read = record.number
+            self._note(record.event)
+        return self._paths.get(name, "")
+
+    def _note(self, event: Event) -> None:
+        match event:
             case CodeFinished(files=files):
                 paths = {change.path: change.action != "deleted" for change in files}
             case (
                 Printed(output=Display(path=path) | DisplayUpdate(path=path))
                 | LateOutput(output=Display(path=path) | DisplayUpdate(path=path))
             ):
-                paths = {path: True}
+                paths = {path: True} if path else {}
             case _:
-                continue
-        for path, exists in paths.items():
-            if name and PurePosixPath(path).name == name:
-                return path if exists else ""
-    return ""
+                return
+        # Of two of one name in a run the first counts.
+        for path, exists in reversed(paths.items()):
+            self._paths[PurePosixPath(path).name] = path if exists else ""

@@ -6,20 +6,22 @@ the shipped profile `default`, the built-in value.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from terp.errors import SettingsError
 from terp.layers import Layer, combine
+from terp.paths import typed_path
 from terp.places import Places
 from terp.profile_file import ProfileFile, read_profile
 from terp.profiles import Profiles, is_path
 from terp.project import Project
 from terp.setting_variables import from_environment
-from terp.settings import Settings
+from terp.settings import DEFAULT_PROFILE, Settings
 
 PROFILE_VARIABLE = "TERP_PROFILE"
+_PRICES = frozenset({"input_price", "output_price"})
 T = TypeVar("T")
 
 
@@ -58,10 +60,19 @@ def load_settings(
     if files.problems:
         raise SettingsError(list(dict.fromkeys(files.problems)))
     notices = tuple(line for file in layers for line in file.refused)
-    settings = combine([flags, variables, *(file.given for file in layers)])
+    settings = combine(_with_its_prices([flags, variables, *(file.given for file in layers)]))
+    settings = replace(settings, profile=_named(asked))
     if settings.allow or settings.ask or settings.deny:
         _check_rules(settings)
     return Loaded(settings, notices)
+
+
+def _with_its_prices(layers: Sequence[Layer]) -> Sequence[Layer]:
+    """The layers without prices that are weaker than the model: they are those of another one."""
+    named = next((at for at, layer in enumerate(layers) if "model" in layer), len(layers))
+    weaker = layers[named + 1 :]
+    without = ({name: one for name, one in layer.items() if name not in _PRICES} for layer in weaker)
+    return [*layers[: named + 1], *without]
 
 
 def _check_rules(settings: Settings) -> None:
@@ -109,7 +120,12 @@ class _Files:
 
 def profile_in_effect(profile: str, environ: Mapping[str, str], places: Places) -> str:
     """The name, or the path, of the profile that `load_settings` takes; "default" without any other."""
-    return _asked(profile, environ, _config(places))[0] or "default"
+    return _asked(profile, environ, _config(places))[0] or DEFAULT_PROFILE
+
+
+def _named(profile: str) -> str:
+    """The profile by the same name wherever it is asked for."""
+    return str(typed_path(profile).absolute()) if is_path(profile) else profile or DEFAULT_PROFILE
 
 
 def _asked(profile: str, environ: Mapping[str, str], config: Sequence[ProfileFile]) -> tuple[str, str]:

@@ -1,13 +1,12 @@
 """The session's log of events: numbered, append-only, read by any number of watchers."""
 
-import asyncio
 import time
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+from terp.bell import Bell
 from terp.events import Event
 
 
@@ -51,7 +50,7 @@ class EventLog:
         self._keep = keep
         self.resumed_at = earlier.last if earlier else 0
         self._records: list[Record] = []
-        self._waiting: list[asyncio.Future[None]] = []
+        self._changed = Bell()
         self._closed = False
 
     @property
@@ -78,22 +77,11 @@ class EventLog:
 
     def wake(self) -> None:
         """Let everyone who waits look again."""
-        waiting, self._waiting = self._waiting, []
-        for future in waiting:
-            if not future.done():
-                future.set_result(None)
+        self._changed.ring()
 
     async def changed(self) -> None:
         """Return after the next `append`, `wake` or `close`."""
-        future = asyncio.get_running_loop().create_future()
-        self._waiting.append(future)
-        try:
-            await future
-        except asyncio.CancelledError:
-            # Nothing may ever come that would let go of it.
-            with suppress(ValueError):
-                self._waiting.remove(future)
-            raise
+        await self._changed.rung()
 
     async def follow(self, after: int = 0) -> AsyncGenerator[Record, None]:
         """The records after `after`, and then each new one until the log is closed."""

@@ -22,10 +22,14 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """What the person said, with any pictures they attached."""
+    """What the person said, with any pictures they attached.
+
+    A summary, which is told as if they had, stands for what they had `said` before, word for word.
+    """
 
     text: str
     images: tuple[Image, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

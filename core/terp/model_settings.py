@@ -69,6 +69,15 @@ class ModelSettings:
         unset="looked up by the model's name",
         sources=BY_ANYBODY,
     )
+    compact_at: int = setting(
+        85,
+        "how full that may be before the conversation is shortened",
+        group="model",
+        unit="%",
+        limits=(0, 100),
+        unset="only when the model takes no more",
+        sources=BY_ANYBODY,
+    )
     supports_tools: bool | None = setting(
         None,
         "whether the model can call tools; without, it writes fenced code",
@@ -92,6 +101,22 @@ class ModelSettings:
         choices=("none", "minimal", "low", "medium", "high"),
         unset="the provider's choice",
         sources=BY_ANYBODY,
+    )
+    input_price: float | None = setting(
+        None,
+        "the price of what this model reads, where terp does not know it",
+        group="model",
+        kind="number",
+        unit="USD per million tokens",
+        unset="looked up by the model's name",
+    )
+    output_price: float | None = setting(
+        None,
+        "the price of what it writes",
+        group="model",
+        kind="number",
+        unit="USD per million tokens",
+        unset="looked up by the model's name",
     )
     timeout_s: float = setting(
         180.0,
@@ -133,6 +158,16 @@ class ModelSettings:
         "what a session may cost",
         group="conversation",
         flags=("-b", "--max-budget"),
+        unit="USD",
+        unset="no limit",
+    )
+    max_turn_usd: float = setting(
+        0.0, "what one turn may cost", group="conversation", unit="USD", unset="no limit"
+    )
+    max_month_usd: float = setting(
+        0.0,
+        "what all sessions of the profile may cost in a calendar month",
+        group="conversation",
         unit="USD",
         unset="no limit",
     )

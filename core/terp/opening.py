@@ -13,9 +13,12 @@ from terp.errors import SettingsError
 from terp.function_names import FunctionNames
 from terp.known_secrets import Secrets
 from terp.layers import Given
+from terp.ledger import Account, Ledger
 from terp.limits import Limits
 from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
+from terp.models.known_prices import known_prices
+from terp.models.windows import windows
 from terp.paths import typed_path
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
@@ -179,14 +182,9 @@ async def build_session(
         api_key=api_key,
         functions=functions,
     )
-    session = Session(
-        model,
-        kernels,
-        person,
-        folder=place.folder,
-        keeper=place.keeper,
-        limits=limits_of(settings),
-    )
+    limits = limits_of(settings)
+    session = Session(model, kernels, person, folder=place.folder, keeper=place.keeper, limits=limits)
+    _know(session, settings, place, bench.keyed)
     briefing = Briefing(kernels, toolbox, environ, project)
     session.brief(briefing.text(settings), code=settings.code)
     secrets = place.secrets or Secrets(environ, settings, api_key)
@@ -205,10 +203,22 @@ async def build_session(
     return session
 
 
+def _know(session: Session, settings: Settings, place: Place, environ: Mapping[str, str]) -> None:
+    """Let the session know windows and prices, and note what it uses where it is kept or a limit needs it."""
+    session.know_windows(windows(settings, environ))
+    session.budget.facts = known_prices(settings, environ)
+    # What a recording answers costs nothing, whatever was paid when it was made.
+    is_replay = bool(settings.replay) and settings.replay_mode != "new"
+    if not is_replay and (place.keeper or settings.max_month_usd):
+        ledger = Ledger(find_places(environ).usage)
+        session.budget.account = Account(ledger, settings.profile, place.folder.name)
+
+
 def _equip(
     session: Session, bench: "Workbench | GatewayBench", settings: Settings, functions: FunctionNames
 ) -> None:
-    """What the code of a session has besides a kernel, as far as that needs the session."""
+    """What a session has besides a model, a person and kernels, as far as that needs the session."""
+    session.know_windows(windows(settings, bench.keyed))
     if isinstance(bench, Workbench):
         session.equipment.confinement = bench.kernels.confinement
         _let_choose(session, bench)
@@ -241,6 +251,8 @@ def limits_of(settings: Settings) -> Limits:
     return Limits(
         max_steps=settings.max_steps,
         max_budget_usd=settings.max_budget_usd,
+        max_turn_usd=settings.max_turn_usd,
+        max_month_usd=settings.max_month_usd,
         run_timeout_s=settings.run_timeout_s,
         background_after_s=settings.background_after_s,
         max_output_chars=settings.max_output_chars,

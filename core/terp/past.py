@@ -12,16 +12,23 @@ class Past:
     """What can be done to the turns of a session, each with the event that tells it.
 
     `copy` makes another session of this one and gives its id; it and `leave`, which is told before the
-    conversation takes another way, raise `RuntimeError` while a turn of the session is going on.
+    conversation takes another way, raise `RuntimeError` while a turn of the session is going on. `lengthen`
+    brings back what was shortened.
     """
 
     def __init__(
-        self, history: History, log: EventLog, *, copy: Callable[[], str], leave: Callable[[], None]
+        self,
+        history: History,
+        log: EventLog,
+        copy: Callable[[], str],
+        leave: Callable[[], None],
+        lengthen: Callable[[], None],
     ) -> None:
         self._history = history
         self._log = log
         self._copy = copy
         self._leave = leave
+        self._lengthen = lengthen
 
     def undo(self) -> PastTurn:
         """Take the last turn out of the conversation, whole; what was asked in it.
@@ -64,6 +71,18 @@ class Past:
             removed = len(self._history.turns)
             self._history.cut(0)
             self._log.append(HistoryRewound(removed, 0))
+
+    def lengthen(self) -> None:
+        """Bring back what was last shortened, by `Session.compact` or by itself, with what was said since.
+
+        From here on the conversation is not shortened by itself until the model refuses it as too long.
+
+        Raises:
+            SessionError: nothing was shortened, or the conversation has taken another way since.
+            RuntimeError: a turn of this session is going on.
+        """
+        self._leave()
+        self._lengthen()
 
     def fork(self) -> str:
         """Keep the conversation as it is now as another session, too; its id. This one goes on.

@@ -50,6 +50,11 @@ class Places:
         return self.state / "work"
 
     @property
+    def usage(self) -> Path:
+        """What calls of models have used, over all sessions."""
+        return self.state / "usage"
+
+    @property
     def trust(self) -> Path:
         """What the person decided about projects."""
         return self.state / "trust.json"

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from typing import Protocol
 
+from terp.bell import Bell
 from terp.events import Event, TurnFinished
 from terp.interrupts import Interrupted, Interrupts
 from terp.log import EventLog, Record
@@ -37,6 +38,8 @@ class Playing:
         self._task: asyncio.Task[None] | None = None
         self._alone: Interrupts | None = None
         self._pulled = 0
+        # Apart from the log: who only follows that is not woken once more for each event.
+        self._taken = Bell()
 
     @property
     def busy(self) -> bool:
@@ -110,11 +113,12 @@ class Playing:
         """Return when the consumer of the turn has taken, and come back after, all that is logged."""
         number = self._log.last
         while self._work is not None and self._pulled < number:
-            await self._log.changed()
+            await self._taken.rung()
 
     def _over(self, _: asyncio.Task[None]) -> None:
         self._work = None
         # Whoever waits for this turn, to be drawn or to be over, waits no more.
+        self._taken.ring()
         self._log.wake()
 
     async def _follow(self, after: int, task: asyncio.Task[None]) -> AsyncGenerator[Record, None]:
@@ -124,7 +128,7 @@ class Playing:
                 after = record.number
                 yield record
                 self._pulled = after
-                self._log.wake()
+                self._taken.ring()
             if self._log.last > after:
                 continue
             if done:

@@ -1,7 +1,7 @@
 """Questions to the person behind a session: asked once, answered once, by whoever is first."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,7 @@ class Questions:
         from_person: Asking,
         *,
         secret: bool = False,
+        options: Mapping[str, str] | None = None,
     ) -> Any:
         """The first answer: what `from_person` returns, or what comes through `answer`.
 
@@ -45,7 +46,7 @@ class Questions:
         question_id = f"q{self._count}"
         elsewhere = self._open[question_id] = asyncio.get_running_loop().create_future()
         self._kinds[question_id] = kind
-        self._log.append(Asked(question_id, kind, what, secret))
+        self._log.append(Asked(question_id, kind, what, secret, options or {}))
         person = asyncio.ensure_future(from_person())
         try:
             await asyncio.wait({person, elsewhere}, return_when=asyncio.FIRST_COMPLETED)

@@ -18,6 +18,7 @@ from terp.events import (
 )
 from terp.outputs import Display, Error, FileChange, Output, StoppedAt, Text, VariableChange
 from terp.plain import without_escapes
+from terp.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Reply:
     """The answer of a turn, and all that its code made; with a check, of all that were needed for it.
 
     `checks` are the attempts of that, in order. `computed` has the values that terp has put into the answer,
-    by the references that the model wrote.
+    by the references that the model wrote. `used` is what the calls of the model used, added up.
     """
 
     text: str
@@ -59,6 +60,7 @@ class Reply:
     remedy: str = ""
     checks: tuple[CheckFinished, ...] = ()
     computed: Mapping[str, str] = field(default_factory=dict)
+    used: Tally = field(default_factory=Tally)
 
     @property
     def outputs(self) -> tuple[Output, ...]:
@@ -98,7 +100,7 @@ class _Gathered:
     outputs: dict[str, list[Output]] = field(default_factory=dict)
     runs: list[CodeRun] = field(default_factory=list)
     files: dict[str, FileChange] = field(default_factory=dict)
-    usage: list[UsageReported] = field(default_factory=list)
+    used: Tally = field(default_factory=Tally)
     checks: list[CheckFinished] = field(default_factory=list)
     computed: dict[str, str] = field(default_factory=dict)
     finished: TurnFinished = field(default_factory=lambda: TurnFinished("interrupted", ""))
@@ -109,19 +111,19 @@ def reply_of(events: Iterable[Event]) -> Reply:
     gathered = _Gathered()
     for event in events:
         _gather(event, gathered)
-    known = [usage.cost_usd for usage in gathered.usage if usage.cost_usd is not None]
     return Reply(
         gathered.finished.answer,
         gathered.finished.reason,
         gathered.finished.error,
         tuple(gathered.runs),
         tuple(one.here for one in gathered.files.values() if one.action != "deleted" and one.here),
-        sum(usage.input_tokens for usage in gathered.usage),
-        sum(usage.output_tokens for usage in gathered.usage),
-        sum(known) if len(known) == len(gathered.usage) else None,
+        gathered.used.input_tokens,
+        gathered.used.output_tokens,
+        gathered.used.cost_usd,
         gathered.finished.remedy,
         tuple(gathered.checks),
         gathered.computed,
+        gathered.used,
     )
 
 
@@ -147,7 +149,7 @@ def _gather(event: Event, gathered: _Gathered) -> None:
             # The answer is the last reply.
             gathered.computed.clear()
         case UsageReported():
-            gathered.usage.append(event)
+            gathered.used = gathered.used.plus(event)
         case TurnFinished():
             gathered.finished = event
         case _:

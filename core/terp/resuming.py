@@ -28,8 +28,7 @@ class Resumption:
     def __init__(self, stored: Stored, conversation: Conversation, kernels: Kernels) -> None:
         if stored.model != conversation.model.name:
             conversation.drop_extras()
-        conversation.spent_usd = stored.spent_usd or 0.0
-        conversation.unpriced = stored.spent_usd is None
+        conversation.budget.used = stored.used
         self.left_over = _undecided(stored.left_over)
         self._next_step = stored.step + 1
         calls = (understand(call, kernels.languages, call_id=call_id) for call_id, call in self.left_over)

@@ -16,6 +16,7 @@ from terp.interrupts import Interrupts
 from terp.jobs import Jobs
 from terp.kernels.protocol import Kernels
 from terp.limits import Limits
+from terp.live_facts import LiveFacts
 from terp.log import EventLog, Record
 from terp.messages import Assistant, Attachment, Message, ToolCall, User
 from terp.models.protocol import Model
@@ -37,6 +38,7 @@ from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun
 from terp.voice import Voice
 from terp.warming import Warming
+from terp.window import Window
 
 if TYPE_CHECKING:
     from terp.cells import Cell
@@ -53,7 +55,8 @@ class Session:
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. Whoever puts the session together fills its `equipment`; `teach` lets the model read
     a text with the next message, `offer` lets code call a service by its name, `past` takes turns out of the
-    conversation, `jobs` are the runs that go on in the background. `aclose` closes all parts.
+    conversation, `jobs` are the runs that go on in the background. `budget` adds up what calls of the model
+    use. `aclose` closes all parts.
     """
 
     def __init__(
@@ -78,7 +81,6 @@ class Session:
         self._playing = Playing(log)
         self._questions = Questions(log, stored.questions if stored else 0)
         self._history = stored.history if stored else History()
-        self.past = Past(self._history, log, copy=self._copy, leave=self._leave)
         self.readiness = Readiness()
         self.equipment = Equipment()
         self.teach = self._history.note
@@ -92,8 +94,10 @@ class Session:
             wants_kernel=self._warming.start,
             calls=stored.calls if stored else 0,
         )
-        self._conversation.outside = lambda: self.equipment.outside
-        self._conversation.fills = self._new_filling
+        self.budget = self._conversation.budget
+        self._tell_conversation()
+        lengthen = self._conversation.shortening.undo
+        self.past = Past(self._history, log, self._copy, self._leave, lengthen)
         drawn = self._playing.drawn
         proposals = Proposals(log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(log, self._questions, person, drawn)
@@ -109,7 +113,7 @@ class Session:
         self._stop_listening = kernels.listen(self._between)
         if keeper is not None:
             keeper.begin(log.append, model.name)
-            self._history.watch = keeper.change
+            self._history.watchers.append(keeper.change)
         self._resumption = self._resume(stored) if stored else None
 
     @property
@@ -150,10 +154,24 @@ class Session:
         self._playing.check_free()
         self._conversation.brief(system, code=code)
 
+    def know_windows(self, windows: Callable[[str], Window]) -> None:
+        """Let the conversation be shortened before the window of its model is full, which `windows` tell."""
+        self._conversation.windows = windows
+
+    @property
+    def window(self) -> Window:
+        """What the model reads at once, as far as that is known."""
+        return self._conversation.windows(self.model.name)
+
+    @property
+    def expected_tokens(self) -> int:
+        """How many tokens the next request has, as a guess that costs nothing: no tokenizer is asked."""
+        return self._conversation.expected_tokens
+
     @property
     def spent_usd(self) -> float | None:
         """What the model's replies have cost; None when the price of one is not known."""
-        return None if self._conversation.unpriced else self._conversation.spent_usd
+        return self.budget.used.cost_usd
 
     async def turn(self, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
         """Everything that happens until the model has answered `prompt`, ending with `TurnFinished`.
@@ -250,14 +268,15 @@ class Session:
     async def compact(self, focus: str = "") -> bool:
         """Replace all turns before the last by a summary that the model writes; False when interrupted.
 
-        The summary keeps most of what `focus` names.
+        The summary keeps most of what `focus` names; `past.lengthen` takes it back. A conversation that comes
+        near the end of its model's window is shortened by itself.
 
         Raises:
             ModelError: there is no summary, or nothing to summarise; the conversation is as it was.
             RuntimeError: a turn of this session is going on.
         """
         self._leave()
-        return await self._playing.alone(self._conversation.summarise(focus))
+        return await self._playing.alone(self._conversation.shortening.asked(focus))
 
     async def beside(self, prompt: str) -> Assistant:
         """The model's reply to a prompt beside the conversation, of which it knows nothing.
@@ -333,6 +352,13 @@ class Session:
             lambda kernel: denials_of(self.equipment.confinement, kernel),
             Leftovers(lambda: self.equipment.confinement).told,
         )
+
+    def _tell_conversation(self) -> None:
+        """Let the conversation know what is decided beside it, whenever it asks."""
+        self.budget.limits = lambda: self.limits
+        self._conversation.outside = lambda: self.equipment.outside
+        self._conversation.fills = self._new_filling
+        self._conversation.shortening.facts = LiveFacts(self.kernels, self.log).listed
 
     def _new_filling(self) -> "Filling | None":
         if not (self.equipment.references and self._conversation.offers_code):

@@ -13,14 +13,15 @@ from terp.model_settings import ModelSettings
 from terp.setting import BY_CALL, BY_PROJECT, setting
 
 BUILT_IN = "built-in"
+DEFAULT_PROFILE = "default"
 
 
 @dataclass(frozen=True)
 class Settings(ModelSettings):
     """Every setting, with its built-in value. `origins` says where the other values came from.
 
-    `by_project` names those that a project has brought. `rule_places` has the place of each rule of `allow`,
-    `ask` and `deny`.
+    `profile` is the profile in effect, by name or path; what is spent counts for it. `by_project` names those
+    that a project has brought. `rule_places` has the place of each rule of `allow`, `ask` and `deny`.
     """
 
     code: bool = setting(True, "the model may write code to run; without it, it can only talk", group="code")
@@ -259,6 +260,7 @@ class Settings(ModelSettings):
         sources=BY_CALL,
     )
 
+    profile: str = field(default=DEFAULT_PROFILE, compare=False)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     by_project: frozenset[str] = field(default_factory=frozenset, compare=False)
     rule_places: Mapping[str, Sequence[str]] = field(default_factory=dict, compare=False)

@@ -52,7 +52,7 @@ class Turn:
         failures, why = Failures(self.parts.limits.max_failures), "the turn ended before it."
         finished = TurnFinished("error", "", "The turn broke off.")
         try:
-            with self.parts.jobs.telling():
+            with self.parts.conversation.budget.turn(), self.parts.jobs.telling():
                 finished = TurnFinished("done", await self._rounds(failures))
         except Interrupted:
             why = "the person interrupted the turn."
@@ -76,7 +76,7 @@ class Turn:
     async def _rounds(self, failures: Failures) -> str:
         await self._serve_all(self.left_over, failures)
         for step in count(self.first_step):
-            self._check_limits(step)
+            self._check_steps(step)
             reply = await self.interrupts.guard(self.parts.conversation.reply(step))
             self._answer = reply.text
             await self._serve_all(reply.calls, failures)
@@ -92,28 +92,13 @@ class Turn:
             else:
                 failed = await self._serve(call_id, call, failures)
 
-    def _check_limits(self, step: int) -> None:
-        limits, conversation = self.parts.limits, self.parts.conversation
-        if limits.max_steps and step > limits.max_steps:
+    def _check_steps(self, step: int) -> None:
+        most = self.parts.limits.max_steps
+        if most and step > most:
             raise _Stop(
                 "max_steps",
-                f"Stopped: the model has replied {_times(limits.max_steps)} in this turn (max_steps).",
+                f"Stopped: the model has replied {_times(most)} in this turn (max_steps).",
                 "Raise --max-steps, or say 'go on' at the prompt.",
-            )
-        if not limits.max_budget_usd:
-            return
-        if conversation.unpriced:
-            raise _Stop(
-                "error",
-                f"The price of {conversation.model.name} is not known, so max_budget cannot be kept.",
-                "Leave --max-budget out, or pick a model whose price is known.",
-            )
-        if conversation.spent_usd >= limits.max_budget_usd:
-            raise _Stop(
-                "max_budget",
-                f"Stopped: ${conversation.spent_usd:.4f} of ${limits.max_budget_usd:.4f} is spent "
-                "(max_budget).",
-                "Raise --max-budget to go on.",
             )
 
     async def _serve(self, call_id: str, asked: ToolCall, failures: Failures) -> bool:

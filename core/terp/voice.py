@@ -40,8 +40,9 @@ class Voice:
             await self._drawn()
             return await self._person.choose(choice)
 
-        letter = str(await self._questions.ask("choice", choice.what, ask))
-        return letter if letter in {option.letter for option in choice.options} else ""
+        options = {option.letter: option.does for option in choice.options}
+        letter = str(await self._questions.ask("choice", choice.what, ask, options=options))
+        return letter if letter in options else ""
 
     async def line(self, prompt: str) -> str:
         """A line that the person types.

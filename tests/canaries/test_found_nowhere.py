@@ -10,6 +10,7 @@ import pytest
 
 from tests.canaries.table import CANARIES, Canary
 from tests.canaries.world import left_by
+from tests.once import once
 
 # Code needs the proxy to reach the network, as any program of the person does.
 _BELONGS = {("environ", "HTTPS_PROXY"), ("processes", "HTTPS_PROXY")}
@@ -38,12 +39,11 @@ _SINKS = (
     "titles",
 )
 
-pytestmark = pytest.mark.xdist_group("canaries")
-
 
 @pytest.fixture(scope="module")
 def sinks(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
-    return left_by(tmp_path_factory.mktemp("canaries"))
+    left: Mapping[str, str] = once(tmp_path_factory, "canaries", left_by)
+    return left
 
 
 @pytest.mark.parametrize("sink", _SINKS)

@@ -47,7 +47,7 @@ def test_every_flag_is_offered(shell: Shell) -> None:
 
 
 def test_flags_are_offered_among_the_words_of_a_prompt(shell: Shell) -> None:
-    assert offers(shell, "terp plot iris.csv --ou") == {"--out", "--output-format"}
+    assert offers(shell, "terp plot iris.csv --output") == {"--output-format", "--output-price"}
 
 
 @pytest.mark.parametrize(

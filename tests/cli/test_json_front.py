@@ -8,6 +8,7 @@ from typing import Any
 
 from terp import events as on
 from terp import outputs as out
+from terp.tally import Tally
 from terp.wire import from_json
 from terp_cli.json_front import ResultFront, StreamFront, write_end
 
@@ -19,7 +20,7 @@ EVENTS: list[on.Event] = [
     on.CodeFinished("c1", "ok", 0.1, (out.FileChange("/w/a.csv", "created", 3),)),
     on.TextDelta("Größe "),
     on.TextDelta("2", "{{n}}"),
-    on.UsageReported(10, 5, 0, 0.25),
+    on.UsageReported(10, 5, 0, 0.25, "openai/a", 1.5),
     on.CheckStarted("pytest", 1),
     on.CheckFinished(
         1,
@@ -48,7 +49,8 @@ async def test_the_stream_is_one_event_a_line() -> None:
 
 async def test_the_result_is_one_object() -> None:
     result = io.StringIO()
-    front = ResultFront(result, {"session": "s", "model": "m"})
+    session = Tally(3, 40, 20, 8, 0.5, 1, 2.25)
+    front = ResultFront(result, {"session": "s", "model": "m"}, used=lambda: session)
     await front.show(stream())
     front.finish(EVENTS, [Path("/o/a.csv")])
     assert json.loads(result.getvalue()) == {
@@ -81,7 +83,24 @@ async def test_the_result_is_one_object() -> None:
         ],
         "files": ["/w/a.csv"],
         "images": [],
-        "usage": {"input_tokens": 10, "output_tokens": 5, "cost_usd": 0.25},
+        "usage": {
+            "calls": 1,
+            "input_tokens": 10,
+            "output_tokens": 5,
+            "cached_tokens": 0,
+            "cost_usd": 0.25,
+            "unpriced_calls": 0,
+            "seconds": 1.5,
+        },
+        "session_usage": {
+            "calls": 3,
+            "input_tokens": 40,
+            "output_tokens": 20,
+            "cached_tokens": 8,
+            "cost_usd": None,
+            "unpriced_calls": 1,
+            "seconds": 2.25,
+        },
         "session": "s",
         "model": "m",
         "collected": ["/o/a.csv"],

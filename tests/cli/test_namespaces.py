@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from terp.kernels.local import LocalKernels
+from terp.namespaces import Namespaces
 from terp_cli.mentions import described
-from terp_cli.namespaces import Namespaces
 from tests.cli.commands.talking import Noted
 from tests.core.kernels.running import ran
 

@@ -1,6 +1,7 @@
 """`terp replay`: what a session ran, run again without a model, and compared."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,8 @@ def terp(tmp_path: Path) -> Terp:
     return Terp(tmp_path)
 
 
-@pytest.fixture
-def session(terp: Terp) -> Path:
-    """The folder of a session that has read a file, and printed an address."""
+def session_in(terp: Terp) -> Path:
+    """The folder of a new session that has read a file, and printed an address."""
     (terp.cwd / "n.txt").write_text("41")
     terp.asked(
         [
@@ -33,40 +33,64 @@ def session(terp: Terp) -> Path:
     return folder
 
 
-def test_a_session_that_says_the_same_passes(terp: Terp, session: Path) -> None:
-    assert terp("replay", session.name, "--fresh") == Result(0, SAME, "")
+@dataclass(frozen=True)
+class Kept:
+    """A session that tests replay and do not go on with, and the program that has kept it."""
+
+    terp: Terp
+    folder: Path
+
+    @property
+    def read(self) -> Path:
+        """The file that its code has read."""
+        return self.terp.cwd / "n.txt"
 
 
-def test_a_planted_change_is_found(terp: Terp, session: Path) -> None:
-    (terp.cwd / "n.txt").write_text("42")
+@pytest.fixture(scope="module")
+def kept_once(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    terp = Terp(tmp_path_factory.mktemp("kept"))
+    return Kept(terp, session_in(terp))
+
+
+@pytest.fixture
+def kept(kept_once: Kept) -> Kept:
+    kept_once.read.write_text("41")
+    return kept_once
+
+
+def test_a_session_that_says_the_same_passes(kept: Kept) -> None:
+    assert kept.terp("replay", kept.folder.name, "--fresh") == Result(0, SAME, "")
+
+
+def test_a_planted_change_is_found(kept: Kept) -> None:
+    kept.read.write_text("42")
     told = "--- run 2 then\n+++ run 2 now\n@@ -1 +1 @@\n-42\n+43\n"
     expected = f"{told}1 of 2 runs printed the same as before, 1 something else.\n"
-    assert terp("replay", session.name, "--fresh") == Result(1, expected, "")
+    assert kept.terp("replay", kept.folder.name, "--fresh") == Result(1, expected, "")
 
 
-def test_a_folder_is_replayed_where_one_is(terp: Terp, session: Path) -> None:
-    elsewhere = terp.cwd / "checkout"
-    elsewhere.mkdir()
-    (elsewhere / "n.txt").write_text("41")
-    (terp.cwd / "n.txt").unlink()
-    assert terp("replay", str(session), "--fresh", "--cwd", str(elsewhere)).out == SAME
+def test_a_folder_is_replayed_where_one_is(kept: Kept, tmp_path: Path) -> None:
+    (tmp_path / "n.txt").write_text("41")
+    kept.read.unlink()
+    assert kept.terp("replay", str(kept.folder), "--fresh", "--cwd", str(tmp_path)).out == SAME
 
 
-def test_without_fresh_nothing_runs(terp: Terp, session: Path) -> None:
-    result = terp("replay", session.name)
+def test_without_fresh_nothing_runs(kept: Kept) -> None:
+    result = kept.terp("replay", kept.folder.name)
     first = "  1  python   n = int(open('n.txt').read())  (and 1 line more)\n"
     assert (result.code, result.out) == (0, f"{first}  2  python   n + 1\n")
     assert "nothing was run" in result.notes
 
 
-def test_what_a_rule_denies_is_left_out(terp: Terp, session: Path) -> None:
-    result = terp("replay", session.name, "--fresh", "--deny", "effects: reads")
+def test_what_a_rule_denies_is_left_out(kept: Kept) -> None:
+    result = kept.terp("replay", kept.folder.name, "--fresh", "--deny", "effects: reads")
     assert result.notes.startswith("terp: run 1 of 2 is left out: ")
     assert "effects: reads" in result.notes
     assert result.code == 1
 
 
-def test_what_was_forgotten_between_is_forgotten_again(terp: Terp, session: Path) -> None:
+def test_what_was_forgotten_between_is_forgotten_again(terp: Terp) -> None:
+    session = session_in(terp)
     terp.asked([Call(code="print('n' in globals())"), "No."], "-y", "-c", "is n there?")
     assert terp("replay", session.name, "--fresh").out == SAME.replace("2", "3")
 

@@ -100,11 +100,20 @@ def test_a_turn_reads_like_this() -> None:
         (Answered("q1", "run", "the server"), ["the server: run"]),
         (Noticed("No sandbox.", "Install bubblewrap."), ["! No sandbox.", "Install bubblewrap."]),
         (
-            HistoryCompacted(10_000, 500, "oldest outputs dropped"),
-            [
-                "The conversation was shortened for the model: 10 000 to 500 characters (oldest",
-                "outputs dropped).",
-            ],
+            HistoryCompacted(172_000, 21_000, "summed up", "full", 200_000),
+            ["The window is nearly full: summed up, 172 000 to 21 000 of 200 000 tokens."],
+        ),
+        (
+            HistoryCompacted(172_000, 21_000, "outputs cut", "refused"),
+            ["The model takes no more: outputs cut, 172 000 to 21 000 tokens."],
+        ),
+        (
+            HistoryCompacted(172_000, 21_000, "summed up", "asked", 200_000),
+            ["Shortened, as asked for: summed up, 172 000 to 21 000 tokens."],
+        ),
+        (
+            HistoryCompacted(21_000, 172_000, "", "undone", 200_000),
+            ["All of it is back until the model refuses it: 21 000 to 172 000 tokens."],
         ),
         (
             KernelChanged("python", "died", "It was killed."),

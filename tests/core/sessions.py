@@ -1,11 +1,13 @@
 """What tests of a session share: one with fakes for parts, and ways to read its events."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from terp.events import (
     Event,
+    UsageReported,
 )
 from terp.kernels.protocol import Kernels
 from terp.limits import Limits
@@ -29,6 +31,11 @@ def open_session(
 
 def of(kind: type[Any], events: Sequence[Event]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
+
+
+def untimed(events: Iterable[Event]) -> list[Event]:
+    """The events without what depends on the clock."""
+    return [replace(event, seconds=0.0) if isinstance(event, UsageReported) else event for event in events]
 
 
 def results(session: Session) -> list[str]:

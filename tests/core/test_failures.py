@@ -1,22 +1,16 @@
 """What bounds a turn, and what becomes of failures in it."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from terp.compaction import compacted
-from terp.errors import AuthFailed, ContextFull, Unavailable
+from terp.errors import AuthFailed, Unavailable
 from terp.events import (
     CodeRejected,
-    HistoryCompacted,
     ModelRetrying,
     TurnFinished,
-    UsageReported,
 )
 from terp.limits import Limits
-from terp.messages import Assistant, Image, Message, Result, ToolCall, User
+from terp.messages import Assistant, ToolCall, User
 from terp.models.protocol import Chunk, Retrying
 from terp.models.protocol import Text as TextChunk
 from terp.outputs import Error, RunEnded
@@ -88,77 +82,6 @@ async def test_what_came_before_a_retry_is_void(tmp_path: Path) -> None:
     events = await collect(session, "go")
     assert of(ModelRetrying, events) == [ModelRetrying(1, "lost", 0.5)]
     assert session.history[-1] == Assistant("Whole")
-
-
-async def test_a_full_context_is_compacted_once_and_asked_again(tmp_path: Path) -> None:
-    long = Result("a", "x" * 5000)
-    history: list[Message] = [
-        User("one"),
-        Assistant("", (call("1", id="a"),)),
-        long,
-        Assistant("", (call("2", id="b"), call("3", id="c"))),
-        Result("b", "y"),
-        Result("c", "z"),
-    ]
-    model = ScriptedModel(ContextFull("too long"), "ok")
-    session = open_session(tmp_path, model)
-    session.history = history
-    events = await collect(session, "go")
-    assert [event.how for event in of(HistoryCompacted, events)] == ["the oldest outputs were shortened"]
-    assert events[-1] == TurnFinished("done", "ok")
-    assert len(model.requests) == 2
-
-
-async def test_a_context_that_stays_full_ends_the_turn(tmp_path: Path) -> None:
-    model = ScriptedModel(ContextFull("too long"), ContextFull("too long"))
-    events = await collect(open_session(tmp_path, model), "go")
-    assert events[-1].reason == "context_full"  # type: ignore[union-attr]
-
-
-async def test_old_turns_are_summarised_and_the_persons_words_kept(tmp_path: Path) -> None:
-    model = ScriptedModel(ContextFull("too long"), "We talked.", "ok")
-    session = open_session(tmp_path, model)
-    session.history = [User(text) if n % 2 == 0 else Assistant(text * 99) for n, text in enumerate("abcdef")]
-    await collect(session, "go")
-    assert tuple(session.history) == (
-        User("a"),
-        Assistant("b" * 99),
-        User("[Earlier turns, shortened. The person said:\n- c\n- e\nWe talked.]"),
-        User("go"),
-        Assistant("ok"),
-    )
-
-
-async def test_a_summary_costs_what_any_other_request_costs(tmp_path: Path) -> None:
-    session = open_session(tmp_path, ScriptedModel(ContextFull("too long"), "We talked.", "ok"))
-    session.history = [User("a"), Assistant("b"), User("c"), Assistant("d")]
-    events = await collect(session, "go")
-    assert of(UsageReported, events) == [UsageReported(10, 5, 0, 0.001)] * 2
-    assert session.spent_usd == 0.002
-
-
-def _with_results(*results: Result) -> list[Message]:
-    calls = tuple(call("1", id=result.call_id) for result in results)
-    return [User("one"), Assistant("", calls), *results]
-
-
-async def _unasked(_: Sequence[Message]) -> str:
-    raise AssertionError("no summary is needed")
-
-
-async def test_old_pictures_alone_are_worth_leaving_out() -> None:
-    pictures = (Image("image/png", "x" * 50_000),)
-    old, new, newest = Result("a", "y", pictures), Result("b", "y", pictures), Result("c", "y", pictures)
-    shorter, _ = await compacted(_with_results(old, new, newest), _unasked)
-    assert shorter == _with_results(Result("a", "y"), new, newest)
-
-
-async def test_an_output_that_was_shortened_once_is_left_as_it_is() -> None:
-    history = _with_results(Result("a", "x" * 5000), Result("b", "y"), Result("c", "z"))
-    shorter, _ = await compacted(history, _unasked)
-    assert "[… 4,600 characters left out …]" in str(shorter)
-    with pytest.raises(ContextFull):
-        await compacted(shorter, _unasked)
 
 
 async def test_what_was_written_for_another_outcome_does_not_run(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.events import TextDelta, TurnFinished
-from terp.links import LiveLinks
+from terp.events import CodeFinished, Printed, TextDelta, TurnFinished
+from terp.links import Delivered, LiveLinks
+from terp.log import EventLog
 from terp.messages import Assistant
-from terp.outputs import FileChange, RunEnded
+from terp.outputs import Display, FileChange, RunEnded
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session
 
@@ -58,3 +59,19 @@ async def test_an_answer_links_to_what_a_run_has_made(tmp_path: Path) -> None:
     assert "".join(delta.text for delta in of(TextDelta, events)) == "Here: [x](/proj/x.csv), y"
     assert session.history[-1] == Assistant(written)
     await session.aclose()
+
+
+def test_the_newest_file_of_a_name_counts_until_it_is_deleted() -> None:
+    log = EventLog()
+    delivered = Delivered(log)
+
+    def after(*files: FileChange) -> str:
+        log.append(CodeFinished("c1", "ok", 0.1, files))
+        return delivered.path("a.csv")
+
+    assert after(FileChange("/w/b.csv", "created")) == ""
+    assert after(FileChange("/w/a.csv", "created")) == "/w/a.csv"
+    assert after(FileChange("/w/out/a.csv", "created"), FileChange("/w/a.csv", "modified")) == "/w/out/a.csv"
+    log.append(Printed("c2", Display({}, {}, path="/s/outputs/a.csv")))
+    assert delivered.path("a.csv") == "/s/outputs/a.csv"
+    assert after(FileChange("/w/a.csv", "deleted")) == ""

@@ -158,3 +158,21 @@ def test_a_project_may_extend_a_shipped_profile_as_far_as_it_may_set_that(home: 
 def test_a_project_cannot_stand_on_another_file(home: Path, shipped: Path) -> None:
     with pytest.raises(SettingsError, match=r"local.yaml:1: a project's profile extends shipped"):
         loaded(home, shipped, "extends: ../../other.yaml\n")
+
+
+def test_the_profile_in_effect_is_that_for_which_is_spent(home: Path, shipped: Path) -> None:
+    (home / "profiles" / "work.yaml").write_text("model: openai/a\n")
+    assert load(home, shipped).profile == "default"
+    assert load(home, shipped, "work").profile == "work"
+    path = home / "profiles" / "work.yaml"
+    assert load(home, shipped, str(path)).profile == str(path)
+
+
+def test_a_price_is_that_of_the_model_it_was_set_with(home: Path, shipped: Path) -> None:
+    (home / "profiles" / "mine.yaml").write_text("model: openai/mine\ninput_price: 3\noutput_price: 15\n")
+    mine = load(home, shipped, "mine")
+    assert (mine.model, mine.input_price, mine.output_price) == ("openai/mine", 3.0, 15.0)
+    other = load(home, shipped, "mine", TERP_MODEL="openai/other")
+    assert (other.model, other.input_price, other.output_price) == ("openai/other", None, None)
+    told = load(home, shipped, "mine", TERP_MODEL="openai/other", TERP_INPUT_PRICE="1")
+    assert (told.input_price, told.output_price) == (1.0, None)

@@ -9,6 +9,7 @@ import pytest
 import terp
 from terp.errors import SettingsError
 from terp.events import TurnFinished
+from terp.ledger import Ledger
 from terp.person import Run
 from terp.reply import TurnFailed
 from terp.store.catalogue import Catalogue
@@ -146,6 +147,20 @@ def test_a_conversation_is_recorded_and_replayed_without_a_server(tmp_path: Path
     assert len(server.requests) == 2
 
 
+def test_a_replay_costs_nothing_and_is_not_noted(tmp_path: Path) -> None:
+    record = str(tmp_path / "calls.jsonl")
+    common: dict[str, Any] = {"cwd": tmp_path, "environ": surroundings(tmp_path), "keep": True}
+    with (
+        Loopback(["hello"]) as server,
+        terp.open(**common, model="openai/scripted", api_base=server.url, record=record) as chat,
+    ):
+        chat("hi")
+    assert len(noted(tmp_path)) == 1
+    with terp.open(**common, model="openai/scripted", replay=record) as chat:
+        assert chat("hi").text == "hello"
+    assert len(noted(tmp_path)) == 1
+
+
 async def test_a_summary_and_what_is_asked_beside_are_recorded_and_replayed(tmp_path: Path) -> None:
     told: dict[str, Any] = {"model": "openai/x", "cwd": tmp_path, "environ": surroundings(tmp_path)}
     file = tmp_path / "calls.jsonl"
@@ -207,6 +222,38 @@ def test_nothing_is_kept_unless_it_is_asked_for(tmp_path: Path) -> None:
     ):
         chat("hi")
     assert list((tmp_path / "home").rglob("*.jsonl")) == []
+
+
+def noted(tmp_path: Path) -> list[tuple[str, str]]:
+    """Profile and model of the calls that were noted."""
+    ledger = Ledger(tmp_path / "home" / "usage")
+    calls = (entry for month in ledger.months() for entry in ledger.entries(month))
+    return [(entry.profile, entry.used.model) for entry in calls]
+
+
+def test_what_is_used_is_noted_where_the_session_is_kept_or_a_limit_needs_it(tmp_path: Path) -> None:
+    asks: list[dict[str, Any]] = [
+        {},
+        {"keep": True},
+        {"max_month_usd": 5, "input_price": 1, "output_price": 1},
+        {"profile": "careful", "keep": True},
+    ]
+    seen = []
+    for given in asks:
+        with (
+            Loopback(["hello"]) as server,
+            terp.open(
+                model="openai/scripted",
+                api_base=server.url,
+                cwd=tmp_path,
+                environ=surroundings(tmp_path),
+                **given,
+            ) as chat,
+        ):
+            chat("hi")
+        seen.append(noted(tmp_path))
+    one, careful = ("default", "openai/scripted"), ("careful", "openai/scripted")
+    assert seen == [[], [one], [one, one], [one, one, careful]]
 
 
 def test_a_session_can_be_kept_among_those_of_the_program(tmp_path: Path) -> None:

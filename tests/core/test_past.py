@@ -117,21 +117,16 @@ async def test_compacting_replaces_all_but_the_last_turn_by_a_summary(tmp_path: 
     assert await session.compact("the letter a")
     await talked(session, "d")
     assert model.requests[3][-1].text.endswith("Above all keep: the letter a")
-    summary = "[Earlier turns, shortened. The person said:\n- a\n- b\nWe spoke of a and b.]"
-    assert texts(model.requests[-1])[1:] == [summary, "c", "three", "d"]
+    summary, *rest = model.requests[-1][1:]
+    assert isinstance(summary, User)
+    assert summary.said == ("a", "b")
+    assert "Your notes of it:\nWe spoke of a and b.\n" in summary.text
+    assert texts(rest) == ["c", "three", "d"]
     assert [turn.number for turn in session.turns] == [3, 4]
     told = of(HistoryCompacted, [record.event for record in session.log.since(0)])
-    assert [event.how for event in told] == ["summary"]
+    assert [(event.how, event.reason) for event in told] == [("summed up", "asked")]
     with pytest.raises(SessionError, match="Turn 2 is part of a summary"):
         session.past.rewind(2)
-
-
-async def test_a_summary_holds_the_words_of_the_person_as_they_were(tmp_path: Path) -> None:
-    session = open_session(tmp_path, ScriptedModel("1", "2", "the summary"))
-    await talked(session, "sum [\n1,\n2\n]", "b")
-    await session.compact()
-    told = "[Earlier turns, shortened. The person said:\n- sum [\n1,\n2\n]\nthe summary]"
-    assert session.history[0] == User(told)
 
 
 async def test_a_single_turn_cannot_be_compacted(tmp_path: Path) -> None:

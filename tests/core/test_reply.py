@@ -1,10 +1,12 @@
 """What a turn came to, gathered from its events."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from terp.events import CodeFinished, JobChanged, TurnFinished
 from terp.outputs import Display, Error, FileChange, RunEnded, RunItem, Text
 from terp.reply import CodeRun, Reply, reply_of
+from terp.tally import Tally
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import open_session
 
@@ -14,7 +16,8 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 async def test_a_reply_has_the_answer_and_every_run_in_order(tmp_path: Path) -> None:
     session = open_session(tmp_path, ScriptedModel([call("1")], [call("2")], "3"))
     reply = reply_of(await collect(session, "go"))
-    assert reply == Reply(
+    assert replace(reply.used, seconds=0.0) == Tally(3, 30, 15, 0, 0.003)
+    assert replace(reply, used=Tally()) == Reply(
         "3",
         "done",
         code_log=(

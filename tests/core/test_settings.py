@@ -75,6 +75,7 @@ def test_what_a_project_may_set_cannot_move_code_keys_or_words_elsewhere() -> No
         "temperature",
         "max_tokens",
         "context_window",
+        "compact_at",
         "supports_tools",
         "supports_vision",
         "reasoning_effort",

@@ -13,7 +13,6 @@ from tests.core.until.projects import RIGHT, TESTS
 from tests.sandbox.held import TIERS
 from tests.sandbox.world import World
 
-pytestmark = pytest.mark.xdist_group("sandbox")
 EACH_TIER = pytest.mark.parametrize("tier", TIERS, indirect=True, scope="package")
 
 

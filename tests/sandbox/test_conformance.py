@@ -14,8 +14,6 @@ from terp.sandbox.tier import Confined
 from tests.core.kernels import conformance, test_shell_conformance
 from tests.sandbox.held import tier_named
 
-pytestmark = pytest.mark.xdist_group("sandbox")
-
 
 def hold(case: Any, name: str) -> None:
     """Let a class of tests run its kernel in a tier."""

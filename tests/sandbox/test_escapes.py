@@ -10,7 +10,6 @@ from tests.sandbox.escapes import ESCAPES, Escape
 from tests.sandbox.held import TIERS, held_kernels, printed_by
 from tests.sandbox.world import World
 
-pytestmark = pytest.mark.xdist_group("sandbox")
 EACH_TIER = pytest.mark.parametrize("tier", TIERS, indirect=True, scope="package")
 ROWS = pytest.mark.parametrize(
     "escape", ESCAPES, ids=lambda row: f"{row.name}{'' if row.network else ' (closed)'}"

@@ -17,7 +17,6 @@ from terp.sandbox.policy import ResourceLimits
 from tests.sandbox.held import TIERS, printed_by, tier_named
 from tests.sandbox.world import World
 
-pytestmark = pytest.mark.xdist_group("sandbox")
 EACH_TIER = pytest.mark.parametrize("tier", TIERS, indirect=True, scope="package")
 GONE_S = 2.0
 

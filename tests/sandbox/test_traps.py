@@ -9,7 +9,6 @@ from terp.sandbox.denials import denials_of
 from tests.sandbox.held import TIERS, held_kernels, printed_by, tier_named
 from tests.sandbox.world import CANARY, World
 
-pytestmark = pytest.mark.xdist_group("sandbox")
 EACH_TIER = pytest.mark.parametrize("tier", TIERS, indirect=True, scope="package")
 # The folder in which the kernel has its log and its sockets.
 OWN = "import os, shutil; own = os.path.dirname(os.environ['IPYTHONDIR'])"

@@ -7,7 +7,6 @@ from tests.sandbox.held import TIERS, printed_by
 from tests.sandbox.workloads import CLOSED, WORKLOADS, Workload
 from tests.sandbox.world import World
 
-pytestmark = pytest.mark.xdist_group("sandbox")
 EACH_TIER = pytest.mark.parametrize("tier", TIERS, indirect=True, scope="package")
 
 

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -30,16 +30,22 @@ class Opened:
     requests: list[dict[str, Any]]
     seen: list[tuple[str, Any]] = field(repr=False)
 
+    @classmethod
+    def read(cls, told: Mapping[str, Any]) -> Self:
+        """What `opened` told of one start."""
+        return cls(**{**told, "folder": Path(told["folder"])})
+
     def did(self, *events: str) -> list[Any]:
         """What was seen of these events."""
         return [what for event, what in self.seen if event in events]
 
 
 class Evil:
-    """Listens on a port of 127.0.0.1, and counts who comes."""
+    """Listens on a port of 127.0.0.1, and counts who comes; all of them are counted once it is left."""
 
     def __init__(self) -> None:
         self.visits = 0
+        self._last: Any = None
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
         self._thread = threading.Thread(target=self._count, daemon=True)
@@ -55,19 +61,21 @@ class Evil:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Wakes `accept`, which a close alone does not.
-        self._listening.shutdown(socket.SHUT_RDWR)
+        # Visitors are taken in the order in which they came: after its own visit there is none to wait for.
+        with socket.socket() as own:
+            own.bind(("127.0.0.1", 0))
+            self._last = own.getsockname()
+            own.connect(self._listening.getsockname())
+            self._thread.join()
         self._listening.close()
-        self._thread.join()
 
     def _count(self) -> None:
         while True:
-            try:
-                visitor, _ = self._listening.accept()
-            except OSError:
+            visitor, address = self._listening.accept()
+            visitor.close()
+            if address == self._last:
                 return
             self.visits += 1
-            visitor.close()
 
 
 def opened(
@@ -75,8 +83,11 @@ def opened(
     environs: Sequence[dict[str, str]],
     script: Sequence[Scripted],
     *arguments: str,
-) -> list[Opened]:
-    """Start terp in each of the folders, with a model that answers with `script` each time."""
+) -> list[dict[str, Any]]:
+    """Start terp in each of the folders, with a model that answers with `script` each time.
+
+    Returns JSON, of which `Opened.read` takes each.
+    """
     beside = folders[0].parent
     with Loopback(list(script) * len(folders)) as server:
         work = [
@@ -98,15 +109,13 @@ def opened(
             start_new_session=True,
         )
         each = len(script)
-        return [_read(one, server.requests[at * each : (at + 1) * each]) for at, one in enumerate(work)]
+        return [_told(one, server.requests[at * each : (at + 1) * each]) for at, one in enumerate(work)]
 
 
-def _read(one: dict[str, Any], requests: list[dict[str, Any]]) -> Opened:
-    told = json.loads(Path(one["told"]).read_text())
+def _told(one: dict[str, Any], requests: list[dict[str, Any]]) -> dict[str, Any]:
     out, notes = (Path(one[name]).read_text() for name in ("out", "notes"))
-    return Opened(
-        Path(one["cwd"]), told["code"], out, notes, requests, [tuple(pair) for pair in told["seen"]]
-    )
+    told: dict[str, Any] = json.loads(Path(one["told"]).read_text())
+    return {"folder": one["cwd"], "out": out, "notes": notes, "requests": requests, **told}
 
 
 def _environ(home: Path) -> dict[str, str]:

@@ -5,18 +5,20 @@ All of them are opened by one process, without and with one piece of harmless co
 
 import json
 import shutil
+import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.loopback import Call
+from tests.loopback import Call, Scripted
+from tests.once import once
 from tests.trust.opened import KEY, Evil, Opened, opened
 from tests.trust.repositories import REPOSITORIES, Repository
 
-pytestmark = pytest.mark.xdist_group("malicious")
 EACH = pytest.mark.parametrize("repository", REPOSITORIES, ids=lambda one: one.name.replace(" ", "-"))
 _NOTICE = "terp: this project is not trusted, so nothing is taken from it: "
 
@@ -27,7 +29,7 @@ class Visits:
 
     by_name: dict[str, Opened]
     harmless: Opened
-    evil: Evil
+    evil: int
 
 
 @dataclass
@@ -36,7 +38,7 @@ class CodeRan:
 
     everywhere: Sequence[Opened]
     together: Sequence[Sequence[Repository]]
-    evil: Evil
+    evil: int
 
 
 def folders(beside: Path, groups: Sequence[Sequence[Repository]], evil: str) -> list[Path]:
@@ -56,14 +58,23 @@ def folders(beside: Path, groups: Sequence[Sequence[Repository]], evil: str) -> 
     return made
 
 
-@pytest.fixture(scope="module")
-def visits(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visits]:
-    beside = tmp_path_factory.mktemp("visits")
+def told_by(
+    beside: Path, groups: Sequence[Sequence[Repository]], script: Sequence[Scripted], *arguments: str
+) -> tuple[list[dict[str, Any]], int]:
+    """What `opened` tells of a folder for each group, and how often the address of evil was called."""
     with Evil() as evil:
-        made = folders(beside, [[], *([one] for one in REPOSITORIES)], evil.url)
-        environs = [{}, *(dict(one.environ) for one in REPOSITORIES)]
-        harmless, *others = opened(made, environs, ["hello"])
-        yield Visits({one.name: told for one, told in zip(REPOSITORIES, others, strict=True)}, harmless, evil)
+        made = folders(beside, groups, evil.url)
+        environs = [{name: text for one in group for name, text in one.environ.items()} for group in groups]
+        told = opened(made, environs, script, *arguments)
+    return told, evil.visits
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory: pytest.TempPathFactory) -> Visits:
+    groups = [[], *([one] for one in REPOSITORIES)]
+    told, evil = once(tmp_path_factory, "visits", lambda beside: told_by(beside, groups, ["hello"]))
+    harmless, *others = map(Opened.read, told)
+    return Visits({one.name: told for one, told in zip(REPOSITORIES, others, strict=True)}, harmless, evil)
 
 
 def fitting(repositories: Sequence[Repository]) -> list[list[Repository]]:
@@ -82,18 +93,23 @@ def _collide(one: Repository, other: Repository) -> bool:
 
 
 @pytest.fixture(scope="module")
-def code_ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CodeRan]:
+def code_ran(tmp_path_factory: pytest.TempPathFactory) -> CodeRan:
     together = fitting(REPOSITORIES)
-    with Evil() as evil:
-        made = folders(tmp_path_factory.mktemp("code"), together, evil.url)
-        environs = [{name: text for one in group for name, text in one.environ.items()} for group in together]
-        everywhere = opened(made, environs, [Call("python", "1 + 1"), "done"], "-y")
-        yield CodeRan(everywhere, together, evil)
+    script: list[Scripted] = [Call("python", "1 + 1"), "done"]
+    told, evil = once(tmp_path_factory, "code", lambda beside: told_by(beside, together, script, "-y"))
+    return CodeRan([Opened.read(one) for one in told], together, evil)
 
 
 def asked(one: Opened) -> str:
     """What was sent, but for the name of the folder."""
     return json.dumps(one.requests, sort_keys=True).replace(str(one.folder), "FOLDER")
+
+
+def test_evil_counts_all_who_come() -> None:
+    with Evil() as evil:
+        for _ in range(3):
+            socket.create_connection(("127.0.0.1", evil.port)).close()
+    assert evil.visits == 3
 
 
 def test_there_are_enough_of_them() -> None:
@@ -141,7 +157,7 @@ def test_files_that_nobody_reads_are_not_opened(visits: Visits, repository: Repo
 
 
 def test_no_key_goes_anywhere_else(visits: Visits) -> None:
-    assert visits.evil.visits == 0
+    assert visits.evil == 0
     assert not any(KEY in asked(told) for told in visits.by_name.values())
 
 
@@ -160,4 +176,4 @@ def test_only_the_kernel_of_terp_is_started_for_it(code_ran: CodeRan) -> None:
     started = [command for told in code_ran.everywhere for command in told.did("subprocess.Popen")]
     # Code that runs unasked is confined.
     assert {command[0] for command in started} <= {sys.executable, "/bin/sh", shutil.which("bwrap")}
-    assert code_ran.evil.visits == 0
+    assert code_ran.evil == 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from terp.export.story import Answer, Run, Story
 from terp.export.telling import story_of
 from terp.export.words import output_text
+from terp.namespaces import Namespaces
 from terp.outputs import Display, Text
 from terp.renewing import renew
 from terp_cli.clipboard import copied
@@ -14,7 +15,6 @@ from terp_cli.commands.rows import columns, counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 from terp_cli.languages import listed
-from terp_cli.namespaces import Namespaces
 from terp_cli.tools import listed as listed_tools
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 
 _SHOWN_CHARS = 60
+_UNDO = "undo"
 
 
 async def reset(talk: Talk, _: str) -> None:
@@ -48,11 +49,21 @@ def turn_numbers(talk: Talk, begun: str) -> list[str]:
 
 
 async def compact(talk: Talk, focus: str) -> None:
-    """A shorter history that keeps what matters."""
+    """A shorter history that keeps what matters, or with "undo" the one from before."""
+    if focus == _UNDO:
+        talk.session.past.lengthen()
+        return
     done = await talk.session.compact(focus)
     talk.say(
-        "All turns before the last are one summary now." if done else "Interrupted; nothing has changed."
+        "All turns before the last are one summary now; /compact undo brings them back."
+        if done
+        else "Interrupted; nothing has changed."
     )
+
+
+def compact_words(_: Talk, begun: str) -> list[str]:
+    """What completes the argument of `/compact`."""
+    return [_UNDO] if _UNDO.startswith(begun) else []
 
 
 async def reasoning(talk: Talk, _: str) -> None:

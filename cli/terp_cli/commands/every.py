@@ -29,9 +29,12 @@ TABLE = (
         "Variables in the kernel stay.",
     ),
     Command(
-        "compact", "[FOCUS]", "shorten what the model has to read", "Conversation", "conversation.compact",
+        "compact", "[FOCUS|undo]", "shorten what the model has to read", "Conversation",
+        "conversation.compact",
         "The model writes a summary that takes the place of all turns before the last; FOCUS says what must "
-        "be kept.",
+        "be kept. Your own words, the files that runs have left and the variables that there are stand "
+        "beside it. undo takes the last shortening back, also one that terp made by itself.",
+        completes="conversation.compact_words",
     ),
     Command(
         "reasoning", "", "show what the model thought before its last answer", "Conversation",
@@ -50,7 +53,12 @@ TABLE = (
         "The whole request: system prompt, tools and conversation, and PROMPT if it is given. Counted with "
         "the model's own tokenizer if it is one of OpenAI's, else estimated.", shows=True,
     ),
-    Command("cost", "", "tell what the session has cost", "Conversation", "telling.cost", shows=True),
+    Command(
+        "cost", "", "tell what the turn, the session and the profile have cost", "Conversation", "costs.cost",
+        "All requests count, also those for summaries and explanations, and those before a session was "
+        "resumed. The profile's are those of all its sessions in this month; terp cost tells more of them.",
+        shows=True,
+    ),
     Command(
         "model", "[NAME]", "tell which model answers, or change it", "Conversation", "telling.model",
         "NAME is provider/model, as for terp --model. The conversation stays. Offered are the models that "

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, cast
 from terp.errors import TerpError
 from terp.kernels.local import LocalKernels
 from terp.known_secrets import Secrets
+from terp.namespaces import Namespaces
 from terp.opening import limits_of
 from terp_cli.commands.files import place_in
 from terp_cli.commands.rows import counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
-from terp_cli.namespaces import Namespaces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

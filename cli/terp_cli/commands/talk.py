@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from terp.budget import Budget
 from terp.equipment import Equipment
 from terp.kernels.protocol import Kernels
 from terp.log import Record
 from terp.messages import Attachment, Message
 from terp.places import Places
 from terp.settings import Settings
+from terp.window import Window
 from terp_cli.commands.saved import SavedSession
 
 if TYPE_CHECKING:
@@ -91,6 +93,13 @@ class Past(Protocol):
     def reset(self) -> None:
         """Begin a new conversation. Kernels and their variables stay."""
 
+    def lengthen(self) -> None:
+        """Bring back what was last shortened.
+
+        Raises:
+            TerpError: nothing was.
+        """
+
     def fork(self) -> str:
         """Keep the conversation as it is now as another session, too; its id. This one goes on.
 
@@ -128,6 +137,10 @@ class Conversation(Protocol):
         """Tell the model `system` from now on."""
 
     @property
+    def budget(self) -> Budget:
+        """What its requests have used, and what they may cost."""
+
+    @property
     def log(self) -> Log:
         """All that has happened."""
 
@@ -138,6 +151,10 @@ class Conversation(Protocol):
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """What the next request sends: messages and tools."""
+
+    @property
+    def window(self) -> Window:
+        """What the model reads at once, as far as that is known."""
 
     @property
     def turns(self) -> Sequence[PastTurn]:

@@ -1,4 +1,4 @@
-"""Commands that tell: settings, model, tokens, cost, where things are."""
+"""Commands that tell: settings, model, tokens, where things are."""
 
 import asyncio
 import platform
@@ -8,6 +8,7 @@ from terp import __version__
 from terp.events import ModelCalled, UsageReported
 from terp.setting import table
 from terp.settings import Settings
+from terp.tally import money
 from terp_cli.commands.rows import columns, counted, grouped
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
@@ -115,7 +116,7 @@ async def tokens(talk: Talk, prompt: str) -> None:
     asked = [*messages, User(prompt)] if prompt else messages
     count = await asyncio.to_thread(count_request, asked, tools, name)
     facts = await asyncio.to_thread(PriceList().facts, name, name.partition("/")[2])
-    window = _window(count.total, facts.context_window)
+    window = _window(count.total, talk.session.window.tokens)
     lines = [
         ("system prompt", grouped(count.system)),
         ("tools", grouped(count.tools)),
@@ -132,7 +133,7 @@ async def tokens(talk: Talk, prompt: str) -> None:
         talk.say(f"The last request was {sent} tokens{cached}, its reply {got}, as the provider counted.")
 
 
-def _window(total: int, window: int | None) -> str:
+def _window(total: int, window: int) -> str:
     return f", {100 * total / window:.1f} % of {grouped(window)}" if window else ""
 
 
@@ -144,33 +145,6 @@ def _how(counter: str, *, own: bool, pictures: int) -> str:
 def _last_usage(talk: Talk) -> UsageReported | None:
     events = (record.event for record in reversed(talk.session.log.since(0)))
     return next((event for event in events if isinstance(event, UsageReported)), None)
-
-
-async def cost(talk: Talk, _: str) -> None:
-    """What the session's requests have cost."""
-    used = [record.event for record in talk.session.log.since(0) if isinstance(record.event, UsageReported)]
-    if not used:
-        talk.say("Nothing was asked of a model yet.")
-        return
-    sent, got = sum(one.input_tokens for one in used), sum(one.output_tokens for one in used)
-    cached = sum(one.cached_tokens for one in used)
-    prices = [one.cost_usd for one in used]
-    known = sum(price for price in prices if price is not None)
-    unknown = prices.count(None)
-    talk.say(
-        f"{counted(len(used), 'request')}: {grouped(sent)} tokens sent"
-        f"{f' ({grouped(cached)} cached)' if cached else ''}, {grouped(got)} received."
-    )
-    if unknown == len(used):
-        talk.say(f"The price of {talk.session.model.name} is not known.")
-    else:
-        rest = f", and {counted(unknown, 'request')} whose price is not known" if unknown else ""
-        talk.say(f"Cost: {money(known)}{rest}.")
-
-
-def money(usd: float) -> str:
-    """An amount as people read it: `$0.0042`, `$1.20`."""
-    return f"${usd:.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}" if usd >= 0.0001 else "less than $0.0001"
 
 
 async def leave(talk: Talk, _: str) -> None:

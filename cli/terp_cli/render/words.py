@@ -118,9 +118,8 @@ def told(event: Told) -> list[Text]:  # one sentence for each
             return _said(f"Not run: {reason}" if reason else "Not run.", look.DIM)
         case CodeRejected(reason=reason):
             return _said(f"Cannot run: {reason}", look.WARNING)
-        case HistoryCompacted(before=before, after=after, how=how):
-            sizes = f"{grouped(before)} to {grouped(after)} characters"
-            return _said(f"The conversation was shortened for the model: {sizes} ({how}).", look.DIM)
+        case HistoryCompacted():
+            return _said(past_words.shortened(event, grouped), look.DIM)
         case Noticed(text=text, remedy=remedy):
             return _said(f"! {text}", look.WARNING) + (_said(remedy, look.DIM) if remedy else [])
         case _:

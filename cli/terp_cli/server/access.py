@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from terp_cli.server.connections import known
 from terp_cli.server.failures import Refused, body_of
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.own_names import Names
@@ -124,7 +125,10 @@ class Access:
         if refused is not None:
             await receive()
             await _deny(scope, send, refused)
-        elif self._elsewhere(scope) or values(scope, b"authorization"):
+        elif self._elsewhere(scope):
+            await self._app(scope, receive, send)
+        elif values(scope, b"authorization"):
+            known(scope)
             await self._app(scope, receive, send)
         elif self._strangers >= self._limits.strangers:
             await receive()
@@ -139,12 +143,12 @@ class Access:
         self._strangers += 1
         try:
             async with asyncio.timeout(self._limits.greeting_s):
-                known = self._is_greeting(await receive())
+                is_known = self._is_greeting(await receive())
         except TimeoutError:
-            known = False
+            is_known = False
         finally:
             self._strangers -= 1
-        if not known:
+        if not is_known:
             await send({"type": "websocket.close", "code": POLICY, "reason": "no token"})
             return
         await self._app(scope, _again_connecting(receive), _without_accept(send))

@@ -1,12 +1,19 @@
 """Connections of clients that take without giving: no request comes, or what is sent is not read."""
 
 import asyncio
+import logging
 import resource
 from typing import Any
 
 import h11
+from starlette.types import Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import DATA_OPCODES, Frame
+from websockets.http11 import Request
+from websockets.server import ServerProtocol
+
+_KNOWN = "terp.known"
 
 
 class Http(H11Protocol):
@@ -44,11 +51,42 @@ class Http(H11Protocol):
             self._awaited = None
 
 
+class Greeted(ServerProtocol):
+    """The rules of WebSockets, with less room in the first message: by that alone nobody is known."""
+
+    def __init__(self, first: int, most: int, log: logging.Logger) -> None:
+        super().__init__(max_size=first, logger=log)
+        self._most = most
+
+    def take_more(self) -> None:
+        """From now on a message may be as long as any."""
+        self.max_message_size = self._most
+
+    def recv_frame(self, frame: Frame) -> None:
+        """Take a frame. What follows the first message may be here already, and its sender known by then."""
+        super().recv_frame(frame)
+        if frame.fin and frame.opcode in DATA_OPCODES:
+            self.take_more()
+
+
 class Frames(WebSocketsSansIOProtocol):
     """uvicorn's WebSockets, but for who reads nothing: what they send is not read either.
 
-    Each ping is answered at once, so a client that pings and never reads would fill the memory.
+    Each ping is answered at once, so a client that pings and never reads would fill the memory. The first
+    message of who is not `known` has `first` bytes at most.
     """
+
+    def __init__(self, *parts: Any, first: int, **named: Any) -> None:
+        super().__init__(*parts, **named)
+        self._greeted = Greeted(first, self.config.ws_max_size, self.logger)
+        self.conn = self._greeted
+
+    def handle_connect(self, event: Request) -> None:
+        """Serve it."""
+        super().handle_connect(event)
+        if not self.close_sent:
+            # What serves it has not begun to.
+            self.scope["extensions"][_KNOWN] = {"known": self._greeted.take_more}
 
     def pause_writing(self) -> None:
         """Read no more while what was written waits."""
@@ -60,6 +98,13 @@ class Frames(WebSocketsSansIOProtocol):
         super().resume_writing()
         if not self.read_paused:
             self.transport.resume_reading()
+
+
+def known(scope: Scope) -> None:
+    """Let the client of a WebSocket begin with a message as long as any: it has shown who it is."""
+    extension = scope.get("extensions", {}).get(_KNOWN)
+    if extension:
+        extension["known"]()
 
 
 def allow_descriptors(wanted: int) -> None:

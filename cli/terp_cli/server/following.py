@@ -3,48 +3,41 @@
 It holds a number, so that one that is slow, or comes again, reads the log from there.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.outgoing import Outgoing
 from terp_cli.server.served import Served
-from terp_cli.server.transcript import Batch
+from terp_cli.server.side_by_side import until_one_ends
+from terp_cli.server.transcript import Told
 from terp_cli.server.turns import Turn
 
 _NOTHING = b": \n\n"
 
 
 async def batches(
-    served: Served, after: int, keepalive_s: float, turn: Turn | None = None
-) -> AsyncGenerator[Batch, None]:
-    """What was told after a number, then what is told, until the session is closed, or the `turn` has ended.
-
-    An empty one says, now and then, that nothing has happened.
-    """
+    served: Served, after: int, turn: Turn | None = None
+) -> AsyncGenerator[Sequence[Told], None]:
+    """What was told after a number, then what is told: until the session is closed, or the `turn` is over."""
     while True:
-        batch = await served.transcript.since(after)
-        # From here to the wait nothing else runs, so nothing can be missed.
         end = _end_of(turn)
-        if batch.told or batch.after > after:
-            after = batch.after
-            yield _until(batch, end)
-        elif served.closed or (end is not None and after >= end):
+        if end is not None and after >= end:
             return
-        elif not await _changed_within(served, keepalive_s):
-            yield Batch((), after)
-
-
-async def _changed_within(served: Served, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
+        if served.transcript.last > after:
+            batch = await served.transcript.since(after)
+            after, end = batch.after, _end_of(turn)
+            told = batch.told if end is None else [one for one in batch.told if one.number <= end]
+            if told:
+                yield told
+        elif served.closed:
+            return
+        else:
+            # From the look at the end to here nothing else runs, so nothing can be missed.
             await served.transcript.changed()
-    except TimeoutError:
-        return False
-    return True
 
 
 class EventStream(Response):
@@ -62,43 +55,29 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until there is no more, or the client has left."""
+        outgoing = Outgoing(send, self._limits.stall_s)
+
+        async def nothing() -> None:
+            await outgoing.send(_body(_NOTHING))
+
         with self._served.follows():
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            sending = asyncio.ensure_future(self._send(send))
-            leaving = asyncio.ensure_future(gone(receive))
-            try:
-                await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in (sending, leaving):
-                    task.cancel()
-                await asyncio.wait({sending, leaving})
-        if not sending.cancelled():
-            sending.result()
+            await until_one_ends(
+                self._send(outgoing.send),
+                gone(receive),
+                outgoing.watched(),
+                outgoing.alive(self._limits.keepalive_s, nothing),
+            )
 
     async def _send(self, send: Send) -> None:
         if self._turn is not None:
             self._after = await self._turn.beginning()
-        await in_time(send, _body(b"retry: 1000\n\n"), self._limits.stall_s)
+        await send(_body(b"retry: 1000\n\n"))
         if self._after >= 0:
-            async with aclosing(
-                batches(self._served, self._after, self._limits.keepalive_s, self._turn)
-            ) as following:
-                async for batch in following:
-                    await in_time(send, _body(_written(batch)), self._limits.stall_s)
+            async with aclosing(batches(self._served, self._after, self._turn)) as following:
+                async for told in following:
+                    await send(_body(_written(told)))
         await send({"type": "http.response.body", "body": b""})
-
-
-async def in_time(send: Callable[[Message], Awaitable[None]], message: Message, stall_s: float) -> None:
-    """Send, unless the client takes nothing for so long.
-
-    Raises:
-        OSError: it did not.
-    """
-    try:
-        async with asyncio.timeout(stall_s):
-            await send(message)
-    except TimeoutError:
-        raise OSError("the client takes nothing") from None
 
 
 async def gone(receive: Receive) -> None:
@@ -111,19 +90,13 @@ def _body(content: bytes) -> Message:
     return {"type": "http.response.body", "body": content, "more_body": True}
 
 
-def _written(batch: Batch) -> bytes:
+def _written(batch: Sequence[Told]) -> bytes:
     parts = []
-    for told in batch.told:
+    for told in batch:
         number = b"id: %d\n" % told.number if told.is_last else b""
         parts.append(b"%bevent: %b\ndata: %b\n\n" % (number, told.name.encode(), told.json))
-    return b"".join(parts) or _NOTHING
+    return b"".join(parts)
 
 
 def _end_of(turn: Turn | None) -> int | None:
     return turn.ended.result() if turn is not None and turn.ended.done() else None
-
-
-def _until(batch: Batch, end: int | None) -> Batch:
-    if end is None or batch.after <= end:
-        return batch
-    return Batch([told for told in batch.told if told.number <= end], end)

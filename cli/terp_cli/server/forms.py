@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from terp.store.catalogue import Entry
+from terp_cli.json_front import usage_json
 from terp_cli.server.served import Served
 from terp_cli.server.wishes import OF_CLIENTS, checked_settings, schema_of_settings
 
@@ -97,6 +98,18 @@ class QuestionTold(BaseModel):
     digest: str = ""
 
 
+class UsageTold(BaseModel):
+    """What all requests of a session used; `cost_usd` is None when the price of one is not known."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cost_usd: float | None
+    unpriced_calls: int
+    seconds: float
+
+
 class SessionTold(BaseModel):
     """An open session. `last` is the number of its newest event, `busy` whether a turn goes on.
 
@@ -113,6 +126,7 @@ class SessionTold(BaseModel):
     following: int
     last: int
     spent_usd: float | None
+    usage: UsageTold
     questions: list[QuestionTold]
     pending: list[str]
 
@@ -248,6 +262,7 @@ def told(served: Served) -> SessionTold:
         following=served.presence.following,
         last=served.transcript.last,
         spent_usd=session.spent_usd,
+        usage=UsageTold(**usage_json(session.budget.used)),
         questions=_questions(served),
         pending=[served.scrubber.redacted(code) for code in session.pending],
     )

@@ -13,8 +13,8 @@ class ServerLimits:
     `memory` is what the server itself may take before it opens no more sessions (0: any). Kernels that did
     nothing for `idle_s` are closed (0: never). A question that nobody was there to answer for `patience_s` is
     answered with no. `connections` are those of all clients; `strangers` the WebSockets among them that have
-    not shown the token yet, for which they have `greeting_s`. A body that does not go on for `stall_s`, and
-    a client that takes nothing for as long, are let go.
+    not shown the token yet, for which they have `greeting_s` and, in their first message, `greeting` bytes. A
+    body that does not go on for `stall_s`, and a client that takes nothing for as long, are let go.
     """
 
     sessions: int = 100
@@ -27,6 +27,7 @@ class ServerLimits:
     headers: int = 16_384
     upload: int = 2_000 * _MEGABYTE
     frame: int = 4 * _MEGABYTE
+    greeting: int = 64_000
     connections: int = 2_000
     strangers: int = 128
     greeting_s: float = 5.0

@@ -18,6 +18,7 @@ from terp.settings import Settings
 from terp.store.folders import new_folder
 from terp.store.places import Place, new_place, stored_place
 from terp.store.reading import read_header
+from terp_cli.ahead import preload_adapters
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.token import TOKEN_VARIABLE, Token
@@ -147,6 +148,8 @@ class SettingsOpener:
             raise
         for problem in session.equipment.toolbox.problems:
             session.voice.tell(problem)
+        # Whoever opens a session is about to ask.
+        await preload_adapters()
         return Opened(session, cwd)
 
     def _secrets(self, settings: Settings) -> Secrets:

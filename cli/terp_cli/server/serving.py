@@ -100,7 +100,7 @@ class Server(uvicorn.Server):
             app,
             # Which parser takes a request is part of what was tested, so not whatever is installed.
             http=cast("type[asyncio.Protocol]", partial(Http, head_s=limits.greeting_s)),
-            ws=Frames,
+            ws=cast("type[asyncio.Protocol]", partial(Frames, first=limits.greeting)),
             loop="asyncio",
             lifespan="off",
             log_config=None,
@@ -137,7 +137,9 @@ def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
     with ExitStack() as closing:
         try:
             family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-            taken = closing.enter_context(socket.socket(family))
+            # asyncio sends at once only what goes over a socket that says it is TCP; else a small write waits
+            # for the acknowledgement of the one before, mostly 40 ms.
+            taken = closing.enter_context(socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP))
             taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             taken.bind(address)
             # Before anybody is told where: who comes early waits.

@@ -15,7 +15,7 @@ _PROFILE = re.compile(r"\w[\w-]{0,63}")
 ORIGIN = "client"
 OF_CLIENTS = tuple(name for name, row in table(Settings).items() if "wire" in row.sources)
 """The settings that a client may send: none of them lets code, keys or files out of the person's hands."""
-_KEPT = ("max_budget_usd", "session_quota_mb")
+_KEPT = ("max_budget_usd", "max_month_usd", "max_turn_usd", "session_quota_mb")
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ def settings_for(wishes: Wishes, started: Settings, of_profile: Callable[[str], 
         chosen = of_profile(wishes.profile)
         settings = _with(settings, {name: getattr(chosen, name) for name in _of_profiles()}, wishes.profile)
     if wishes.model:
-        settings = _with(settings, {"model": wishes.model}, ORIGIN)
+        # Prices are those of the model that they were set with.
+        prices = {} if wishes.model == settings.model else {"input_price": None, "output_price": None}
+        settings = _with(settings, {"model": wishes.model, **prices}, ORIGIN)
     rows = table(Settings)
     return _with(
         settings, {name: rows[name].checked(value) for name, value in wishes.settings.items()}, ORIGIN

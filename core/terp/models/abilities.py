@@ -1,6 +1,7 @@
 """What a model can do and what it costs, looked up when first needed."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 
 from terp.messages import Message
@@ -22,6 +23,12 @@ class Abilities:
 
     @cached_property
     def facts(self) -> ModelFacts:
+        """What the price list says, with the prices that the person gives."""
+        prices = self._options.input_price, self._options.output_price
+        return self._listed if prices == (None, None) else _priced(self._listed, *prices)
+
+    @cached_property
+    def _listed(self) -> ModelFacts:
         """The price list's entry; nothing where another server only borrows the name."""
         if self._route.custom_base:
             return UNKNOWN
@@ -46,3 +53,10 @@ class Abilities:
     def cost_usd(self, read: int, written: int, cached: int, stored: int) -> float | None:
         """The cost of a request, or None when the price is not known."""
         return self.facts.cost_usd(read, written, cached, stored)
+
+
+def _priced(facts: ModelFacts, read: float | None, written: float | None) -> ModelFacts:
+    """The facts with prices in USD per million tokens; what is cached has no price of its own then."""
+    if read is not None:
+        facts = replace(facts, input_price=read / 1e6, cached_price=None, cache_write_price=None)
+    return facts if written is None else replace(facts, output_price=written / 1e6)

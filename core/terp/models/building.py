@@ -86,6 +86,10 @@ def settings_for(name: str, present: str, settings: Settings, api_key: str) -> t
 
     A name without a provider is one of the server at `api_base`, if there is one.
     """
+    own = settings.model or present
+    if own not in (name, name.partition("/")[2]):
+        # They are those of the model that the settings name, perhaps without its provider.
+        settings = replace(settings, input_price=None, output_price=None)
     if settings.api_base and "/" not in name:
         return replace(settings, model=name), api_key
     if provider_of(name) == provider_of(present):
@@ -148,6 +152,8 @@ def options_of(settings: Settings, api_key: str) -> ModelOptions:
         reasoning_effort=settings.reasoning_effort,
         context_window=settings.context_window or None,
         supports_vision=settings.supports_vision,
+        input_price=settings.input_price,
+        output_price=settings.output_price,
         timeout_s=settings.timeout_s,
         retries=settings.retries,
     )

@@ -18,6 +18,7 @@ from weakref import WeakSet
 from terp.errors import ModelError, ToolsRejected
 from terp.importing import import_slow, in_daemon
 from terp.messages import Message
+from terp.models import caching
 from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
 from terp.models.chat_format import chat_messages
@@ -155,9 +156,10 @@ class LiteLLM:
 
     def _request(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         options, route = self._options, self._route
+        sent = chat_messages(messages, vision=self._abilities.sees(messages), echoed=route.echoed)
         request = {
             "model": route.full_name,
-            "messages": chat_messages(messages, vision=self._abilities.sees(messages), echoed=route.echoed),
+            "messages": sent,
             "tools": list(tools) or None,
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -170,19 +172,18 @@ class LiteLLM:
             "timeout": options.timeout_s or None,
             "num_retries": 0,
             "max_retries": 0,
-            **self._for_provider(),
+            **self._for_provider(sent),
         }
         return {name: value for name, value in request.items() if value is not None}
 
-    def _for_provider(self) -> dict[str, Any]:
+    def _for_provider(self, sent: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if "claude" in self._route.model:
             # Anthropic wants a limit; litellm's own guess is 4 096 for a name it does not know.
             most = self._abilities.facts.max_output or _SAFE_CLAUDE_REPLY
             return {
                 "max_tokens": self._options.max_tokens or min(most, _LONGEST_CLAUDE_REPLY),
                 "cache_control_injection_points": [
-                    {"location": "message", "role": "system"},
-                    {"location": "message", "index": -1},
+                    {"location": "message", "index": at} for at in caching.ends(sent)
                 ],
             }
         if self._route.provider_name == "ollama_chat" and self._options.context_window:

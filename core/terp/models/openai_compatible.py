@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from terp.errors import ToolsRejected
 from terp.importing import import_slow
 from terp.messages import Message
+from terp.models import caching
 from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
 from terp.models.chat_format import chat_messages
@@ -99,11 +100,11 @@ class OpenAICompatible:
     def _request(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         options, provider = self._options, self._route.provider
         length_option = "max_tokens" if self._route.custom_base else provider.length_option
+        sent = chat_messages(messages, vision=self._abilities.sees(messages), echoed=self._route.echoed)
+        marks = bool(provider.marks_cache) and provider.marks_cache in self._route.model
         request: dict[str, Any] = {
             "model": self._route.model,
-            "messages": chat_messages(
-                messages, vision=self._abilities.sees(messages), echoed=self._route.echoed
-            ),
+            "messages": caching.marked(sent) if marks else sent,
             "stream": True,
             "stream_options": {"include_usage": True} if provider.usage_option else None,
             "tools": list(tools) or None,

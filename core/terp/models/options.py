@@ -29,6 +29,10 @@ class ModelOptions:
     context_window: int | None = None
     """In tokens, where it is known better than by the price list."""
     supports_vision: bool | None = None
+    input_price: float | None = None
+    """In USD per million tokens, where it is known better than by the price list."""
+    output_price: float | None = None
+    """Likewise."""
     timeout_s: float = 180.0
     """The longest silence: before the first byte, and between any two. 0 means no limit."""
     retries: int = 3

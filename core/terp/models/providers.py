@@ -14,7 +14,8 @@ class Provider:
 
     Of several `key_envs` the first is named when none is set; no entry means that no key is used.
     `usage_option` tells whether `stream_options` is understood, `calls_tools` whether `tools` is, and
-    `echoed` which fields of a reply are taken back.
+    `echoed` which fields of a reply are taken back. Models with `marks_cache` in their names cache only what
+    they are told to; "" stands for none.
     """
 
     adapter: Literal["direct", "litellm"]
@@ -25,6 +26,7 @@ class Provider:
     usage_option: bool = True
     calls_tools: bool = True
     echoed: tuple[str, ...] = ECHOED
+    marks_cache: str = ""
 
 
 def _remote(api_base: str, *key_envs: str, usage_option: bool = True) -> Provider:
@@ -54,6 +56,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
             "https://openrouter.ai/api/v1",
             ("OPENROUTER_API_KEY",),
             echoed=("reasoning", "reasoning_details"),
+            marks_cache="claude",
         ),
         "deepseek": Provider(
             "direct", "https://api.deepseek.com/v1", ("DEEPSEEK_API_KEY",), echoed=("reasoning_content",)

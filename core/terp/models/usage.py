@@ -25,6 +25,9 @@ def used(usage: Mapping[str, Any], price: Price) -> Usage:
     details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
     cached = _count(details, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens", "cached_tokens")
     stored = _count(usage, "cache_creation_input_tokens") or _count(details, "cache_write_tokens")
+    if cached > read:
+        # Azure counts what Grok had cached beside the input; others count it in.
+        read += cached
     thought = _count(usage.get("completion_tokens_details") or {}, "reasoning_tokens")
     thought = thought or _count(usage, "reasoning_tokens")
     if thought and _count(usage, "total_tokens") == read + written + thought:

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from terp.errors import StopReason, TerpError
+from terp.errors import BudgetSpent, StopReason, TerpError
 from terp.events import Event, TurnFinished
 from terp.interrupts import Interrupted, Interrupts
 from terp.messages import Assistant
@@ -67,11 +67,10 @@ async def asked_beside(session: Session, prompt: str, show: Show) -> Assistant:
         Ended: it was interrupted, or the session may cost no more.
         ModelError: there is none.
     """
-    most = session.limits.max_budget_usd
-    if most and (session.spent_usd or 0.0) >= most:
-        told = f"Stopped: ${session.spent_usd or 0.0:.4f} of ${most:.4f} is spent (max_budget)."
-        raise Ended("max_budget", told, "Raise --max-budget to go on.")
-    return await played(session, session.beside(prompt), show)
+    try:
+        return await played(session, session.beside(prompt), show)
+    except BudgetSpent as spent:
+        raise Ended(spent.stop_reason, spent.message, spent.remedy) from spent
 
 
 async def played(session: Session, doing: Awaitable[T], show: Show) -> T:

@@ -257,7 +257,9 @@ def _line_with(folder: Path, words: Sequence[str]) -> str:
         history = read(folder).history
     except (OSError, SessionError):
         return ""
-    texts = [message.text for message in history if isinstance(message, User | Assistant)]
+    # What was shortened was said all the same.
+    messages = [*(history.whole.messages if history.whole else ()), *history]
+    texts = [message.text for message in messages if isinstance(message, User | Assistant)]
     said = "\n".join(texts).lower()
     if not all(word in said for word in words):
         return ""

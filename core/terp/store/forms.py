@@ -76,12 +76,13 @@ def change_to_json(change: Change) -> dict[str, Any]:
             return {"history": "cut", "left": left}
         case Noted(text=text):
             return {"history": "note", "text": text}
-        case Replaced(messages=messages, turns=turns):
-            return {
+        case Replaced(messages=messages, turns=turns, shortened=shortened):
+            line = {
                 "history": "all",
                 "messages": [message_to_json(message) for message in messages],
                 "turns": [_turn(turn, messages[turn.at]) for turn in turns],
             }
+            return {**line, "shortened": True} if shortened else line
 
 
 def message_to_json(message: Message) -> dict[str, Any]:
@@ -102,7 +103,8 @@ def change_from_json(line: Mapping[str, Any]) -> Change:
             return Noted(line["text"])
         case "all":
             messages = tuple(_message(one["role"], one) for one in line["messages"])
-            return Replaced(messages, tuple(_past_turn(turn, messages[turn["at"]]) for turn in line["turns"]))
+            turns = tuple(_past_turn(turn, messages[turn["at"]]) for turn in line["turns"])
+            return Replaced(messages, turns, bool(line.get("shortened")))
         case role:
             message = _message(role, line)
             turn = line.get("turn")
@@ -119,8 +121,8 @@ def _fields(message: Message) -> dict[str, Any]:
     match message:
         case System(text=text):
             return {"text": text}
-        case User(text=text, images=images):
-            return {"text": text, **_images(images)}
+        case User(text=text, images=images, said=said):
+            return {"text": text, **_images(images), **({"said": list(said)} if said else {})}
         case Result(call_id=call_id, text=text, images=images):
             return {"call_id": call_id, "text": text, **_images(images)}
         case Assistant(text=text, calls=calls, reasoning=reasoning, extras=extras):
@@ -161,7 +163,7 @@ def _message(role: str, line: Mapping[str, Any]) -> Message:
     images = tuple(Image(image["mime"], image["data"]) for image in line.get("images", ()))
     match role:
         case "user":
-            return User(line["text"], images)
+            return User(line["text"], images, tuple(line.get("said", ())))
         case "assistant":
             calls = tuple(
                 ToolCall(

@@ -35,7 +35,7 @@ class _Imported:
     def __init__(self, keeper: Keeper, cwd: str) -> None:
         self._log = EventLog(keep=keeper.event)
         self._history = History()
-        self._history.watch = keeper.change
+        self._history.watchers.append(keeper.change)
         self._artifacts = Artifacts(keeper.folder / OUTPUTS, keeper.folder)
         self._cwd = cwd
         self._runs, self._calls = count(1), count(1)

@@ -12,12 +12,13 @@ import jiter
 
 from terp import wire
 from terp.errors import SessionError
-from terp.events import ReasoningDelta, TextDelta
+from terp.events import ReasoningDelta, TextDelta, UsageReported
 from terp.history import History, Said
 from terp.log import Record
 from terp.messages import Assistant, Result, ToolCall
 from terp.store.forms import VERSION, Header, change_from_json, header_from_json
 from terp.store.journal import NAME
+from terp.tally import Tally
 
 _EVENT, _HISTORY, _ASSISTANT = b'{"event":"', b'{"history":"', b'{"history":"assistant"'
 # More pieces than one reply has.
@@ -52,7 +53,7 @@ class StoredRecords:
 class Stored:
     """What a log holds, up to its first line that is damaged.
 
-    `end` is the number of its good bytes. `spent_usd` is None when a price was not known; `runs`, `calls`
+    `end` is the number of its good bytes. `used` is what all calls of the model used; `runs`, `calls`
     and `questions` are counts from which the numbers go on, `last_run` is the number of the last run; `gone`
     are the names that the last kernels held, as far as they were noted. `left_over` are the calls without a
     result of a turn that broke off in its reply `step`; `jobs` is what still ran in the background, as in
@@ -65,7 +66,7 @@ class Stored:
     events: StoredRecords
     end: int
     model: str
-    spent_usd: float | None
+    used: Tally
     runs: int
     last_run: int
     calls: int
@@ -110,7 +111,7 @@ def stored_of(content: bytes, folder: Path) -> Stored:
         events=StoredRecords(reading.records, reading.last(len(lines))),
         end=reading.end,
         model=reading.model or reading.header.model,
-        spent_usd=reading.spent_usd,
+        used=reading.used,
         runs=reading.counts.get("code_started", 0),
         last_run=reading.last_run,
         calls=reading.calls,
@@ -142,7 +143,7 @@ class _Reading:
     counts: dict[str, int] = field(default_factory=dict)
     names: dict[tuple[str, str], None] = field(default_factory=dict)
     jobs: dict[str, str] = field(default_factory=dict)
-    spent_usd: float | None = 0.0
+    used: Tally = field(default_factory=Tally)
     end: int = 0
     calls: int = 0
     model: str = ""
@@ -195,7 +196,9 @@ class _Reading:
         """Keep what a session needs to know of an event to go on."""
         match name:
             case "usage_reported":
-                self._usage(_parsed(line).get("cost_usd"))
+                used = wire.from_json(_parsed(line))
+                assert isinstance(used, UsageReported), "it is called so"
+                self.used = self.used.plus(used)
             case "model_called":
                 self.model = str(_parsed(line)["model"])
             case "code_started":
@@ -217,10 +220,6 @@ class _Reading:
             self.jobs[event["call_id"]] = f"Job {event['job']} ({event['language']})"
         else:
             self.jobs.pop(event["call_id"], None)
-
-    def _usage(self, cost: float | None) -> None:
-        known = self.spent_usd is not None and cost is not None
-        self.spent_usd = (self.spent_usd or 0.0) + (cost or 0.0) if known else None
 
     def _changes(self, language: str, changes: Sequence[Mapping[str, Any]]) -> None:
         for change in changes:

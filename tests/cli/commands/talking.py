@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from terp.budget import Budget
 from terp.equipment import Equipment
 from terp.errors import TerpError
 from terp.events import Event
@@ -14,6 +15,7 @@ from terp.messages import Attachment, Message, System, User
 from terp.places import Places
 from terp.settings import Settings
 from terp.testing import EchoKernel
+from terp.window import Window
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 
@@ -74,11 +76,14 @@ class Conversation:
         self.equipment = Equipment()
         self.model = Model()
         self.log = EventLog(clock=lambda: 0.0)
+        self.budget = Budget(self.log.append)
         self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]
         self.history: Sequence[Message] = tuple(User(prompt) for prompt in prompts)
         self.jobs = Jobs()
         self.focus = ""
+        self.window = Window(128_000)
         self.forks = 0
+        self.lengthened = 0
         self.taught: list[str] = []
         self.briefed = ""
         for event in events:
@@ -113,6 +118,9 @@ class Conversation:
     def fork(self) -> str:
         self.forks += 1
         return "2026-11-22-ef01"
+
+    def lengthen(self) -> None:
+        self.lengthened += 1
 
     async def compact(self, focus: str = "") -> bool:
         self.focus = focus

@@ -4,6 +4,7 @@ import pytest
 
 from terp.errors import TerpError
 from terp.events import ReasoningDelta, TextDelta, TurnStarted
+from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 from tests.cli.commands.talking import Noted
 
@@ -61,8 +62,17 @@ async def test_reset_forgets_the_conversation(tmp_path: Path) -> None:
 
 async def test_compact_passes_on_what_to_keep(tmp_path: Path) -> None:
     talk = Noted(tmp_path, prompts=TWO)
-    assert await talk.does("/compact the columns") == ["All turns before the last are one summary now."]
+    assert await talk.does("/compact the columns") == [
+        "All turns before the last are one summary now; /compact undo brings them back."
+    ]
     assert talk.session.focus == "the columns"
+
+
+async def test_compacting_is_taken_back_with_undo(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    assert await talk.does("/compact undo") == []
+    assert talk.session.lengthened == 1
+    assert [word for word, _ in all_commands().arguments(talk, "compact", "u")] == ["undo"]
 
 
 async def test_fork_leaves_it_to_the_session_to_name_the_copy(tmp_path: Path) -> None:

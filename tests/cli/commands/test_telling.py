@@ -39,18 +39,6 @@ async def test_a_setting_that_is_not_there_is_named(tmp_path: Path) -> None:
         await Noted(tmp_path).does("/settings colour")
 
 
-async def test_cost_is_told_as_far_as_prices_are_known(tmp_path: Path) -> None:
-    assert await Noted(tmp_path, *USED).does("/cost") == [
-        "2 requests: 2 500 tokens sent (1 000 cached), 50 received.",
-        "Cost: $0.0042, and 1 request whose price is not known.",
-    ]
-    assert await Noted(tmp_path, USED[1]).does("/cost") == [
-        "1 request: 1 300 tokens sent, 20 received.",
-        "The price of openai/gpt-4o is not known.",
-    ]
-    assert await Noted(tmp_path).does("/cost") == ["Nothing was asked of a model yet."]
-
-
 async def test_tokens_are_those_of_the_whole_request(tmp_path: Path) -> None:
     talk = Noted(tmp_path, USED[0], prompts=["How many?"])
     system, tools, conversation, together, how, price, last = await talk.does("/tokens")

@@ -111,6 +111,14 @@ class Running:
             return [event async for event in events_of(answer)]
 
 
+def plain_client(url: str, **options: Any) -> httpx.AsyncClient:
+    """A client of a server on loopback.
+
+    To read the certificates of the system, which only TLS needs, takes longer than most tests.
+    """
+    return httpx.AsyncClient(base_url=url, trust_env=False, verify=False, **options)
+
+
 def ground(folder: Path) -> Ground:
     root = folder / "root"
     root.mkdir(exist_ok=True)
@@ -137,7 +145,7 @@ async def serving(
     opener = FakeOpener(ground(folder), model or (lambda: ScriptedModel(*replies)), kernels)
     sessions = Sessions(opener, opener.ground, limits)
     log: list[dict[str, Any]] = []
-    with socket.socket() as listening:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]
@@ -150,9 +158,7 @@ async def serving(
         server = Server(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        async with httpx.AsyncClient(
-            base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=20, trust_env=False
-        ) as client:
+        async with plain_client(f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client:
             try:
                 yield Running(port, app, client, sessions, opener, log, spoken)
             finally:

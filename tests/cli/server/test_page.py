@@ -2,18 +2,17 @@
 
 from pathlib import Path
 
-import httpx
 import pytest
 
 from terp_cli.server.page.document import frame, page
-from tests.cli.server.serving import serving
+from tests.cli.server.serving import plain_client, serving
 
 
 @pytest.mark.parametrize("path", ["/", "/frame"])
 async def test_it_needs_no_token_and_is_sent_once(tmp_path: Path, path: str) -> None:
     async with (
         serving(tmp_path) as server,
-        httpx.AsyncClient(base_url=server.url, trust_env=False) as stranger,
+        plain_client(server.url) as stranger,
     ):
         first = await stranger.get(path)
         again = await stranger.get(path, headers={"If-None-Match": first.headers["ETag"]})

@@ -30,6 +30,15 @@ async def test_a_session_is_made_without_a_kernel(tmp_path: Path) -> None:
         "following": 0,
         "last": 0,
         "spent_usd": 0.0,
+        "usage": {
+            "calls": 0,
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "cached_tokens": 0,
+            "cost_usd": 0.0,
+            "unpriced_calls": 0,
+            "seconds": 0.0,
+        },
         "questions": [],
         "pending": [],
     }
@@ -221,7 +230,7 @@ def test_a_whole_number_may_be_written_as_json_has_it() -> None:
 
 
 def test_safety_is_not_loosened_by_a_client() -> None:
-    started = Settings(model="openai/a", max_budget_usd=1.0)
+    started = Settings(model="openai/a", max_budget_usd=1.0, max_month_usd=9.0, profile="work")
     loose = Settings(
         model="openai/b",
         instructions="Be brief.",
@@ -230,10 +239,22 @@ def test_safety_is_not_loosened_by_a_client() -> None:
         env_pass=("KEY",),
         python="/tmp/python",
         max_budget_usd=0.0,
+        profile="loose",
         record="/tmp/record",
     )
     chosen = settings_for(Wishes(profile="loose", settings={"max_tokens": 5}), started, lambda _: loose)
-    assert chosen == Settings(model="openai/b", instructions="Be brief.", max_tokens=5, max_budget_usd=1.0)
+    assert chosen == Settings(
+        model="openai/b", instructions="Be brief.", max_tokens=5, max_budget_usd=1.0, max_month_usd=9.0
+    )
+    # Else who names another one would spend past the limit of this one.
+    assert chosen.profile == "work"
+
+
+def test_the_price_of_one_model_is_not_that_of_another_that_a_client_wishes() -> None:
+    started = Settings(model="openai/a", input_price=1.0, output_price=2.0)
+    wishes = Wishes(model="openai/a"), Wishes(model="openai/b")
+    same, other = (settings_for(wish, started, lambda _: started) for wish in wishes)
+    assert (same.input_price, other.input_price, other.output_price) == (1.0, None, None)
 
 
 @pytest.mark.parametrize("name", sorted({*Settings.__dataclass_fields__, "nothing"} - set(OF_CLIENTS)))

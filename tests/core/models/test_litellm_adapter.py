@@ -19,8 +19,6 @@ from terp.models.protocol import Replied, Text
 from tests.core.models.recorded import ASKED, ROOT, TOOL, collect
 from tests.loopback import Http, Loopback, Raw, Stalled
 
-pytestmark = pytest.mark.xdist_group("litellm")
-
 CLAUDE = Raw((ROOT / "anthropic/claude-3-5-sonnet-20241022__tools2-text__ecc8f3.sse").read_bytes())
 # Run in a process of its own: only there is litellm not imported yet. Names with "llama-3" are the ones
 # for which it would fetch a tokenizer.

@@ -41,7 +41,6 @@ async def test_the_direct_adapter_raises_the_right_error(recorded: dict[str, Any
     assert error.remedy
 
 
-@pytest.mark.xdist_group("litellm")
 @pytest.mark.parametrize("recorded", ERRORS, ids=named)
 async def test_litellm_raises_the_right_error(recorded: dict[str, Any]) -> None:
     route = ROUTES.get(recorded["provider"], recorded["provider"])

@@ -7,8 +7,6 @@ import pytest
 
 from tests.core.models.recorded import Recorded, replay, streams
 
-pytestmark = pytest.mark.xdist_group("litellm")
-
 # litellm's OpenAI route drops a chunk that holds a list with thinking and text; its Mistral route reads it.
 LOST = {("mistral/mistral-small-latest__text__75fb6a.sse", "openai")}
 STREAMS = [one for one in streams() if (one.file, one.route) not in LOST]

@@ -132,3 +132,12 @@ def test_a_borrowed_name_has_no_price() -> None:
     assert Abilities(route(mine, {}), mine).cost_usd(1, 1, 0, 0) is None
     theirs = ModelOptions("openai/gpt-4o")
     assert Abilities(route(theirs, {}), theirs).cost_usd(1, 1, 0, 0) == pytest.approx(1.25e-5)
+
+
+def test_the_person_prices_what_the_list_does_not_know_or_knows_otherwise() -> None:
+    mine = ModelOptions("openai/x", api_base="http://127.0.0.1:1/v1", input_price=2.0, output_price=0.0)
+    assert Abilities(route(mine, {}), mine).cost_usd(1_000_000, 5, 400_000, 0) == pytest.approx(2.0)
+    half = ModelOptions("openai/gpt-4o", output_price=1.0)
+    assert Abilities(route(half, {}), half).cost_usd(1, 1, 0, 0) == pytest.approx(2.5e-6 + 1e-6)
+    lacking = ModelOptions("openai/x", api_base="http://127.0.0.1:1/v1", input_price=2.0)
+    assert Abilities(route(lacking, {}), lacking).cost_usd(1, 1, 0, 0) is None

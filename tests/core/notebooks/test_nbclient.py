@@ -25,7 +25,6 @@ from terp.session import Session
 from terp.testing import ScriptedModel
 
 # One worker fetches them.
-pytestmark = pytest.mark.xdist_group("notebooks")
 
 VERSION = "0.10.4"
 NOTEBOOKS = (

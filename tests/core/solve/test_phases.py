@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from terp.errors import Unavailable
+from terp.limits import Limits
 from terp.solve import phases
-from terp.solve.asking import prepare
+from terp.solve.asking import Ended, prepare
 from terp.solve.problem import Problem
 from terp.solve.state import State
 from terp.solve.test import AI, HUMAN, Test
@@ -76,6 +77,15 @@ async def test_a_model_that_cannot_be_reached_for_tests_ends_nothing(tmp_path: P
     work = at_work(tmp_path, Unavailable("It is away."))
     state = await phases.tests(work.bench, passed())
     assert (state.step, state.notes) == ("check", ("The model has written no tests: It is away.",))
+
+
+async def test_a_budget_that_is_spent_is_no_model_that_fails(tmp_path: Path) -> None:
+    work = at_work(tmp_path, adding(RIGHT), asserting("assert add(1, 1) == 2"))
+    state = await phases.solution(work.bench, new())
+    work.bench.session.limits = Limits(max_budget_usd=0.001)
+    with pytest.raises(Ended, match=r"Stopped: \$0\.0010 of \$0\.0010 is spent \(max_budget\)\.") as end:
+        await phases.tests(work.bench, state)
+    assert (end.value.stop_reason, len(work.prompts)) == ("max_budget", 1)
 
 
 async def test_a_test_that_another_solution_disputes_is_dropped(tmp_path: Path) -> None:

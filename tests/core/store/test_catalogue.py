@@ -89,6 +89,18 @@ def test_all_words_must_have_been_said(tmp_path: Path) -> None:
     assert list(catalogue.search(["first", "second"])) == []
 
 
+def test_words_of_turns_that_were_summed_up_are_found(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        session = kept(tmp_path / A, "an answer on petals", "2", "a summary")
+        await collect(session, "a")
+        await collect(session, "b")
+        await session.compact()
+        await session.aclose()
+
+    asyncio.run(scenario())
+    assert [found.line for found in Catalogue(tmp_path).search(["petals"])] == ["an answer on petals"]
+
+
 def test_the_oldest_sessions_make_room(tmp_path: Path) -> None:
     catalogue = two(tmp_path)
     size = sum(path.stat().st_size for path in (tmp_path / B).rglob("*"))

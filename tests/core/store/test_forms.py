@@ -39,7 +39,7 @@ def test_a_turn_comes_back_with_its_prompt_and_attachments(
     prompt: str, files: list[Attachment], note: str
 ) -> None:
     history, seen = History(), list[Change]()
-    history.watch = seen.append
+    history.watchers.append(seen.append)
     history.begin(prompt, files, note)
     assert there_and_back(seen[0]) == seen[0]
 

@@ -34,6 +34,7 @@ from terp.store.forms import event_to_json
 from terp.store.journal import DAMAGED, NAME
 from terp.store.keeping import resumed
 from terp.store.reading import read
+from terp.tally import tally_of
 from terp.testing import EchoKernel, collect
 from terp.testing import call as call_of
 from tests.core.sessions import of, unanswered
@@ -282,6 +283,8 @@ def test_numbers_and_costs_go_on_where_they_were(tmp_path: Path) -> None:
     assert [event.call_id for event in proposed] == ["c1", "c2"]
     assert before.spent_usd is not None
     assert session.spent_usd == pytest.approx(before.spent_usd + 0.002)
+    used = tally_of(record.event for record in session.log.since(0))
+    assert (session.budget.used, used.calls) == (used, 6)
 
 
 def test_the_model_is_told_once_that_the_kernel_is_new(tmp_path: Path) -> None:

@@ -36,6 +36,16 @@ def accumulate(messages: list[Message], chunk: Frame | str | bytes) -> None:
         _add(messages, frame)
 
 
+def forget_oldest(messages: list[Message], most: int) -> int:
+    """Leave no more than so many characters in the messages, as far as whole ones go; how many are gone."""
+    size, gone = sum(map(_size, messages)), 0
+    while size > most and gone < len(messages):
+        size -= _size(messages[gone])
+        gone += 1
+    del messages[:gone]
+    return gone
+
+
 def begins_message(messages: list[Message], frame: Frame) -> bool:
     """Whether the content of a frame would be a message of its own, though nothing said that one begins."""
     return "start" not in frame and "content" in frame and not (messages and _continues(messages[-1], frame))
@@ -90,6 +100,11 @@ def _add_bytes(messages: list[Message], chunk: bytes) -> None:
     if not isinstance(last["content"], bytes):
         raise Misplaced("Bytes came into a message of text.")
     last["content"] += chunk
+
+
+def _size(message: Message) -> int:
+    content = message.get("content", "")
+    return len(content if isinstance(content, str | bytes) else str(content))
 
 
 def _kept(frame: Frame) -> Message:

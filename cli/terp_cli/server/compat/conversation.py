@@ -15,6 +15,7 @@ from terp_cli.server.compat.accumulating import (
     Misplaced,
     accumulate,
     begins_message,
+    forget_oldest,
     read_frame,
 )
 from terp_cli.server.compat.drafts import Draft
@@ -28,6 +29,8 @@ from terp_cli.server.compat.past import asked_in, conversation_of, text_of
 from terp_cli.server.failures import Refused
 from terp_cli.server.turns import Asking, Turn
 
+# Those of weeks, with their pictures, would fill the memory. The model's history is bounded elsewhere.
+_MOST_REMEMBERED = 64_000_000
 _RUN_THIS = "Run this code."
 _NOTHING_TO_RUN = "There is no code to run."
 _NOT_SHOWN = "The code that waits was not shown here yet."
@@ -36,18 +39,21 @@ _NOT_SHOWN = "The code that waits was not shown here yet."
 class Conversation:
     """Takes what clients send, one after the other, and gives `feed` what is told them.
 
-    `messages` are those of the protocol, as clients load and read them.
+    `messages` are those of the protocol, as clients load and read them: the newest, of `most_remembered`
+    characters.
     """
 
-    def __init__(self, shared: SharedSession, feed: Feed) -> None:
+    def __init__(self, shared: SharedSession, feed: Feed, most_remembered: int = _MOST_REMEMBERED) -> None:
         self.messages: list[Message] = []
         self.feed = feed
         self.shared = shared
         shared.tell(self._show, self._began)
         self._said = self._seen = self._shown_at = 0
+        self._answer_from: int | None = None
         self._is_own = False
         self._turn: Turn | None = None
         self._taking = asyncio.Lock()
+        self._most_remembered = most_remembered
 
     @property
     def answering(self) -> bool:
@@ -57,8 +63,8 @@ class Conversation:
 
     async def take(
         self, chunk: Frame | str | bytes, *, seen: int | None = None, draft: Draft | None = None
-    ) -> None:
-        """Do what a frame asks for, once it is there as a whole.
+    ) -> int | None:
+        """Do what a frame asks for, once it is whole; the number of the first frame of an answer to it.
 
         Of `feed` its sender was sent so many frames: a `go` is to what is among them. What the sender has
         begun is in `draft`, unless there is no other one.
@@ -67,13 +73,14 @@ class Conversation:
             Misplaced, Refused, TerpError: it cannot be done.
         """
         async with self._taking:
-            self._seen = self.feed.last if seen is None else seen
+            self._seen, self._answer_from = self.feed.last if seen is None else seen, None
             frame = chunk if isinstance(chunk, bytes) else read_frame(chunk)
             frames = [frame] if draft is None else draft.taken(frame)
             if self.answering and any("start" in one for one in (frame, *frames) if isinstance(one, Mapping)):
                 await self._end_turn()
             for one in frames:
                 await self._add(one)
+            return self._answer_from
 
     async def _add(self, frame: Frame | bytes) -> None:
         if isinstance(frame, bytes):
@@ -140,6 +147,7 @@ class Conversation:
 
     async def _stop(self) -> None:
         await self._end_turn()
+        self._answer_from = self.feed.last
         self.feed.add([COMPLETE])
 
     async def _go(self) -> None:
@@ -149,6 +157,7 @@ class Conversation:
             if self._seen < self._shown_at:
                 raise Misplaced(_NOT_SHOWN)
             proposed = person.proposed
+            self._answer_from = self.feed.last
             listening.served.questions.decide(proposed.call_id, proposed.digest, Run(proposed.code, "client"))
             listening.frames.answering = self._is_own = True
             return
@@ -204,8 +213,10 @@ class Conversation:
 
     async def _ask(self, listening: Listening, asking: Asking) -> None:
         await self.shared.adapt(listening)
+        forget_oldest(self.messages, self._most_remembered)
         self._said = len(self.messages)
         self.feed.begin()
+        self._answer_from = self.feed.last
         self._turn = listening.served.ask(asking)
         listening.frames.answering = self._is_own = True
 
@@ -253,4 +264,5 @@ class Conversation:
         if not (self._is_own and self.answering):
             self._is_own = False
             self.messages.append({"role": "user", "type": "message", "content": asked})
+            forget_oldest(self.messages, self._most_remembered)
             self._said = len(self.messages)

@@ -5,15 +5,23 @@ from collections.abc import Mapping, Sequence
 from terp_cli.server.compat.accumulating import Frame, Misplaced
 
 _LONGEST = 64_000_000
+# What a frame takes besides its content: without it, any number of empty ones would count for nothing.
+_EMPTY = 100
 
 
 class Draft:
     """A message from its `start` to its `end`, which counts when it is whole; left, it is forgotten."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: int = _LONGEST) -> None:
+        self._longest = longest
         self._frames: list[Frame | bytes] = []
         self._type = ""
         self._size = 0
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a message that will be answered is on its way."""
+        return bool(self._frames) and self._type != "command"
 
     def taken(self, frame: Frame | bytes) -> Sequence[Frame | bytes]:
         """The frames that count now: none within a message, all at its end, one that belongs to none.
@@ -38,10 +46,10 @@ class Draft:
     def _add(self, frame: Frame | bytes, type_: str) -> None:
         self._frames.append(frame)
         self._type = type_
-        self._size += len(frame if isinstance(frame, bytes) else str(frame.get("content", "")))
-        if self._size > _LONGEST:
+        self._size += _EMPTY + len(frame if isinstance(frame, bytes) else str(frame.get("content", "")))
+        if self._size > self._longest:
             self._whole()
-            raise Misplaced(f"A message has {_LONGEST:,} characters at most.")
+            raise Misplaced(f"A message has {self._longest:,} characters at most, with 100 for each frame.")
 
     def _whole(self) -> list[Frame | bytes]:
         frames, self._frames, self._type, self._size = self._frames, [], "", 0

@@ -1,15 +1,19 @@
 """The frames of a conversation in order, for any number of clients; none is lost to one that drops."""
 
-import asyncio
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from terp.bell import Bell
 from terp_cli.server.compat.accumulating import Frame
 
 # Letters that are not taken for one another.
 _LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _LENGTH = 22
+# What a frame takes besides its content.
+_EMPTY = 100
+# What waits for clients that may never come again, or never acknowledge anything.
+_MOST_KEPT = 64_000_000
 
 
 class Reader:
@@ -23,6 +27,8 @@ class Reader:
         """The frame that the client has not taken yet; waits for one."""
         while (frame := self._feed.frame(self.at)) is None:
             await self._feed.changed()
+        # Frames that waited too long are gone.
+        self.at = max(self.at, self._feed.first)
         return frame
 
     def took(self) -> None:
@@ -35,21 +41,24 @@ class Feed:
     """Frames, each with a name of its own where clients `acknowledge`.
 
     Who joins gets what comes from then on; but what a client that left had not taken waits for those that
-    come next. Frames that came while nobody was there wait as well.
+    come next. Frames that came while nobody was there wait as well: the newest, of `most_kept` characters.
     """
 
-    def __init__(self, *, acknowledged: bool) -> None:
+    def __init__(self, *, acknowledged: bool, most_kept: int = _MOST_KEPT) -> None:
         self.acknowledged = acknowledged
+        self.first = 0
+        """The number of the oldest frame that is there."""
         self._frames: list[Frame] = []
-        self._first = 0
+        self._most_kept = most_kept
+        self._size = 0
         self._readers: list[Reader] = []
         self._left: list[int] = []
-        self._waiting: list[asyncio.Future[None]] = []
+        self._changed = Bell()
 
     @property
     def last(self) -> int:
         """How many frames there ever were."""
-        return self._first + len(self._frames)
+        return self.first + len(self._frames)
 
     @property
     def readers(self) -> int:
@@ -64,14 +73,17 @@ class Feed:
             self._left.append(self.last)
         for frame in frames:
             self._frames.append({**frame, "id": _new_id()} if self.acknowledged else frame)
+            self._size += _size(frame)
+        over, size = 0, self._size
+        while size > self._most_kept:
+            size -= _size(self._frames[over])
+            over += 1
+        self._drop(over)
         self.wake()
 
     def wake(self) -> None:
         """Let everyone who waits look again."""
-        waiting, self._waiting = self._waiting, []
-        for future in waiting:
-            if not future.done():
-                future.set_result(None)
+        self._changed.ring()
 
     def begin(self) -> None:
         """Another answer begins: those who left an earlier one to others do not come back for it."""
@@ -81,7 +93,7 @@ class Feed:
 
     def frame(self, number: int) -> Frame | None:
         """A frame by its number, if it has come."""
-        at = number - self._first
+        at = max(0, number - self.first)
         return self._frames[at] if at < len(self._frames) else None
 
     @property
@@ -91,7 +103,7 @@ class Feed:
 
     def since(self, number: int) -> Sequence[Frame]:
         """The frames from a number on."""
-        return self._frames[max(0, number - self._first) :]
+        return self._frames[max(0, number - self.first) :]
 
     def join(self) -> Reader:
         """A reader that stays."""
@@ -112,15 +124,17 @@ class Feed:
 
     async def changed(self) -> None:
         """Return after the next `add` or `wake`."""
-        future = asyncio.get_running_loop().create_future()
-        self._waiting.append(future)
-        await future
+        await self._changed.rung()
 
     def forget(self) -> None:
         """Drop what nobody will ask for."""
         needed = min([*(reader.at for reader in self._readers), *self._left], default=self.last)
-        del self._frames[: needed - self._first]
-        self._first = max(self._first, needed)
+        self._drop(max(0, needed - self.first))
+
+    def _drop(self, count: int) -> None:
+        self._size -= sum(map(_size, self._frames[:count]))
+        del self._frames[:count]
+        self.first += count
 
     def _next_start(self) -> int:
         if not self._left:
@@ -129,6 +143,10 @@ class Feed:
         # Who comes again says no name. With names on the frames one too many does no harm, one too few would.
         self._left.remove(max(self._left) if self.acknowledged else start)
         return start
+
+
+def _size(frame: Frame) -> int:
+    return _EMPTY + len(str(frame.get("content", "")))
 
 
 def _new_id() -> str:

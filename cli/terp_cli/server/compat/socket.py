@@ -2,10 +2,11 @@
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import Any
 
 from starlette.types import Message
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from terp.errors import TerpError
 from terp_cli.server.access import BUSY, POLICY
@@ -15,9 +16,11 @@ from terp_cli.server.compat.drafts import Draft
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Reader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
+from terp_cli.server.connections import known
 from terp_cli.server.failures import Refused
-from terp_cli.server.following import in_time
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.outgoing import Outgoing
+from terp_cli.server.side_by_side import until_one_ends
 
 _WRONG_KEYS = 10
 # A frame that is not acknowledged is sent again after so long, and then after twice as long each time.
@@ -49,8 +52,11 @@ class Connection:
         self._limits = limits
         self._seen = 0
         self._draft = Draft()
+        self._answer_from = 0
+        self._doing = asyncio.Lock()
         self._acknowledged = ""
         self._heard = asyncio.Event()
+        self._outgoing = Outgoing(socket.send, limits.stall_s)
 
     async def serve(self) -> None:
         """Take and send until the client has left."""
@@ -61,23 +67,18 @@ class Connection:
         if self._conversation.feed.readers >= self._limits.watchers:
             await self._socket.close(BUSY, "too many clients")
             return
-        with self._conversation.shared.attended(), self._conversation.feed.joined() as reader:
-            taking = asyncio.ensure_future(self._take())
-            sending = asyncio.ensure_future(self._send_all(reader))
-            try:
-                await asyncio.wait({taking, sending}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in (taking, sending):
-                    task.cancel()
-                await asyncio.wait({taking, sending})
-        for task in (taking, sending):
+        with (
+            self._conversation.shared.attended(),
+            self._conversation.feed.joined() as reader,
             # A client that has left, or takes nothing, is no failure.
-            if not task.cancelled() and (error := task.exception()) and not isinstance(error, OSError):
-                raise error
+            suppress(OSError, WebSocketDisconnect),
+        ):
+            await until_one_ends(self._take(), self._send_all(reader), self._outgoing.watched())
 
     async def _introduced(self) -> bool:
         """Whether the client has shown the key, in time and without trying many."""
         if not self._entrance.asks or self._entrance.shows_key(self._socket.scope):
+            known(self._socket.scope)
             return True
         if self._strangers.count >= self._limits.strangers:
             return False
@@ -96,9 +97,9 @@ class Connection:
             if message["type"] != "websocket.receive":
                 return False
             shown = _auth_in(message.get("text") or "")
-            known = shown is not None and self._entrance.admits(shown)
-            await self._send({"auth": known})
-            if known:
+            is_known = shown is not None and self._entrance.admits(shown)
+            await self._send({"auth": is_known})
+            if is_known:
                 return True
         return False
 
@@ -116,7 +117,9 @@ class Connection:
         try:
             text = message.get("text")
             chunk = message["bytes"] if text is None else text
-            await self._conversation.take(chunk, seen=self._seen, draft=self._draft)
+            async with self._doing:
+                begun = await self._conversation.take(chunk, seen=self._seen, draft=self._draft)
+                self._answer_from = self._answer_from if begun is None else begun
         except Misplaced as error:
             await self._tell(str(error))
         except Refused as refused:
@@ -134,11 +137,18 @@ class Connection:
         self._seen = reader.at
         while True:
             frame = await reader.next()
-            self._seen = reader.at + 1
-            await self._send(frame)
-            if "id" in frame:
-                await self._until_acknowledged(frame)
+            if not (_is_complete(frame) and await self._is_of_others(reader.at)):
+                self._seen = reader.at + 1
+                await self._send(frame)
+                if "id" in frame:
+                    await self._until_acknowledged(frame)
             reader.took()
+
+    async def _is_of_others(self, number: int) -> bool:
+        """Whether a frame ends an answer before that which this client has asked for, or is about to."""
+        # What is being done decides whose it is.
+        async with self._doing:
+            return number < self._answer_from or self._draft.is_begun
 
     async def _until_acknowledged(self, frame: Frame) -> None:
         pause = _AGAIN_S
@@ -153,7 +163,11 @@ class Connection:
 
     async def _send(self, frame: Frame) -> None:
         message = {"type": "websocket.send", "text": json.dumps(frame)}
-        await in_time(self._socket.send, message, self._limits.stall_s)
+        await self._outgoing.send(message)
+
+
+def _is_complete(frame: Frame) -> bool:
+    return COMPLETE.items() <= frame.items()
 
 
 def _auth_in(text: str) -> str | None:

@@ -4,7 +4,6 @@ It ends with the turn, with calls of the client's own tools, or with a question:
 next request, which answers it.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -92,8 +91,8 @@ class Answer:
     _answered: Open | None = None
     _finished: TurnFinished | None = None
 
-    async def pieces(self, keepalive_s: float) -> AsyncGenerator[Piece | None, None]:
-        """The answer as it comes; None where nothing has come for a while.
+    async def pieces(self) -> AsyncGenerator[Piece, None]:
+        """The answer as it comes.
 
         Raises:
             Refused: the turn has failed, or cannot begin.
@@ -102,11 +101,9 @@ class Answer:
         turn = self._begun()
         try:
             self._after = max(self._after, await turn.beginning())
-            async with aclosing(self._told(turn, keepalive_s)) as following:
+            async with aclosing(self._told(turn)) as following:
                 async for record in following:
-                    if record is None:
-                        yield None
-                    for piece in self._pieces(record.event) if record else ():
+                    for piece in self._pieces(record.event):
                         yield piece
             async for piece in self._ending(turn):
                 yield piece
@@ -118,6 +115,10 @@ class Answer:
     def _begun(self) -> Turn:
         """The turn that answers: a new one, or that which waits for what was said."""
         served, text, paused = self.thread.served, self.said.new.text, self.thread.paused
+        if paused is not None and exchange.is_yes(text) and self._has_run_already(paused):
+            # What came of it is asked for; to the model, a "yes" would mean nothing.
+            self._after, self.thread.paused = paused.after, None
+            return paused.turn
         if paused is not None and not paused.turn.ended.done():
             self._after, self._answered = paused.after, self.thread.question
             if self._answered is not None:
@@ -130,6 +131,18 @@ class Answer:
             raise Refused(409, "The session waits for an answer to what was not asked here.", code="busy")
         self._after = 0
         return served.ask(self._asking())
+
+    def _has_run_already(self, paused: Paused) -> bool:
+        """Whether somebody else has let the code run that was asked about here, and its turn is over."""
+        about, log = paused.question.proposed, self.thread.served.session.log
+        return (
+            about is not None
+            and paused.turn.ended.done()
+            and any(
+                isinstance(one.event, CodeStarted) and one.event.call_id == about.call_id
+                for one in log.since(paused.after)
+            )
+        )
 
     @property
     def _question(self) -> Open | None:
@@ -160,7 +173,7 @@ class Answer:
         text = self.markdown.take(event)
         return [Words(text)] if text else []
 
-    async def _told(self, turn: Turn, keepalive_s: float) -> AsyncGenerator[Record | None, None]:
+    async def _told(self, turn: Turn) -> AsyncGenerator[Record, None]:
         """What happens in the turn, without secrets, until it ends or a question waits for the client."""
         served = self.thread.served
         log, redaction = served.session.log, Redaction(served.session.equipment.scrubber)
@@ -176,11 +189,7 @@ class Answer:
                 continue
             if over or asked:
                 return
-            try:
-                async with asyncio.timeout(keepalive_s):
-                    await log.changed()
-            except TimeoutError:
-                yield None
+            await log.changed()
 
     async def _ending(self, turn: Turn) -> AsyncGenerator[Piece, None]:
         served = self.thread.served

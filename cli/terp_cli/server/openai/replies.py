@@ -1,11 +1,11 @@
 """Answers on the wire: in one object, or in chunks as server-sent events."""
 
-import asyncio
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from starlette.responses import Response
@@ -14,9 +14,11 @@ from starlette.types import Receive, Scope, Send
 from terp.messages import ToolCall
 from terp_cli.server import failures
 from terp_cli.server.failures import Refused
-from terp_cli.server.following import gone, in_time
+from terp_cli.server.following import gone
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai.answering import Answer, Ended, Piece, Used, Words
+from terp_cli.server.outgoing import Outgoing
+from terp_cli.server.side_by_side import until_one_ends
 from terp_cli.server.transcript import encoded
 
 # Clients of OpenAI send a request again after most errors, and code of this one may have run.
@@ -97,44 +99,40 @@ class Reply(Response):
         """Send it, unless the client leaves before."""
         try:
             with self.answer.thread.served.follows():
-                await self._send_until_gone(scope, receive, send)
+                outgoing = Outgoing(send, self.limits.stall_s)
+                await until_one_ends(
+                    self._send(scope, receive, outgoing.send),
+                    gone(receive),
+                    outgoing.watched(),
+                    outgoing.alive(self.limits.keepalive_s, partial(self.waits, outgoing.send)),
+                )
         finally:
             self._over(self.told)
 
-    async def _send_until_gone(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sending = asyncio.ensure_future(self._send(scope, receive, send))
-        leaving = asyncio.ensure_future(gone(receive))
-        try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (sending, leaving):
-                task.cancel()
-            await asyncio.wait({sending, leaving})
-        if not sending.cancelled():
-            sending.result()
-
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            async with aclosing(self.answer.pieces(self.limits.keepalive_s)) as pieces:
+            async with aclosing(self.answer.pieces()) as pieces:
                 await self.sent(pieces, send)
         except Refused as refused:
             self.told.failed = refused
             await self.failed(refused)(scope, receive, send)
 
-    async def sent(self, pieces: AsyncGenerator[Piece | None, None], send: Send) -> None:
+    async def waits(self, send: Send) -> None:
+        """Nothing has come for a while: nothing can be told before all of it."""
+
+    async def sent(self, pieces: AsyncGenerator[Piece, None], send: Send) -> None:
         """Send the pieces.
 
         Raises:
             Refused: the turn has failed.
         """
         async for piece in pieces:
-            if piece is not None:
-                self.told.add(piece)
+            self.told.add(piece)
         ended = self.told.ended or Ended("stop")
         body = self.frame.whole(_message(self.told, ended.calls), ended.reason, self.answer.used)
         whole = Response(encoded(body), headers=self.marks, media_type="application/json")
         await send({"type": "http.response.start", "status": 200, "headers": whole.raw_headers})
-        await in_time(send, {"type": "http.response.body", "body": whole.body}, self.limits.stall_s)
+        await send({"type": "http.response.body", "body": whole.body})
 
     def failed(self, refused: Refused) -> Callable[[Scope, Receive, Send], Any]:
         """What is sent where the turn has failed."""
@@ -147,13 +145,10 @@ class Stream(Reply):
     tells_usage = False
     _begun = False
 
-    async def sent(self, pieces: AsyncGenerator[Piece | None, None], send: Send) -> None:
+    async def sent(self, pieces: AsyncGenerator[Piece, None], send: Send) -> None:
         """Send the pieces as they come."""
         async for piece in pieces:
             await self._begin(send)
-            if piece is None:
-                await self._put(send, b": \n\n")
-                continue
             self.told.add(piece)
             for chunk in self._chunks(piece):
                 await self._event(send, chunk)
@@ -172,6 +167,11 @@ class Stream(Reply):
             await send({"type": "http.response.body", "body": b""})
 
         return told
+
+    async def waits(self, send: Send) -> None:
+        """Say that the answer is still to come."""
+        await self._begin(send)
+        await self._put(send, b": \n\n")
 
     async def _begin(self, send: Send) -> None:
         if self._begun:
@@ -195,8 +195,7 @@ class Stream(Reply):
         await self._put(send, b"data: %b\n\n" % encoded(chunk))
 
     async def _put(self, send: Send, body: bytes) -> None:
-        message = {"type": "http.response.body", "body": body, "more_body": True}
-        await in_time(send, message, self.limits.stall_s)
+        await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
 def _message(told: Told, calls: Sequence[ToolCall]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from terp_cli.server.served import Served
 _GATHER = ("{CONTEXT_MODE_ON}", "{REQUIRE_START_ON}")
 _ANSWER = ("{CONTEXT_MODE_OFF}", "{REQUIRE_START_OFF}")
 _ANSWERS_ON_S = 6.0
+# As much as one request may hold.
+_MOST_GATHERED = 4_000_000
 
 
 @dataclass
@@ -23,11 +25,12 @@ class Stateful:
     """The one conversation.
 
     `session` gives the session that all clients share. `auto_run` switches whether code in it runs unasked,
-    where clients may do that.
+    where clients may do that. Messages that gather have `most_gathered` characters at most, with pictures.
     """
 
     session: Callable[[], Awaitable[Served]]
     auto_run: Callable[[bool], None] | None = None
+    most_gathered: int = _MOST_GATHERED
     _thread: Thread | None = None
     _gathers: bool = False
     _gathered: list[New] = field(default_factory=list)
@@ -79,9 +82,24 @@ class Stateful:
         if is_start:
             self._started = now
         else:
-            self._gathered.append(said)
+            self._gather(said)
         if not self._gathered or (self._gathers and now > self._started + _ANSWERS_ON_S):
             return None
         gathered, self._gathered = self._gathered, []
         words = "\n\n".join(one.text for one in gathered if one.text)
         return New(words, tuple(image for one in gathered for image in one.images))
+
+    def _gather(self, said: New) -> None:
+        if sum(map(_size, [*self._gathered, said])) > self.most_gathered:
+            raise Refused(
+                413,
+                "More messages have gathered than can be answered at once.",
+                "{START} has them answered.",
+                code="too_long",
+            )
+        self._gathered.append(said)
+
+
+def _size(said: New) -> int:
+    # Also of what is empty there must not be any number.
+    return 100 + len(said.text) + sum(len(image.data) for image in said.images)

@@ -1,23 +1,24 @@
 """A session over one WebSocket: its events come, prompts and answers go."""
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Query, WebSocket
+from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 from starlette.types import Message
 
 from terp.errors import TerpError
 from terp_cli.server import asking, forms
 from terp_cli.server.failures import Problem, Refused
-from terp_cli.server.following import batches, in_time
+from terp_cli.server.following import batches
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.outgoing import Outgoing
 from terp_cli.server.routes.questions import decided
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
+from terp_cli.server.side_by_side import until_one_ends
 
 _ENDED, _REFUSED, _WRONG = 1001, 1008, 1007
 Form = TypeVar("Form", bound=forms.Sent)
@@ -44,36 +45,32 @@ def router(sessions: Sessions) -> APIRouter:
 
 async def _talked(socket: WebSocket, served: Served, after: int, limits: ServerLimits) -> None:
     """Send and take until the session is closed, or the client has left."""
-    sending = asyncio.ensure_future(_send_events(socket, served, after, limits))
-    taking = asyncio.ensure_future(_take(socket, served, limits))
-    try:
-        await asyncio.wait({sending, taking}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in (sending, taking):
-            task.cancel()
-        await asyncio.wait({sending, taking})
-    for task in (sending, taking):
-        # A client that has left, or takes nothing, is no failure.
-        if not task.cancelled() and (error := task.exception()) and not isinstance(error, OSError):
-            raise error
+    outgoing = Outgoing(socket.send, limits.stall_s)
+    # A client that has left, or takes nothing, is no failure.
+    with suppress(OSError, WebSocketDisconnect):
+        await until_one_ends(
+            _send_events(socket, served, after, outgoing),
+            _take(socket, served, outgoing),
+            outgoing.watched(),
+        )
 
 
-async def _send_events(socket: WebSocket, served: Served, after: int, limits: ServerLimits) -> None:
-    async with aclosing(batches(served, after, limits.keepalive_s)) as following:
+async def _send_events(socket: WebSocket, served: Served, after: int, outgoing: Outgoing) -> None:
+    async with aclosing(batches(served, after)) as following:
         async for batch in following:
-            for told in batch.told:
-                await _sent(socket, told.json.decode(), limits)
+            for told in batch:
+                await outgoing.send(_text(told.json.decode()))
     await socket.close(_ENDED)
 
 
-async def _take(socket: WebSocket, served: Served, limits: ServerLimits) -> None:
+async def _take(socket: WebSocket, served: Served, outgoing: Outgoing) -> None:
     while (message := await socket.receive())["type"] == "websocket.receive":
         frame = _frame(message)
         if frame is None:
             await socket.close(_WRONG)
             return
         told = {"reply_to": frame.get("id"), **await _done(served, frame)}
-        await _sent(socket, json.dumps(told), limits)
+        await outgoing.send(_text(json.dumps(told)))
 
 
 async def _done(served: Served, frame: dict[str, Any]) -> dict[str, Any]:
@@ -147,5 +144,5 @@ def _failed(problem: Problem) -> dict[str, Any]:
     return {"error": problem.model_dump()}
 
 
-async def _sent(socket: WebSocket, text: str, limits: ServerLimits) -> None:
-    await in_time(socket.send, {"type": "websocket.send", "text": text}, limits.stall_s)
+def _text(text: str) -> Message:
+    return {"type": "websocket.send", "text": text}

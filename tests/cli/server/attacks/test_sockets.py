@@ -77,6 +77,24 @@ async def test_no_first_frame_but_the_token_opens_a_socket(tmp_path: Path) -> No
         assert on.state() == before
 
 
+async def test_a_first_message_is_long_only_of_who_is_known(tmp_path: Path) -> None:
+    limits = ServerLimits(greeting=1_000)
+    long = frame(1, json.dumps({"do": "ask", "prompt": "x" * 2_000, "id": 7}).encode())
+    token = frame(1, json.dumps({"token": TOKEN}).encode())
+    in_pieces = frame(1, b"x" * 600, last=False) + frame(0, b"x" * 600)
+    async with attacked(tmp_path, limits=limits) as on:
+        path = f"/v1/sessions/{on.session}/ws"
+        for sent in (long, in_pieces):
+            async with raw_socket(on.port, path, auth="") as socket:
+                socket.send(sent)
+                assert await socket.closed_with() == 1009
+        for auth, sent in (({"auth": ""}, token + long), ({}, long)):
+            async with raw_socket(on.port, path, **auth) as socket:
+                socket.send(sent)
+                replies = [content async for _, content in _until_told(socket, b'"reply_to": 7')]
+            assert b'"after"' in replies[-1]
+
+
 async def test_a_token_after_its_time_opens_no_socket(tmp_path: Path) -> None:
     async with attacked(tmp_path, limits=ServerLimits(greeting_s=0.1)) as on:
         before = on.state()
@@ -123,10 +141,10 @@ async def test_pings_and_pieces_of_frames_are_taken_as_they_come(tmp_path: Path)
     assert (seen.count((10, b"")), b"must be one of" in seen[-1][1]) == (1_000, True)
 
 
-async def _until_told(socket: RawSocket) -> AsyncGenerator[tuple[int, bytes], None]:
+async def _until_told(socket: RawSocket, what: bytes = b"") -> AsyncGenerator[tuple[int, bytes], None]:
     async for opcode, content in socket.frames():
         yield opcode, content
-        if opcode == 1:
+        if opcode == 1 and what in content:
             return
 
 

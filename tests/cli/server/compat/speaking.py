@@ -26,7 +26,7 @@ from terp_cli.server.own_names import OwnNames
 from terp_cli.server.serving import Server
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
-from tests.cli.server.serving import TOKEN, FakeOpener, ground
+from tests.cli.server.serving import TOKEN, FakeOpener, ground, plain_client
 
 Frame = dict[str, Any]
 KEY = "the-key-of-the-protocol"
@@ -147,7 +147,7 @@ async def speaking(
         server = Server(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         base = f"http://127.0.0.1:{port}"
-        async with httpx.AsyncClient(base_url=base, timeout=20, trust_env=False) as http:
+        async with plain_client(base, timeout=20) as http:
             try:
                 yield Speaking(port, http, sessions, opener, compat, changes)
             finally:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from terp_cli.server.compat.accumulating import Message, Misplaced, accumulate
+from terp_cli.server.compat.accumulating import Message, Misplaced, accumulate, forget_oldest
 
 
 def messages_of(*chunks: Any) -> list[Message]:
@@ -91,3 +91,15 @@ def test_text_may_be_split_anywhere(parts: list[str]) -> None:
     head = {"role": "user", "type": "message"}
     frames = [{**head, "start": True}, *({**head, "content": part} for part in parts), {**head, "end": True}]
     assert messages_of(*frames) == [{**head, "content": "".join(parts)}]
+
+
+def test_the_oldest_messages_are_forgotten_and_the_newest_kept() -> None:
+    messages: list[Message] = [
+        {"content": "x" * 40},
+        {"content": b"y" * 40},
+        {"content": 12},
+        {"role": "user"},
+    ]
+    assert (forget_oldest(messages, 100), len(messages)) == (0, 4)
+    assert (forget_oldest(messages, 41), messages) == (2, [{"content": 12}, {"role": "user"}])
+    assert (forget_oldest(messages, 0), messages) == (1, [{"role": "user"}])

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from terp.messages import User
+from terp_cli.server.compat.accumulating import Misplaced
 from terp_cli.server.compat.drafts import Draft
 from tests.cli.server.compat.speaking import Frame, speaking
 
@@ -65,3 +66,12 @@ async def test_what_was_begun_by_one_who_left_is_not_said(tmp_path: Path) -> Non
 def test_a_message_counts_when_it_is_whole(sent: list[Any], counts: list[Any]) -> None:
     draft = Draft()
     assert [list(draft.taken(frame)) for frame in sent] == counts
+
+
+def test_a_message_of_too_many_frames_is_forgotten_also_when_they_are_empty() -> None:
+    draft = Draft(longest=1_000)
+    draft.taken(START)
+    with pytest.raises(Misplaced, match="1,000 characters at most"):
+        for _ in range(10):
+            draft.taken({**HI, "content": ""})
+    assert (draft.is_begun, list(draft.taken(HI))) == (False, [HI])

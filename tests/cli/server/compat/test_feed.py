@@ -73,6 +73,44 @@ async def test_what_is_not_kept_is_for_those_who_are_there() -> None:
     assert (feed.last, list(feed.unsent)) == (0, [])
 
 
+async def test_of_frames_that_nobody_takes_the_newest_are_kept() -> None:
+    feed = Feed(acknowledged=False, most_kept=1_000)
+    feed.add(frames(*"abcdefghijklmnop"))
+    with feed.joined() as reader:
+        assert await taken(reader, 9) == list("hijklmnop")
+
+
+async def test_who_takes_too_little_goes_on_with_what_is_left() -> None:
+    feed = Feed(acknowledged=True, most_kept=1_000)
+    with feed.joined() as slow, feed.joined() as quick:
+        feed.add(frames(*"abc"))
+        first = await slow.next()
+        for name in "defghijklmno":
+            feed.add(frames(name))
+            await taken(quick, 1)
+        slow.took()
+        assert (first["content"], await taken(slow, 9)) == ("a", list("ghijklmno"))
+
+
+async def test_what_everybody_took_leaves_room() -> None:
+    feed = Feed(acknowledged=False, most_kept=1_000)
+    with feed.joined() as reader:
+        for name in "abcdefghijklmnop":
+            feed.add(frames(name))
+            assert await taken(reader, 1) == [name]
+
+
+async def test_who_comes_and_leaves_without_a_frame_leaves_nothing() -> None:
+    feed = Feed(acknowledged=False)
+    for _ in range(3):
+        with feed.joined() as reader:
+            waiting = asyncio.create_task(reader.next())
+            await asyncio.sleep(0)
+            waiting.cancel()
+            await asyncio.wait({waiting})
+    assert (feed._changed._waiting, feed._left) == ([], [0])
+
+
 @given(some.lists(some.integers(0, 3), max_size=12))
 def test_who_drops_and_comes_again_misses_nothing(takes: list[int]) -> None:
     async def read() -> list[str]:

@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import openai
 import pytest
 
 from terp.messages import Assistant, User
 from terp.testing import EchoKernel, Scripted, call
 from tests.cli.server.compat.speaking import COMPLETE, KEY, Speaking, joined, message, speaking
+from tests.cli.server.serving import plain_client
 
 ASKS = "Do you want to run this code?"
 
@@ -25,7 +25,7 @@ async def asking(
     async with speaking(folder, *replies, **options) as server:
         base = f"http://127.0.0.1:{server.port}/openai"
         async with (
-            httpx.AsyncClient(trust_env=False) as http,
+            plain_client(base) as http,
             openai.AsyncOpenAI(api_key=key, base_url=base, http_client=http, max_retries=0) as client,
         ):
             yield server, client

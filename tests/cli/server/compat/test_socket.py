@@ -84,6 +84,18 @@ async def test_who_shows_no_key_in_time_or_tries_many_is_let_go(tmp_path: Path) 
         assert await closed_with(client) == 1008
 
 
+async def test_a_first_frame_is_long_only_of_who_needs_no_key(tmp_path: Path) -> None:
+    """C1"""
+    limits = ServerLimits(greeting=1_000)
+    long = {"role": "user", "type": "message", "start": True, "content": "x" * 2_000, "end": True}
+    async with talking(tmp_path, "ok", limits=limits) as client:
+        await client.send(long)
+        assert joined(await client.until()) == [*message("ok"), COMPLETE]
+    async with talking(tmp_path, "ok", limits=limits, environ={"INTERPRETER_API_KEY": KEY}) as client:
+        await client.send(long)
+        assert await closed_with(client) == 1009
+
+
 async def closed_with(client: Client) -> int | None:
     with pytest.raises(ConnectionClosed) as caught:
         while True:
@@ -220,3 +232,54 @@ async def test_other_clients_take_nothing_from_who_comes_again(tmp_path: Path) -
             again = await acknowledged(client)
     assert again[0] == first
     assert again == seen.result()
+
+
+async def test_the_complete_of_another_answer_is_not_taken_for_that_of_an_own_one(tmp_path: Path) -> None:
+    """C22"""
+    async with (
+        speaking(tmp_path, "one", "two", environ=ACKS) as server,
+        server.client() as client,
+        server.client() as slow,
+    ):
+        await client.ask("first")
+        await acknowledged(client)
+        # All of the first answer waits for who has acknowledged nothing of it.
+        await slow.ask("second")
+        frames = await acknowledged(slow)
+    assert joined(without_ids(frames)) == [*message("one"), *message("two"), COMPLETE]
+
+
+async def test_who_has_begun_a_message_is_told_no_complete_before_that_of_its_answer(tmp_path: Path) -> None:
+    """C22"""
+    async with (
+        speaking(tmp_path, "one", "two") as server,
+        server.client() as client,
+        server.client() as writes,
+    ):
+        await writes.send({"role": "user", "type": "message", "start": True}, {"auth": "is taken"})
+        assert await writes.receive() == {"auth": True}
+        await client.answer("first")
+        await writes.send(
+            {"role": "user", "type": "message", "content": "second"},
+            {"role": "user", "type": "message", "end": True},
+        )
+        frames = await writes.until()
+    assert joined(frames) == [*message("one"), *message("two"), COMPLETE]
+
+
+async def test_three_who_ask_at_once_are_each_told_one_complete_after_the_last_answer(tmp_path: Path) -> None:
+    """C22"""
+    async with (
+        speaking(tmp_path, *["an answer"] * 3) as server,
+        server.client() as one,
+        server.client() as two,
+        server.client() as three,
+    ):
+        clients = (one, two, three)
+        await asyncio.gather(*(client.ask("all at once") for client in clients))
+        seen = await asyncio.gather(*(client.until() for client in clients))
+        # Nothing more is to come for any of them.
+        await asyncio.gather(*(client.send({"auth": "again"}) for client in clients))
+        then = await asyncio.gather(*(client.receive() for client in clients))
+    assert [frames.count(COMPLETE) for frames in seen] == [1, 1, 1]
+    assert then == [{"auth": True}] * 3

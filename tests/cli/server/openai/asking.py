@@ -4,11 +4,10 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx
 from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from tests.cli.server.serving import TOKEN, Running
+from tests.cli.server.serving import TOKEN, Running, plain_client
 
 ASKS = "Do you want to run this code?"
 
@@ -21,7 +20,7 @@ async def openai_client(
     async with AsyncOpenAI(
         base_url=f"{server.url}{path}",
         api_key=TOKEN,
-        http_client=httpx.AsyncClient(trust_env=False),
+        http_client=plain_client(server.url),
         timeout=20,
         **options,
     ) as client:

@@ -10,7 +10,7 @@ from terp.outputs import BackCall, InputRequest, Text
 from terp.person import Choice, Consent, Option
 from terp.testing import EchoKernel, call
 from tests.cli.server.openai.asking import ASKS, assistant, openai_client, said, user
-from tests.cli.server.serving import decision, serving
+from tests.cli.server.serving import decision, events_of, serving, until
 
 
 async def test_a_line_that_code_waits_for_is_the_next_message(tmp_path: Path) -> None:
@@ -82,6 +82,21 @@ async def test_code_that_was_edited_elsewhere_is_not_what_yes_runs(tmp_path: Pat
         done = await said(client, user("go"), assistant(asked), user("yes"), assistant(again), user("yes"))
         assert (again, before) == (f"```python\nx = 2\n```\n\n{ASKS}", [])
         assert (done, session.kernels.ran) == ("```output\nx = 2\n```\n\ndone", ["x = 2"])
+
+
+async def test_yes_to_code_that_somebody_else_let_run_brings_what_came_of_it(tmp_path: Path) -> None:
+    async with serving(tmp_path, call("x = 1"), "done", "more") as server, openai_client(server) as client:
+        asked = await said(client, user("go"))
+        [session] = server.opener.made
+        path = f"/v1/sessions/{session.folder.name}"
+        [question] = (await server.client.get(path)).json()["questions"]
+        async with server.client.stream("GET", f"{path}/events") as following:
+            events = events_of(following)
+            await server.client.post(f"{path}/approvals/c1", json=decision(question))
+            await until(events, "turn_finished")
+        done = await said(client, user("go"), assistant(asked), user("yes"))
+        more = await said(client, user("go"), assistant(asked), user("yes"), assistant(done), user("yes"))
+    assert (done, more) == ("```output\nx = 1\n```\n\ndone", "more")
 
 
 async def test_code_of_one_conversation_is_not_what_another_runs(tmp_path: Path) -> None:

@@ -122,3 +122,16 @@ async def test_code_runs_unasked_only_where_clients_may_say_so(tmp_path: Path) -
         refused = await answer(server, "{AUTO_RUN_ON}")
         assert (refused["error"]["code"], await answer(server, "{AUTO_RUN_OFF}")) == ("not_allowed", None)
     assert switches == [True, False]
+
+
+async def test_no_more_is_gathered_than_can_be_answered(tmp_path: Path) -> None:
+    def also(sessions: Sessions) -> APIRouter:
+        return routes.router(sessions, stateful=Stateful(Shared(sessions), most_gathered=1_000))
+
+    async with serving(tmp_path, "all of it", also=also) as server:
+        assert await answer(server, "{CONTEXT_MODE_ON}") is None
+        assert await answer(server, "x" * 800) is None
+        body = {"model": "gpt-4o", "messages": [user("x")]}
+        refused = await server.client.post("/openai/chat/completions", json=body)
+        answered = await answer(server, "{START}")
+    assert (refused.status_code, answered) == (413, "all of it")

@@ -10,8 +10,6 @@ import pytest
 from tests.cli.server.page.conftest import DESKTOP, PHONE, Site, Tab
 from tests.loopback import Call, Http
 
-pytestmark = pytest.mark.xdist_group("page")
-
 
 def downloaded(tab: Tab, selector: str) -> Path:
     with tab.page.expect_download() as coming:
@@ -129,7 +127,8 @@ def test_what_the_model_failed_with_and_what_to_do_have_a_line_each(site: Site, 
     tab.see("Wrong key")
     assert tab.turn.locator("p.problem").inner_text().splitlines() == [
         "openai/scripted: Wrong key",
-        "Check OPENAI_API_KEY, or pick another model with --model.",
+        "A new session can have another profile, and so another model. "
+        "For who started the server: Check OPENAI_API_KEY, or pick another model with --model.",
     ]
 
 

@@ -1,11 +1,7 @@
 """What a model, a file or a program writes cannot do anything in the page."""
 
-import pytest
-
 from tests.cli.server.page.conftest import Site, Tab
 from tests.loopback import Call
-
-pytestmark = pytest.mark.xdist_group("page")
 
 HOSTILE = """
 <script>window.owned = 1</script>

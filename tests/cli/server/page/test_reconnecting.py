@@ -3,13 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.cli.running import Terp
 from tests.cli.server.page.conftest import Site, Tab, serve
 from tests.loopback import Call
-
-pytestmark = pytest.mark.xdist_group("page")
 
 # Two seconds of text, in pieces of 50 ms.
 LONG = "\n\n".join(f"Paragraph {number} of the answer." for number in range(60)) + "\n\nThat was all."

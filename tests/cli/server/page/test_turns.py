@@ -3,12 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.cli.server.page.conftest import Site, Tab
 from tests.loopback import Call
-
-pytestmark = pytest.mark.xdist_group("page")
 
 PLOT = """
 import csv
@@ -124,6 +120,9 @@ def test_a_choice_is_made_with_the_keyboard_and_told_in_its_words(site: Site, wa
     warm.page.wait_for_selector(".question:focus button:text-is('no')")
     for key in ("Tab", "Tab", "Enter"):
         warm.page.keyboard.press(key)
+    warm.see("Not installed.")
+    assert warm.turn.locator(".question .muted").all_inner_texts() == ["no"]
+    warm.page.reload()
     warm.see("Not installed.")
     assert warm.turn.locator(".question .muted").all_inner_texts() == ["no"]
 

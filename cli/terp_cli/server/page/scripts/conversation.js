@@ -5,7 +5,7 @@ import { button, find, make, toMessage } from "./dom.js";
 import { TOLD } from "./events.js";
 import { Growing } from "./markdown.js";
 import { question } from "./question.js";
-import { readable } from "./shown.js";
+import { here, readable } from "./shown.js";
 
 const STOPPED = { interrupted: "Stopped.", declined: "Ended, as you declined.", max_steps: "Stopped: as many steps as are allowed." };
 
@@ -206,7 +206,7 @@ export class Conversation {
   finish({ reason, error, remedy }) {
     this.endText();
     this.endQuestions();
-    const words = [error || STOPPED[reason], remedy].filter(Boolean).join("\n");
+    const words = [error || STOPPED[reason], here(remedy, reason)].filter(Boolean).join("\n");
     if (words) this.said(words, error ? "problem" : "muted");
     this.setBusy(false, "");
     this.does.changed("finished");

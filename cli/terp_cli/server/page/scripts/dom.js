@@ -1,5 +1,7 @@
 // Elements without HTML text: what is not ours only ever becomes a text node.
 
+import { here } from "./shown.js";
+
 export const find = (id) => document.getElementById(id);
 
 /** An element. `about` has attributes, and listeners as `onclick`; what is inside may be text. */
@@ -38,6 +40,6 @@ export async function trying(doing) {
   try {
     return await doing();
   } catch (problem) {
-    notice([problem.message, problem.remedy].filter(Boolean).join(" "), "problem");
+    notice([problem.message, here(problem.remedy)].filter(Boolean).join(" "), "problem");
   }
 }

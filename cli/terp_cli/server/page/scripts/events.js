@@ -1,5 +1,7 @@
 // What each event does to the conversation `it`. Every one has its place, also one that shows nothing.
 
+import { here } from "./shown.js";
+
 export const TOLD = {
   turn_started: (it, event) => it.begin(event),
   model_called: (it) => {
@@ -34,13 +36,14 @@ export const TOLD = {
   },
   progress: (it, { what, done, total }) => it.does.changed("doing", total ? `${what}: ${Math.round((100 * done) / total)} %` : what),
   usage_reported: (it, event) => it.use(event),
-  history_compacted: (it, { how }) => it.said(`What was said before was shortened for the model: ${how}`),
+  history_compacted: (it, { before, after, how, reason }) =>
+    it.said(`What the model reads ${reason === "undone" ? "is whole again" : `was shortened (${how})`}: ${before} to ${after} tokens.`),
   history_rewound: (it, { removed }) => it.said(`The last ${removed} turns are no part of the conversation any more.`),
   session_forked: (it, { copy }) => it.said(`Up to here it can also be gone on with as ${copy}.`),
   session_resumed: (it, event) => it.resume(event),
   code_compared: (it, { difference }) => it.said(difference ? "It put out something else than then." : "It put out the same as then."),
   check_started: (it, { check, attempt }) => it.said(`Check ${attempt}: ${check}`),
   check_finished: (it, { passed, why, output }) => it.said(passed ? "The check has passed." : `The check has not passed. ${why}\n${output}`),
-  noticed: (it, { text, remedy }) => it.said([text, remedy].filter(Boolean).join(" "), "notice"),
+  noticed: (it, { text, remedy }) => it.said([text, here(remedy)].filter(Boolean).join(" "), "notice"),
   turn_finished: (it, event) => it.finish(event),
 };

@@ -28,7 +28,7 @@ class Page {
     });
     this.conversation = new Conversation(new Approval((decision) => this.link.send("approve", decision)), {
       answer: (question_id, answer) => this.link.send("answer", { question_id, answer }),
-      more: async (id) => (await call("GET", pathOf(this.id))).questions.find((one) => one.question_id === id) ?? { options: [] },
+      more: async (id) => (await call("GET", pathOf(this.id))).questions.find((one) => one.question_id === id) ?? {},
       goOn: () => trying(() => this.link.send("go_on")),
       save: (path) => trying(() => this.save(path)),
       saveOutput: (number) => trying(() => save(pathOf(this.id, `/outputs/${number}`), `output-${number}.txt`)),

@@ -4,19 +4,15 @@ import { button, make, trying } from "./dom.js";
 import { readable } from "./shown.js";
 
 /** A question as a node. `answer` sends what the person says; `more` has what the event does not tell. */
-export function question({ question_id: id, kind, what, secret }, answer, more) {
+export function question({ question_id: id, kind, what, secret, options }, answer, more) {
   const say = (said) => trying(() => answer(id, said));
   const node = make("section", { class: "card question", role: "group", "aria-label": "A question", tabindex: -1 }, make("p", {}, readable(what) || "The code waits for a line."));
-  node.words = new Map();
-  const fill = { input: () => line(secret, say), consent: () => consent(say), choice: () => make("div", { class: "bar wraps" }) }[kind];
+  node.words = new Map(Object.entries(options));
+  const fill = { input: () => line(secret, say), consent: () => consent(say), choice: () => choice(node.words, say) }[kind];
   const means = fill();
   node.append(means);
   if (kind === "consent" || kind === "choice") {
-    more(id).then(({ why, options }) => {
-      if (why) means.before(make("p", { class: "muted" }, readable(why)));
-      for (const { letter, does } of options) node.words.set(letter, does);
-      if (kind === "choice") means.append(...options.map(({ letter, does }) => button(readable(does), () => say(letter))));
-    });
+    more(id).then(({ why }) => why && means.before(make("p", { class: "muted" }, readable(why))));
   }
   return node;
 }
@@ -31,3 +27,5 @@ function line(secret, say) {
 }
 
 const consent = (say) => make("div", { class: "bar" }, button("Allow", () => say(true), { class: "solid" }), button("Do not allow", () => say(false)));
+
+const choice = (words, say) => make("div", { class: "bar wraps" }, ...[...words].map(([letter, does]) => button(readable(does), () => say(letter))));

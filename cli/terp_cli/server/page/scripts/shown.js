@@ -6,6 +6,11 @@ const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b
 /** The text with every character visible that has no shape of its own. */
 export const readable = (text) => text.replace(HIDDEN, (one) => `<U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 
+const HERE = { max_steps: "Write “go on” for more of them." };
+
+/** What can be done about it on a page; flags are for who has the command line. */
+export const here = (remedy, reason) => (/--\w/.test(remedy) ? `${HERE[reason] ?? "A new session can have another profile, and so another model."} For who started the server: ${remedy}` : remedy);
+
 const SIZES = ["B", "kB", "MB", "GB"];
 
 export function size(bytes) {

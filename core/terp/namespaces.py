@@ -3,30 +3,27 @@
 import asyncio
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from terp.kernels.protocol import Kernel, Kernels, Variable
-    from terp_cli.talk import Word
+from terp.kernels.protocol import Kernel, Kernels, Variable
 
 
 class Namespaces:
     """Asks those of `kernels` that were started and can tell."""
 
-    def __init__(self, kernels: "Kernels") -> None:
+    def __init__(self, kernels: Kernels) -> None:
         self.kernels = kernels
 
     @property
-    def started(self) -> "Sequence[Kernel]":
+    def started(self) -> Sequence[Kernel]:
         """The kernels that keep variables and were started, each once, the default one first."""
         kernels = [self.kernels.get(language) for language in self._stateful]
         return [kernel for kernel in dict.fromkeys(kernels) if kernel.generation]
 
-    def tells(self, kernel: "Kernel") -> bool:
+    def tells(self, kernel: Kernel) -> bool:
         """Whether a kernel can tell its variables."""
         return kernel.language in self._telling
 
-    async def variables(self) -> "Sequence[tuple[str, Variable]]":
+    async def variables(self) -> Sequence[tuple[str, Variable]]:
         """All variables, each with the language of its kernel.
 
         Raises:
@@ -35,7 +32,7 @@ class Namespaces:
         kernels = [kernel for kernel in self.started if self.tells(kernel)]
         return [(kernel.language, one) for kernel in kernels for one in await kernel.variables()]
 
-    async def names(self) -> "Sequence[Word]":
+    async def names(self) -> Sequence[tuple[str, str]]:
         """All names with their types, and of other languages than the default one with that."""
         kernels = [kernel for kernel in self.started if self.tells(kernel)]
         found = await asyncio.gather(*(kernel.names() for kernel in kernels))

@@ -1,0 +1,86 @@
+"""`terp cost`: what calls of models have used, by profile and model, by day, or over all months."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from terp.errors import SettingsError, TerpError
+from terp.ledger import Entry, Ledger, tallies
+from terp.tally import Tally, tally_of
+from terp.wire import VERSION
+from terp_cli.call import Call
+from terp_cli.commands.costs import HEAD, cells
+from terp_cli.json_front import usage_json, write_json
+from terp_cli.sanitise import one_line
+
+_MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
+
+
+def cost(call: Call) -> int:
+    """Do what the words after `terp cost` say; the exit code."""
+    try:
+        return _VERBS[call.line.argument](call, Ledger(call.places.usage), call.line.arguments)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise TerpError(f"What was spent cannot be read: {error.strerror} ({error.filename}).") from error
+
+
+def _month(call: Call, ledger: Ledger, more: Sequence[str]) -> int:
+    entries = _entries(ledger, [_wanted(ledger, more)])
+    return _written(call, entries, ("profile", "model"), lambda entry: (entry.profile, entry.used.model))
+
+
+def _days(call: Call, ledger: Ledger, more: Sequence[str]) -> int:
+    entries = _entries(ledger, [_wanted(ledger, more)])
+    return _written(call, entries, ("day", "profile"), lambda entry: (entry.day, entry.profile))
+
+
+def _all(call: Call, ledger: Ledger, _: Sequence[str]) -> int:
+    entries = _entries(ledger, ledger.months())
+    return _written(call, entries, ("month", "profile"), lambda entry: (entry.day[:7], entry.profile))
+
+
+def _wanted(ledger: Ledger, more: Sequence[str]) -> str:
+    month = more[0] if more else ledger.month
+    if not _MONTH.fullmatch(month):
+        raise SettingsError([f"terp cost: '{one_line(month)}' is no month, such as {ledger.month}."])
+    return month
+
+
+def _entries(ledger: Ledger, months: Sequence[str]) -> list[Entry]:
+    return [entry for month in months for entry in ledger.entries(month)]
+
+
+def _written(
+    call: Call, entries: Sequence[Entry], names: Sequence[str], key: Callable[[Entry], tuple[str, ...]]
+) -> int:
+    """Write a row for each key, and their sum; the exit code."""
+    rows, total = tallies(entries, key), tally_of(entry.used for entry in entries)
+    if call.options.output_format != "text":
+        told = [{**dict(zip(names, row, strict=True)), **usage_json(used)} for row, used in rows.items()]
+        write_json(call.out, {"version": VERSION, "rows": told, "total": usage_json(total)})
+        return 0
+    if not entries:
+        call.tell("nothing was asked of a model in that time.")
+        return 0
+    _write_table(call, names, rows, total)
+    return 0
+
+
+def _write_table(
+    call: Call, names: Sequence[str], rows: Mapping[tuple[str, ...], Tally], total: Tally
+) -> None:
+    lines = [(*names, *HEAD), *((*map(one_line, row), *cells(used)) for row, used in rows.items())]
+    if len(rows) > 1:
+        lines.append(("together", *[""] * (len(names) - 1), *cells(total)))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        padded = (f"{cell:{width}}" for cell, width in zip(line, widths, strict=True))
+        call.out.write("  ".join(padded).rstrip() + "\n")
+
+
+_VERBS: Mapping[str, Callable[[Call, Ledger, Sequence[str]], int]] = {
+    "month": _month,
+    "days": _days,
+    "all": _all,
+}

@@ -1,0 +1,86 @@
+"""The message that stands for the part of a conversation that a model no longer reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from terp.headtail import HeadTail
+from terp.messages import User
+
+REQUEST = (
+    "Write down what must not be forgotten of the conversation so far, for yourself, so that you can go on "
+    "without it: what is wanted, decisions and why they were made, facts found, what was tried in vain, and "
+    "what is still open. The words of the person, the files and the variables are listed for you beside it: "
+    "leave them out. Use short sentences and no code, and call no tool."
+)
+_HEADING = "[What came before is shortened here."
+_WORDS_OF_PERSON = "The person said, in their own words:"
+_WRITTEN = "Your notes of it:"
+# In characters, by what the whole message may take: the words of the person come first.
+_WORDS, _NOTES, _FACTS = 0.4, 0.3, 0.15
+_MOST = 48_000
+_LEAST = 1_200
+_CHARS_A_TOKEN = 4
+# Of a conversation that is left the summary may be half.
+_SHARE = 0.5
+_SHORTEST_WORDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Facts of one kind: what they are, and each of them. Alone, the heading says it all."""
+
+    heading: str
+    items: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of a part left out: the model's notes, and what terp knows."""
+
+    notes: str = ""
+    facts: Sequence[Listing] = ()
+
+
+def summary_of(said: Sequence[str], told: Told, room: float) -> User:
+    """The message, in at most about half of `room` tokens; it keeps all words for the summary after it."""
+    room_chars = round(min(_MOST, max(_LEAST, room * _SHARE * _CHARS_A_TOKEN)))
+    parts = [_HEADING]
+    if said:
+        parts += [_WORDS_OF_PERSON, *_bounded_words(said, round(room_chars * _WORDS))]
+    if told.notes:
+        parts += ["", _WRITTEN, _cut(told.notes, round(room_chars * _NOTES))]
+    if told.facts:
+        parts += ["", *(_bounded_list(one, round(room_chars * _FACTS)) for one in told.facts)]
+    return User("\n".join(parts) + "]", said=tuple(said) or ("",))
+
+
+def _bounded_words(said: Sequence[str], room: int) -> list[str]:
+    """What the person said, each as an item: the first of it, and the rest from the end as far as it fits."""
+    if sum(map(len, said)) <= room:
+        return [f"- {words}" for words in said]
+    each = max(_SHORTEST_WORDS, room // len(said))
+    short = [f"- {_cut(words, each)}" for words in said]
+    first, rest = short[0], short[1:]
+    at, left = len(rest), room - len(first)
+    while at and (left := left - len(rest[at - 1])) >= 0:
+        at -= 1
+    gone = [f"[… {at} more …]"] if at else []
+    return [first, *gone, *rest[at:]]
+
+
+def _bounded_list(listing: Listing, room: int) -> str:
+    shown: list[str] = []
+    for item in listing.items:
+        room -= len(item) + 2
+        if room < 0:
+            break
+        shown.append(item)
+    left = len(listing.items) - len(shown)
+    items = "; ".join([*shown, *([f"… {left} more"] if left else [])])
+    return f"{listing.heading} {items}." if items else listing.heading
+
+
+def _cut(text: str, limit: int) -> str:
+    cut = HeadTail(limit)
+    cut.add(text)
+    return cut.text()
