@@ -376,33 +376,9 @@ class TurnFinished:
 
 
 Event = (
-    TurnStarted
-    | ModelCalled
-    | ModelRetrying
-    | ReasoningDelta
-    | TextDelta
-    | CodeDelta
-    | CodeProposed
-    | CodeTyped
-    | Asked
-    | Answered
-    | CodeDeclined
-    | CodeRejected
-    | CodeStarted
-    | Printed
-    | LateOutput
-    | CodeFinished
-    | JobChanged
-    | KernelChanged
-    | Progress
-    | UsageReported
-    | HistoryCompacted
-    | HistoryRewound
-    | SessionForked
-    | SessionResumed
-    | CodeCompared
-    | CheckStarted
-    | CheckFinished
-    | Noticed
-    | TurnFinished
-)
+    TurnStarted | ModelCalled | ModelRetrying | ReasoningDelta | TextDelta | CodeDelta
+    | CodeProposed | CodeTyped | Asked | Answered | CodeDeclined | CodeRejected | CodeStarted
+    | Printed | LateOutput | CodeFinished | JobChanged | KernelChanged | Progress | UsageReported
+    | HistoryCompacted | HistoryRewound | SessionForked | SessionResumed | CodeCompared
+    | CheckStarted | CheckFinished | Noticed | TurnFinished
+)  # fmt: skip

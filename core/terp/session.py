@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from terp.answer_text import new_filling
 from terp.artifacts import OUTPUTS, Artifacts
 from terp.between_runs import BetweenRuns
 from terp.conversation import Conversation
@@ -42,7 +43,6 @@ from terp.window import Window
 
 if TYPE_CHECKING:
     from terp.cells import Cell
-    from terp.references.filling import Filling
     from terp.resuming import Resumption
     from terp.store.reading import Stored
 
@@ -358,15 +358,8 @@ class Session:
         """Let the conversation know what is decided beside it, whenever it asks."""
         self.budget.limits = lambda: self.limits
         self._conversation.outside = lambda: self.equipment.outside
-        self._conversation.fills = self._new_filling
+        self._conversation.fills = lambda: new_filling(self.kernels, self.equipment)
         self._conversation.shortening.facts = LiveFacts(self.kernels, self.log).listed
-
-    def _new_filling(self) -> "Filling | None":
-        if not (self.equipment.references and self._conversation.offers_code):
-            return None
-        from terp.references.filling import Filling  # noqa: PLC0415  (few sessions want it)
-
-        return Filling(self.kernels, self.equipment.without_secrets)
 
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import resume  # noqa: PLC0415  (a new session has nothing to go on with)
