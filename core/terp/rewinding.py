@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from terp.errors import SessionError
+from terp.errors import KernelBusy, SessionError
 from terp.events import (
     CodeFinished,
     CodeProposed,
@@ -95,11 +95,17 @@ class Rewinding:
 
         Raises:
             SessionError: there is no such turn.
+            KernelBusy: a job runs in the Python kernel, which would go on with what was taken back.
             RuntimeError: a turn of this session is going on.
         """
         self._past.check(number)
         moment = self.began(number)
         kernel = self._kernels.get(_PYTHON) if _PYTHON in self._kernels.languages else None
+        if kernel is not None and kernel.running:
+            raise KernelBusy(
+                "Code still runs in the Python kernel: its variables cannot be taken back under it.",
+                f"Wait for its end, or stop it: /jobs stop. /rewind {number} chat goes back without them.",
+            )
         rows: Sequence[Sequence[str]] = ()
         if moment and isinstance(kernel, KeepsPast):
             rows = await kernel.written(moment)
@@ -116,6 +122,7 @@ class Rewinding:
 
         Raises:
             SessionError: there is no such turn.
+            KernelBusy: a job runs in the Python kernel.
             TerpError: the kernel does not answer; nothing was taken back.
             RuntimeError: a turn of this session is going on.
         """
