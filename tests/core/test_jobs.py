@@ -119,9 +119,9 @@ async def test_code_that_waited_for_a_job_that_failed_does_not_run(tmp_path: Pat
         await until(session, lambda event: isinstance(event, Progress))
         python.over.set()
         events = await running
-    reason = "Not run: job 1, for which it waited, has failed."
-    assert of(CodeRejected, events) == [CodeRejected("c2", reason)]
-    assert results(session)[1].endswith(f"[this call:]\n{reason}")
+    why = "job 1, for which it waited, has failed."
+    assert of(CodeRejected, events) == [CodeRejected("c2", why)]
+    assert results(session)[1].endswith(f"[this call:]\nNot run: {why}")
     assert python.ran == [LONG]
 
 

@@ -109,7 +109,7 @@ async def test_a_job_that_is_stopped_leaves_its_variables(kernels: LocalKernels)
     await until(session, waits)
     assert await session.jobs.stop(1)
     await running
-    assert "Not run: job 1, for which it waited, has failed." in results(session)[1]
+    assert "Not run: job 1, for which it waited, was interrupted." in results(session)[1]
     async with aclosing(session.run("python", "print(kept)")) as events:
         typed = [event async for event in events]
     await session.aclose()
