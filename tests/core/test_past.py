@@ -50,6 +50,22 @@ async def test_undo_takes_the_whole_last_turn_out_of_the_request(tmp_path: Path)
     assert texts(model.requests[-1])[1:] == ["first", "one", "third"]
 
 
+async def test_what_went_with_a_turn_that_was_taken_back_is_told_again(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel("one", "two", "again", "new")
+    session = open_session(tmp_path, model)
+    await talked(session, "first")
+    session.teach("[x is 5 now]")
+    await talked(session, "second")
+    session.past.undo()
+    await talked(session, "second, better")
+    assert texts(model.requests[-1])[1:] == ["first", "one", "second, better\n\n[x is 5 now]"]
+    session.past.reset()
+    await talked(session, "something else")
+    assert texts(model.requests[-1])[1:] == ["something else"]
+
+
 async def test_undo_gives_back_what_was_attached_so_that_it_can_be_asked_again(tmp_path: Path) -> None:
     model = ScriptedModel("one", "another")
     session = open_session(tmp_path, model)
