@@ -147,6 +147,8 @@ class Rewinding:
             for language in sorted({ran[record.number] for record in since if record.number in ran})
             if language != _PYTHON
         ]
+        if _open_ended(since):
+            notes.append("what code that did not come to its end has done to files is not known")
         answer = await self._answer(moment, paths)
         done = {path: (what, why) for path, what, why in _rows(answer, "files", 3)}
         lost = [(one.path, one.why) for one in files if not one.can]
@@ -251,6 +253,13 @@ def _languages(records: Sequence[Record]) -> dict[int, str]:
             case _:
                 pass
     return ran
+
+
+def _open_ended(records: Sequence[Record]) -> bool:
+    """Whether code was started that has no end among these: it still runs, or ended with terp."""
+    events = [record.event for record in records]
+    begun = {event.call_id for event in events if isinstance(event, CodeStarted)}
+    return bool(begun - {event.call_id for event in events if isinstance(event, CodeFinished)})
 
 
 def _is_end(event: object) -> bool:
