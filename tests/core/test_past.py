@@ -220,6 +220,16 @@ async def test_a_fork_has_the_same_past_and_each_goes_on_alone(tmp_path: Path) -
     assert tuple(read(tmp_path / "s").history) == session.history
 
 
+async def test_a_fork_does_not_count_as_used_after_the_session_that_goes_on(tmp_path: Path) -> None:
+    session = kept(tmp_path / "2025-11-20-00000000", "one")
+    await talked(session, "first")
+    copies = [session.past.fork() for _ in range(5)]
+    await session.aclose()
+    entries = Catalogue(tmp_path).listed()
+    assert entries[0].id == session.folder.name
+    assert {entry.id for entry in entries[1:]} == {*copies}
+
+
 async def test_files_of_a_fork_are_its_own(tmp_path: Path) -> None:
     session = kept(tmp_path / "s", [call_of("x", id="a")], "1")
     await talked(session, "a")
