@@ -131,12 +131,7 @@ class Runner:
         finally:
             watched.spool.close()
         self._show(call, watched.flood.ended())
-        if watched.spool.failure:
-            self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
-        watched.observation.remark(lost_name(self._log, watched.error))
-        for told in filter(None, (watched.denials.told(), self._left(kernel))):
-            self._log.append(Noticed(told))
-            watched.observation.remark(told)
+        self._remark(watched)
         text = watched.observation.text(ended, watched.spool.path)
         finished = CodeFinished(
             call.id,
@@ -157,6 +152,15 @@ class Runner:
             watched.error is not None or ended.status != "ok",
             watched.error,
         )
+
+    def _remark(self, watched: "_Watched") -> None:
+        """Tell what the code itself has not put out."""
+        if watched.spool.failure:
+            self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
+        watched.observation.remark(lost_name(self._log, watched.error))
+        for told in filter(None, (watched.denials.told(), self._left(watched.kernel))):
+            self._log.append(Noticed(told))
+            watched.observation.remark(told)
 
     def _output(self, watched: "_Watched", output: Output) -> None:
         if isinstance(output, Shown):
