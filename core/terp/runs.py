@@ -130,8 +130,7 @@ class Runner:
                 ended = self._without_own_files(item)
         finally:
             watched.spool.close()
-        self._show(call, watched.flood.ended())
-        self._remark(watched)
+        self._tell_besides(watched)
         text = watched.observation.text(ended, watched.spool.path)
         finished = CodeFinished(
             call.id,
@@ -153,8 +152,9 @@ class Runner:
             watched.error,
         )
 
-    def _remark(self, watched: "_Watched") -> None:
-        """Tell what the code itself has not put out."""
+    def _tell_besides(self, watched: "_Watched") -> None:
+        """Tell what was kept back of the output, and what is to be known beside it."""
+        self._show(watched.call, watched.flood.ended())
         if watched.spool.failure:
             self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
         watched.observation.remark(lost_name(self._log, watched.error))
