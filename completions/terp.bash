@@ -37,7 +37,7 @@ _terp() {
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
         --python | --shell | --attach | --gateway-token-file | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --compact-at | --input-price | --output-price | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-turn-usd | --max-month-usd | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --until | --max-revisions | --until-timeout-s | --solve-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --language | -l) compopt +o default 2>/dev/null ;;
+        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --compact-at | --input-price | --output-price | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-turn-usd | --max-month-usd | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --background-after | --background-after-s | --until | --max-revisions | --until-timeout-s | --solve-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --language | -l) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
@@ -85,6 +85,7 @@ _terp() {
                     --kernel-provisioner
                     --kernel-provisioner-config
                     --run-timeout --run-timeout-s
+                    --background-after --background-after-s
                     --until
                     --max-revisions
                     --until-timeout-s

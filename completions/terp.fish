@@ -114,6 +114,7 @@ complete -c terp -l attach -r -F -d 'a running kernel of somebody else: its conn
 complete -c terp -l kernel-provisioner -x -d 'the kernel provisioner of Jupyter that starts kernels of Python and of kernelspecs'
 complete -c terp -l kernel-provisioner-config -x -d 'what it is configured with'
 complete -c terp -l run-timeout -l run-timeout-s -x -d 'seconds after which a run is interrupted'
+complete -c terp -l background-after -l background-after-s -x -d 'seconds after which a run goes on in the background of a conversation, as after /bg'
 complete -c terp -l until -x -d 'a turn goes on until this holds: a shell command, or py: and a Python expression'
 complete -c terp -l max-revisions -x -d 'how often the model is asked again when the check has not passed; for terp solve: solutions in all'
 complete -c terp -l until-timeout-s -x -d 'seconds that one check may take'

@@ -7,7 +7,7 @@ import asyncio
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -95,6 +95,9 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     """Open the session, ask, and go on at the prompt where the person stays; the exit code."""
     # Before anything of the project counts, and before what the person has entered meanwhile is sent.
     settings = await settled(call, settings, seat)
+    if not call.stays:
+        # Its answer is all there is: it must not end before its code.
+        settings = replace(settings, background_after_s=0.0)
     person = (seat.person if seat else None) or _person_beside(call, settings, drawn=seat is not None)
 
     async def opened(place: Place) -> Session:

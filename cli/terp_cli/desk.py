@@ -362,6 +362,8 @@ class Desk:
         return [("class:quiet", LEAVING if leaving else self._talk.toolbar())]
 
     def _entered(self, line: str) -> None:
+        if self._talk is not None and self._talk.at_once(line):
+            return
         self._queued.append(line)
         self._more.set()
 

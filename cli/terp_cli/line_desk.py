@@ -58,7 +58,7 @@ class LineDesk:
             EOFError: the person leaves, or the terminal is gone.
         """
         self._write(f"\n{self._mark}")
-        text = await self._next()
+        text = await self._first()
         while goes_on(text):
             self._write(margin(text, ""))
             text += "\n" + await self._next()
@@ -82,7 +82,7 @@ class LineDesk:
                     self._unread = b""
                 self._write(question)
                 # A terminal without marked pastes cannot tell; several lines at once are taken for one.
-                text = await self._next()
+                text = await self._next(answers=True)
                 return Typed(escape if text == "\x1b" else text, pasted=len(self._lines) > 0)
 
     async def edited(self, text: str) -> str | None:
@@ -139,9 +139,18 @@ class LineDesk:
     def close(self) -> None:
         """Nothing is held."""
 
-    async def _next(self) -> str:
-        while not self._lines:
-            if self._ended:
+    async def _first(self) -> str:
+        while True:
+            try:
+                return await self._next()
+            except EOFError:
+                if self._talk is None or self._talk.may_leave():
+                    raise
+
+    async def _next(self, *, answers: bool = False) -> str:
+        """The next line; while a question is open, that is for who `answers` it."""
+        while not self._lines or (self._asking.locked() and not answers):
+            if self._ended and (answers or not self._asking.locked()):
                 self._ended = False
                 raise EOFError
             if self._paused:
@@ -175,8 +184,14 @@ class LineDesk:
             asyncio.get_running_loop().remove_reader(self._descriptor)
         *lines, self._unread = (self._unread + got).split(b"\n")
         self._leaving = False
-        self._lines += [line.decode(errors="replace") for line in lines]
+        self._lines += [
+            line for line in (one.decode(errors="replace") for one in lines) if not self._done(line)
+        ]
         self._more.set()
+
+    def _done(self, line: str) -> bool:
+        """Whether a line was something to do at once, and no answer."""
+        return self._talk is not None and not self._asking.locked() and self._talk.at_once(line)
 
     @contextmanager
     def _unseen(self, secret: bool) -> Iterator[None]:

@@ -139,7 +139,9 @@ class MessageLine:
             buffer.go_to_completion(0)
 
     def _bindings(self) -> KeyBindingsBase:
-        return merge_key_bindings([self._writing_keys(), self._tab_keys(), self._leaving_keys()])
+        return merge_key_bindings(
+            [self._writing_keys(), self._tab_keys(), self._leaving_keys(), self._turn_keys()]
+        )
 
     def _writing_keys(self) -> KeyBindings:
         bindings = KeyBindings()
@@ -213,34 +215,49 @@ class MessageLine:
         empty = typing & Condition(lambda: not self.buffer.text)
         busy = Condition(self._busy)
 
-        @bindings.add("c-c", filter=typing & busy)
-        @bindings.add("escape", filter=empty & busy)
-        def _interrupt(_: KeyPressEvent) -> None:
-            self._talk.interrupt()
-
         @bindings.add("c-c", filter=typing & ~busy)
         def _clear(_: KeyPressEvent) -> None:
             if self._talk.one_more():
                 return
             if self.leaving and not self.buffer.text:
-                self._leave()
+                self._end()
                 return
             self.buffer.reset()
             self.leaving = True
 
         @bindings.add("c-d", filter=empty)
-        def _end(_: KeyPressEvent) -> None:
-            self._leave()
-
-        @bindings.add("up", filter=empty & busy)
-        def _take_back(event: KeyPressEvent) -> None:
-            if taken := self._take_back():
-                self.put(taken)
-            else:
-                event.current_buffer.auto_up()
+        def _leave(_: KeyPressEvent) -> None:
+            self._end()
 
         @bindings.add("escape", "escape", filter=empty & ~busy)
         def _rewind(_: KeyPressEvent) -> None:
             self._talk.rewind()
 
         return bindings
+
+    def _turn_keys(self) -> KeyBindings:
+        bindings = KeyBindings()
+        busy = has_focus(self.buffer) & Condition(self._busy)
+        empty = busy & Condition(lambda: not self.buffer.text)
+
+        @bindings.add("c-c", filter=busy)
+        @bindings.add("escape", filter=empty)
+        def _interrupt(_: KeyPressEvent) -> None:
+            self._talk.interrupt()
+
+        @bindings.add("c-b", filter=empty)
+        def _background(_: KeyPressEvent) -> None:
+            self._talk.at_once("/bg")
+
+        @bindings.add("up", filter=empty)
+        def _take_back(event: KeyPressEvent) -> None:
+            if taken := self._take_back():
+                self.put(taken)
+            else:
+                event.current_buffer.auto_up()
+
+        return bindings
+
+    def _end(self) -> None:
+        if self._talk.may_leave():
+            self._leave()

@@ -12,6 +12,7 @@ from terp import outputs as out
 from terp.changes import delta_line, file_there, stopped_line
 from terp_cli import check_words, past_words
 from terp_cli.effects_line import effects_line
+from terp_cli.jobs_aside import JobsAside
 from terp_cli.run_text import RunText
 from terp_cli.sanitise import one_line, readable, visible
 
@@ -62,6 +63,7 @@ class PlainFront:
         self._reply: list[str] = []
         self._computed: dict[str, str] = {}
         self._runs: dict[str, RunText] = {}
+        self._jobs = JobsAside()
         self._printing = ""
         self._cwd = ""
         self._tier = ""
@@ -74,7 +76,11 @@ class PlainFront:
             self.take(event)
 
     def take(self, event: on.Event) -> None:
-        """Show one event."""
+        """Show one event, or what comes with it."""
+        for one in self._jobs.passed(event):
+            self._take(one)
+
+    def _take(self, event: on.Event) -> None:
         if self._thought and not isinstance(event, on.ReasoningDelta):
             self._think("\n")
         match event:
@@ -98,6 +104,8 @@ class PlainFront:
                 self._rest(call_id)
             case on.TurnFinished():
                 self._finished(event)
+            case on.JobChanged():
+                self._of_job(event)
             case _:
                 self._other(event)
 
@@ -205,6 +213,12 @@ class PlainFront:
                 return
             case _:
                 assert_never(event)
+
+    def _of_job(self, event: on.JobChanged) -> None:
+        self._rest(event.call_id)
+        self._printing = ""
+        name = f"job {event.job}, {one_line(event.language)}"
+        self._note(f"[{name}, has ended]" if event.state == "ended" else f"[goes on as {name}]")
 
     def _of_check(self, event: on.CheckStarted | on.CheckFinished) -> None:
         if isinstance(event, on.CheckStarted):

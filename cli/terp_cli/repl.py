@@ -27,6 +27,7 @@ from terp.events import (
     CodeRejected,
     CodeTyped,
     Event,
+    JobChanged,
     SessionResumed,
     TextDelta,
     TurnFinished,
@@ -36,7 +37,6 @@ from terp.kernels.protocol import Kernel
 from terp.messages import Assistant, Attachment
 from terp.namespaces import Namespaces
 from terp.pythons.interpreter import environment_name
-from terp.typed_run import TYPED
 from terp.until.loop import ask
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import UnknownCommand
@@ -119,7 +119,7 @@ class Repl:
         self._held = Namespaces(talk.session.kernels)
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
-        self._in_turn = False
+        self._in_turn = self._warned = False
         self._presses = Presses(time.monotonic)
         self._toolbar = Toolbar(
             model=lambda: talk.session.model.name,
@@ -127,6 +127,7 @@ class Repl:
             unasked=lambda: talk.auto_run,
             profile=lambda: talk.profile,
             used=lambda: talk.session.budget.used,
+            jobs=lambda: len(talk.session.jobs.running),
             python=lambda: (
                 # Its name would take the room of what follows it.
                 talk.session.kernels.get(talk.session.kernels.languages[0]).place.partition(" (")[0]
@@ -195,6 +196,8 @@ class Repl:
             one_more=self._presses.one_more,
             rewind=self._rewind,
             typed=self._titles.typed,
+            at_once=self._at_once,
+            may_leave=self._may_leave,
             begins=self._settings.hand_over,
             sources=Sources(
                 commands=self._commands.words,
@@ -207,6 +210,22 @@ class Repl:
             without_secrets=self._without_secrets,
         )
 
+    def _at_once(self, line: str) -> bool:
+        """Begin what a line says that does not wait for the end of a turn; whether it was one."""
+        if not self._in_turn or not self._commands.is_at_once(line):
+            return False
+        self.begin(lambda: self._guarded(self._commands.run(self._talk, line)))
+        return True
+
+    def _may_leave(self) -> bool:
+        """Whether the person may leave; once they have been told of what that ends."""
+        jobs = self._talk.session.jobs.running.values()
+        if not jobs or self._warned:
+            return True
+        self._warned = True
+        self._talk.say(*(f"{job.title} still runs: leaving ends it." for job in jobs), "Ctrl-D again leaves.")
+        return False
+
     async def _next(self) -> None:
         if self._talk.next:
             prompt, attached = self._talk.next.popleft()
@@ -214,6 +233,7 @@ class Repl:
             await self._guarded(self._busily(self._drawn(ask(self._talk.session, prompt, attached))))
             return
         line = await self._talk.desk.message()
+        self._warned = False
         await self._guarded(self._answer(line))
 
     async def _guarded(self, doing: Awaitable[object]) -> None:
@@ -350,7 +370,7 @@ class Repl:
 
     async def _watch(self) -> None:
         """Show what happens between turns, and count."""
-        drawn_elsewhere = False
+        drawn_elsewhere, typed = False, ""
         async with aclosing(self._talk.session.events()) as records:
             async for record in records:
                 event = record.event
@@ -359,16 +379,18 @@ class Repl:
                     self._talk.desk.refresh()
                 if isinstance(event, TurnStarted | CodeTyped | CheckStarted):
                     drawn_elsewhere = True
-                elif isinstance(event, TurnFinished) or _is_last(event):
-                    drawn_elsewhere = False
+                    typed = event.call_id if isinstance(event, CodeTyped) else ""
+                elif isinstance(event, TurnFinished) or _is_last(event, typed):
+                    # What typed code does in the background is not drawn with it any more.
+                    drawn_elsewhere, typed = False, ""
                 elif not drawn_elsewhere:
                     self._talk.front.aside(event)
                     if isinstance(event, SessionResumed):
                         self._recall()
 
 
-def _is_last(event: Event) -> bool:
-    """Whether code that was typed is over, or a check after which no turn follows."""
+def _is_last(event: Event, typed: str) -> bool:
+    """Whether typed code is over or goes on by itself, or a check is after which no turn follows."""
     if isinstance(event, CheckFinished):
         return event.passed
-    return isinstance(event, CodeFinished | CodeRejected) and event.call_id.startswith(TYPED)
+    return isinstance(event, CodeFinished | CodeRejected | JobChanged) and event.call_id == typed

@@ -107,7 +107,7 @@ class Alone:
         questions = Questions(log)
         self.voice = Voice(log, questions, person, _drawn)
         self.readiness = Readiness()
-        self.services = Services(questions, person, _drawn, self._interrupts.guard)
+        self.services = Services(questions, person, _drawn)
 
     async def run(self, kernel: Kernel, code: str, run: OneRun, timeout_s: float) -> int:
         """Run `code` once it has what it needs; the exit code.
@@ -145,7 +145,7 @@ class Alone:
 
     async def serve(self, call: BackCall, kernel: Kernel) -> None:
         """Answer a tool that calls back."""
-        await self.services.serve(call, kernel)
+        await self.services.serve(call, kernel, self._interrupts.guard)
 
     def _told(self, record: Record) -> None:
         match record.event:

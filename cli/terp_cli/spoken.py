@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from terp.events import Event
 from terp_cli import tty
+from terp_cli.jobs_aside import JobsAside
 from terp_cli.sanitise import one_line, readable
 from terp_cli.ticking import ticking
 
@@ -47,6 +48,7 @@ class SpokenFront:
         self._verbose = verbose
         self._repeats = repeats
         self.asks = True
+        self._jobs = JobsAside()
         self._spoken: SpokenTurn | None = None
         self._waiting: list[str] = []
         self._questions = 0
@@ -81,7 +83,8 @@ class SpokenFront:
 
     def draw(self, event: Event) -> None:
         """Say what `event` completes."""
-        self._say(self._turn.take(event))
+        for one in self._jobs.passed(event):
+            self._say(self._turn.take(one))
 
     def tick(self) -> None:
         """Say what is waited for, if that has not been said for a while."""
@@ -89,7 +92,9 @@ class SpokenFront:
 
     def aside(self, event: Event) -> None:
         """Say an event that came outside a turn."""
-        self._say([*self._turn.take(event), *self._turn.rest()])
+        for one in self._jobs.passed(event):
+            self._say(self._turn.take(one))
+        self._say(self._turn.rest())
 
     def say(self, *lines: str) -> None:
         """Write lines of terp's own; what they quote is made safe."""

@@ -52,6 +52,16 @@ def _never() -> bool:
     return False
 
 
+def _waits(_: str) -> bool:
+    """Every line waits for its turn."""
+    return False
+
+
+def _always() -> bool:
+    """Nothing keeps anybody here."""
+    return True
+
+
 def _no_one() -> None:
     """Nobody wants to know."""
 
@@ -62,9 +72,10 @@ class LineSettings:
 
     `busy` tells whether a turn is going on, which `interrupt` then stops; `one_more` tells whether a Ctrl-C
     of this moment is still for the turn that was stopped. `rewind` is what Esc Esc does on an empty line,
-    and `typed` hears of keys. `history` is the file of what was typed,
-    which is kept there as `without_secrets` leaves it. `begins` is called
-    right before the keys are read.
+    and `typed` hears of keys. `at_once` does what a line says that does not wait for the end of the turn that
+    goes on, and tells whether it was one; `may_leave` tells whether the person may leave yet. `history` is
+    the file of what was typed, which is kept there as `without_secrets` leaves it. `begins` is called right
+    before the keys are read.
     """
 
     history: Path
@@ -74,6 +85,8 @@ class LineSettings:
     one_more: Callable[[], bool] = _never
     rewind: Callable[[], None] = _no_one
     typed: Callable[[], None] = _no_one
+    at_once: Callable[[str], bool] = _waits
+    may_leave: Callable[[], bool] = _always
     begins: Callable[[], None] = _no_one
     sources: Sources | None = None
     vi_mode: bool = False

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from terp.events import CodeProposed, Event, LateOutput, Printed, TurnFinished
 from terp.outputs import Display, DisplayUpdate
 from terp_cli import tty
+from terp_cli.jobs_aside import JobsAside
 from terp_cli.painter import Painter
 from terp_cli.sanitise import one_line, readable
 from terp_cli.ticking import ticking
@@ -68,6 +69,7 @@ class TerminalFront:
         self._clock = clock
         self._verbose = verbose
         self._asks = True
+        self._jobs = JobsAside()
         self._drawn_on: tuple[Screen, Transcript] | None = None
         self._waiting: list[Text | Graphic] = []
         self._next_frame = 0.0
@@ -132,7 +134,8 @@ class TerminalFront:
 
     def draw(self, event: Event) -> None:
         """Draw one event: now if a frame is due, else with the next `tick`."""
-        self._waiting += self._transcript.show(event)
+        for one in self._jobs.passed(event):
+            self._waiting += self._transcript.show(one)
         if isinstance(event, CodeProposed | TurnFinished):
             # The person is about to be asked about this, or to type.
             self._paint(final=True)
@@ -146,7 +149,9 @@ class TerminalFront:
 
     def aside(self, event: Event) -> None:
         """Draw an event that came outside a turn."""
-        self._waiting += [*self._transcript.show(event), *self._transcript.rest()]
+        for one in self._jobs.passed(event):
+            self._waiting += self._transcript.show(one)
+        self._waiting += self._transcript.rest()
         if self._waiting:
             self._paint(final=True)
 

@@ -231,6 +231,8 @@ class TerminalTalk:
         before, self.session = self.session, await self._around.reopen(session)
         if self.replaced is not None:
             self.replaced()
+        for job in before.jobs.running.values():
+            self.say(f"{job.title} is ended with the session that it was of.")
         await before.aclose()
 
     def leave(self) -> None:

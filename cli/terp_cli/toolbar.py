@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from terp.events import Event, KernelChanged, UsageReported
+from terp.events import Event, JobChanged, KernelChanged, UsageReported
 from terp.tally import Tally
 from terp_cli.sanitise import one_line
 
@@ -20,13 +20,16 @@ class Toolbar:
         profile: Callable[[], str] = lambda: "default",
         python: Callable[[], str] = lambda: "",
         used: Callable[[], Tally] = Tally,
+        jobs: Callable[[], int] = lambda: 0,
     ) -> None:
         """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs.
 
         A `profile` other than the default one is named; `python` names the environment of the code, where
-        that is not terp's own, or where else code runs. `used` is what the session used.
+        that is not terp's own, or where else code runs. `used` is what the session used, `jobs` is how many
+        runs go on in the background.
         """
         self._python = python
+        self._jobs = jobs
         self._profile = profile
         self._model = model
         self._tier = tier
@@ -42,6 +45,8 @@ class Toolbar:
                 return True
             case KernelChanged(language=language, state=state):
                 self._kernels[language] = _STATES.get(state, "")
+            case JobChanged():
+                return True
             case _:
                 return False
         return True
@@ -57,6 +62,8 @@ class Toolbar:
         if environment := self._python():
             parts.append(one_line(environment))
         parts += [f"{one_line(language)} {state}" for language, state in self._kernels.items() if state]
+        if jobs := self._jobs():
+            parts.append("1 job" if jobs == 1 else f"{jobs} jobs")
         parts.append("not confined" if self._tier() == "none" else one_line(self._tier()))
         if self._unasked():
             parts.append("runs unasked")

@@ -31,6 +31,7 @@ from terp.events import (
     Event,
     HistoryCompacted,
     HistoryRewound,
+    JobChanged,
     KernelChanged,
     LateOutput,
     ModelCalled,
@@ -147,11 +148,20 @@ class Window:
                 return self._next(self._answered())
             case TurnFinished(reason=reason):
                 return self._over(reason, now)
-            case CodeFinished(call_id=call_id, status=status):
-                own = call_id == self.typed_run and self.began is not None
-                return self._over("done" if status == "ok" else status, now) if own else (self, "")
+            case CodeFinished() | JobChanged():
+                return self._of_run(event, now)
             case _:
                 assert_never(event)
+
+    def _of_run(self, event: CodeFinished | JobChanged, now: float) -> tuple["Window", str]:
+        own = event.call_id == self.typed_run and self.began is not None
+        if isinstance(event, CodeFinished):
+            return self._over("done" if event.status == "ok" else event.status, now) if own else (self, "")
+        if event.state == "background":
+            # Who typed it can go on; a call for its end is a job's.
+            return self._next(replace(self._answered(), began=None)) if own else (self, "")
+        calls = event.seconds > LONG_TURN_S and self._away(now)
+        return self, self._call(f"ended: job {event.job} ({one_line(event.language)})") if calls else ""
 
     def passed(self, now: float) -> tuple["Window", str]:
         """The window after some time: call this at least once a second while a turn goes on."""

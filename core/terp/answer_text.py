@@ -3,13 +3,24 @@
 from collections import deque
 from typing import TYPE_CHECKING
 
+from terp.equipment import Equipment
 from terp.events import Noticed, TextDelta
+from terp.kernels.protocol import Kernels
 from terp.links import Delivered, LiveLinks
 from terp.log import EventLog
 
 if TYPE_CHECKING:
     from terp.references.filling import Filling
     from terp.references.live import Piece
+
+
+def new_filling(kernels: Kernels, equipment: Equipment) -> "Filling | None":
+    """What fills in the references of one reply, where they are wanted."""
+    if not equipment.references:
+        return None
+    from terp.references.filling import Filling  # noqa: PLC0415  (few sessions want it)
+
+    return Filling(kernels, equipment.without_secrets)
 
 
 class AnswerText:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from terp.artifacts import with_picture
+from terp.asked_lines import AskedLines
 from terp.events import (
     Answered,
-    Asked,
     CodeFinished,
     CodeProposed,
     CodeStarted,
@@ -77,11 +77,12 @@ class _Cells:
     _begun: dict[str, _Ran] = field(default_factory=dict)
     _proposed: dict[str, CodeProposed | CodeTyped] = field(default_factory=dict)
     _displays: Displays = field(default_factory=Displays)
-    _questions: set[str] = field(default_factory=set)
+    _lines: AskedLines = field(default_factory=AskedLines)
     _ended: set[str] = field(default_factory=set)
 
     def take(self, event: Event) -> None:
         """Go on with one event."""
+        self._lines.take(event)
         match event:
             case CodeProposed(call_id=call_id) | CodeTyped(call_id=call_id) if not call_id.startswith(AGAIN):
                 self._proposed[call_id] = event
@@ -95,10 +96,8 @@ class _Cells:
                 self._ended.add(language)
             case Printed(call_id=call_id, output=output) if call_id in self._begun:
                 self._begun[call_id].outputs.add(self._whole(output))
-            case Asked(kind="input", question_id=question_id):
-                self._questions.add(question_id)
-            case Answered(question_id=question_id, answer=answer) if question_id in self._questions:
-                self._typed(answer)
+            case Answered(question_id=question_id, answer=answer):
+                self._typed(self._lines.run_of(question_id), answer)
             case CodeFinished(call_id=call_id, status=status) if call_id in self._begun:
                 self._begun[call_id].status = status
             case _:
@@ -110,8 +109,8 @@ class _Cells:
         self._ended.discard(told.language)
         self.runs.append(run)
 
-    def _typed(self, answer: str) -> None:
-        for run in self.runs[-1:]:
+    def _typed(self, call_id: str, answer: str) -> None:
+        if run := self._begun.get(call_id):
             run.answers.append(answer)
             run.outputs.typed(answer)
 

@@ -22,7 +22,15 @@ _PROMPT = frozenset(
     {"code", "instructions", "max_output_chars", "packages", "python", "references", "system_message"}
 )
 _LIMITS = frozenset(
-    {"max_budget_usd", "max_month_usd", "max_output_chars", "max_steps", "max_turn_usd", "run_timeout_s"}
+    {
+        "background_after_s",
+        "max_budget_usd",
+        "max_month_usd",
+        "max_output_chars",
+        "max_steps",
+        "max_turn_usd",
+        "run_timeout_s",
+    }
 )
 _PACKAGES = frozenset({"auto_install", "auto_run", "packages"})
 _SEARCH = frozenset({"search_provider", "search_url"})

@@ -216,7 +216,7 @@ class Conversation:
         return tool.plain_name(call.name) not in self.outside()
 
     def _new_text(self) -> AnswerText:
-        return AnswerText(self._log, self._delivered, self.fills())
+        return AnswerText(self._log, self._delivered, self.fills() if self.offers_code else None)
 
     async def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
         if isinstance(chunk, Text):

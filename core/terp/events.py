@@ -14,6 +14,7 @@ from terp.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChang
 
 KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped", "left"]
 CompactionReason = Literal["full", "refused", "asked", "undone"]
+JobState = Literal["background", "ended"]
 QuestionKind = Literal["approval", "consent", "choice", "input"]
 
 
@@ -207,6 +208,21 @@ class CodeFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class JobChanged:
+    """A run goes on in the background, as number `job`, or has ended there.
+
+    In between, its `Printed` come among the events of whatever goes on; its `CodeFinished` comes right before
+    it has "ended". `seconds` is how long it has been running. One that never ends was lost with its session.
+    """
+
+    call_id: str
+    job: int
+    language: str
+    state: JobState
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class KernelChanged:
     """A kernel changed its state; also outside a turn."""
 
@@ -360,32 +376,9 @@ class TurnFinished:
 
 
 Event = (
-    TurnStarted
-    | ModelCalled
-    | ModelRetrying
-    | ReasoningDelta
-    | TextDelta
-    | CodeDelta
-    | CodeProposed
-    | CodeTyped
-    | Asked
-    | Answered
-    | CodeDeclined
-    | CodeRejected
-    | CodeStarted
-    | Printed
-    | LateOutput
-    | CodeFinished
-    | KernelChanged
-    | Progress
-    | UsageReported
-    | HistoryCompacted
-    | HistoryRewound
-    | SessionForked
-    | SessionResumed
-    | CodeCompared
-    | CheckStarted
-    | CheckFinished
-    | Noticed
-    | TurnFinished
-)
+    TurnStarted | ModelCalled | ModelRetrying | ReasoningDelta | TextDelta | CodeDelta
+    | CodeProposed | CodeTyped | Asked | Answered | CodeDeclined | CodeRejected | CodeStarted
+    | Printed | LateOutput | CodeFinished | JobChanged | KernelChanged | Progress | UsageReported
+    | HistoryCompacted | HistoryRewound | SessionForked | SessionResumed | CodeCompared
+    | CheckStarted | CheckFinished | Noticed | TurnFinished
+)  # fmt: skip

@@ -21,6 +21,8 @@ class Limits:
     """What all sessions of the profile may cost in a calendar month."""
     run_timeout_s: float = 0.0
     """Seconds that one run may take before it is interrupted."""
+    background_after_s: float = 0.0
+    """Seconds after which a run goes on in the background."""
     max_output_chars: int = 20_000
     """Characters of one run's output that the model reads: head and tail. At least 200."""
     max_failures: int = 3

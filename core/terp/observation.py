@@ -68,6 +68,11 @@ class Observation:
         """The pictures that were displayed, the last few."""
         return tuple(self._images[-_IMAGES:])
 
+    @property
+    def so_far(self) -> str:
+        """The text until now, in whole lines; "" when there is none."""
+        return self._text.text().rstrip("\n")
+
     def text(self, ended: RunEnded, full_output: str = "") -> str:
         """All of it in words, once the run is over; never empty.
 

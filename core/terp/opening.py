@@ -254,6 +254,7 @@ def limits_of(settings: Settings) -> Limits:
         max_turn_usd=settings.max_turn_usd,
         max_month_usd=settings.max_month_usd,
         run_timeout_s=settings.run_timeout_s,
+        background_after_s=settings.background_after_s,
         max_output_chars=settings.max_output_chars,
     )
 

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from terp.conversation import Conversation
+from terp.jobs import Jobs
 from terp.kernels.protocol import Kernels
 from terp.limits import Limits
 from terp.log import EventLog
 from terp.proposals import Proposals
 from terp.readiness import Readiness
-from terp.runs import Runner
 
 
 @dataclass(slots=True)
@@ -20,5 +20,5 @@ class Parts:
     kernels: Kernels
     proposals: Proposals
     readiness: Readiness
-    runner: Runner
+    jobs: Jobs
     limits: Limits

@@ -3,19 +3,22 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from terp.bell import Bell
 from terp.events import Event, TurnFinished
 from terp.interrupts import Interrupted, Interrupts
 from terp.log import EventLog, Record
+from terp.typed_run import has_left
 
-T = TypeVar("T")
 _LAST_WORDS_S = 1.0
 
 
 class Work(Protocol):
-    """What can be played: it logs its events. Nothing is played after `TurnFinished`, if it logs one."""
+    """What can be played: it logs its events.
+
+    Nothing is played after `TurnFinished`, if it logs one, or after typed code went on in the background.
+    """
 
     interrupts: Interrupts
 
@@ -61,7 +64,7 @@ class Playing:
             async with aclosing(self._follow(after, task)) as records:
                 async for record in records:
                     yield record.event
-                    if isinstance(record.event, TurnFinished):
+                    if isinstance(record.event, TurnFinished) or has_left(record.event):
                         # What a kernel does from here on belongs to no turn; it is in the log.
                         break
             await task
@@ -111,11 +114,6 @@ class Playing:
         number = self._log.last
         while self._work is not None and self._pulled < number:
             await self._taken.rung()
-
-    async def guarded(self, answer: Awaitable[T]) -> T:
-        """What a run of the turn waits for, unless the turn is interrupted."""
-        assert self._work is not None, "only a run of a turn asks for anything"
-        return await self._work.interrupts.guard(answer)
 
     def _over(self, _: asyncio.Task[None]) -> None:
         self._work = None

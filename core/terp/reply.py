@@ -135,7 +135,7 @@ def _gather(event: Event, gathered: _Gathered) -> None:
             gathered.outputs.setdefault(call_id, []).append(output)
             if isinstance(output, Display) and output.path:
                 gathered.files[output.path] = FileChange(output.path, "created")
-        case CodeFinished(call_id=call_id, status=status, files=files):
+        case CodeFinished(call_id=call_id, status=status, files=files) if call_id in gathered.proposed:
             call, outputs = gathered.proposed[call_id], tuple(gathered.outputs.get(call_id, []))
             gathered.runs.append(
                 CodeRun(call.language, call.code, status, outputs, event.changes, event.stopped_at)

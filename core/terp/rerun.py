@@ -18,7 +18,6 @@ from terp.events import (
 )
 from terp.export.settling import Displays, Settled
 from terp.interrupts import Interrupted, Interrupts
-from terp.kernels.protocol import Kernel
 from terp.parts import Parts
 from terp.person import Decline
 from terp.tool import Call
@@ -38,7 +37,6 @@ class Rerun:
     cells: Sequence[Cell]
     interrupts: Interrupts
     as_kept: Callable[[str], str]
-    running: Kernel | None = None
     _same: int = 0
     _left_out: int = 0
     _differences: list[str] = field(default_factory=list)
@@ -63,8 +61,7 @@ class Rerun:
     async def stop(self) -> None:
         """Interrupt the code; returns when nothing of it runs any more."""
         self.interrupts.stop()
-        if self.running is not None:
-            await self.running.interrupt()
+        await self.parts.jobs.interrupt()
 
     def summary(self) -> str:
         """What came of it, in a sentence."""
@@ -106,16 +103,8 @@ class Rerun:
             return
         await self.interrupts.guard(self.parts.readiness.before(call, kernel))
         after = self.parts.log.last
-        self.running = kernel
-        try:
-            await self.parts.runner.run(
-                Call(call.id, call.language, decision.code),
-                kernel,
-                timeout_s=self.parts.limits.run_timeout_s,
-                max_chars=self.parts.limits.max_output_chars,
-            )
-        finally:
-            self.running = None
+        approved = Call(call.id, call.language, decision.code)
+        await self.parts.jobs.run(approved, kernel, self.parts.limits, may_leave=False)
         if self.interrupts.requested:
             raise Interrupted
         self._compare(number, call.id, cell, after)

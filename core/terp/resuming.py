@@ -92,6 +92,10 @@ def resume(stored: Stored, conversation: Conversation, kernels: Kernels, log: Ev
     """The conversation settled, and the person told."""
     resumption = Resumption(stored, conversation, kernels)
     log.append(resumption.event)
+    for job in stored.jobs:
+        lost = f"{job} was lost: it still ran when terp ended."
+        log.append(Noticed(lost))
+        stored.history.note(f"[{lost}]")
     for notice in stored.notices:
         log.append(Noticed(notice))
     return resumption

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from terp.artifacts import Artifacts, Shown, Spool
 from terp.beside import Beside
@@ -32,6 +32,31 @@ from terp.plain import without_escapes
 from terp.sandbox.denials import Denials
 from terp.tool import Call
 
+T = TypeVar("T")
+Guard = Callable[[Awaitable[Any]], Awaitable[Any]]
+"""Waits for something, unless that is stopped."""
+
+
+class Attended(Protocol):
+    """Who waits for a run, or has let it go on: how it is stopped, and when it may ask for something."""
+
+    def begun(self, so_far: Callable[[], str]) -> None:
+        """The kernel has the code; `so_far` tells what it has put out."""
+
+    async def guard(self, awaitable: Awaitable[T]) -> T:
+        """What `awaitable` gives.
+
+        Raises:
+            Interrupted: the run was stopped.
+        """
+
+    async def asked(self, ask: Callable[[str], Awaitable[T]]) -> T:
+        """What `ask` gets from the person, when they may be asked; it is given whose question it is.
+
+        Raises:
+            Interrupted: the run was stopped.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Observed:
@@ -56,8 +81,8 @@ class Runner:
         self,
         log: EventLog,
         artifacts: Artifacts,
-        type_in: Callable[[InputRequest, Kernel], Awaitable[str]],
-        serve: Callable[[BackCall, Kernel], Coroutine[Any, Any, None]],
+        type_in: Callable[[InputRequest, Kernel, Attended], Awaitable[str]],
+        serve: Callable[[BackCall, Kernel, Guard], Coroutine[Any, Any, None]],
         runs: int = 0,
         denials: Callable[[Kernel], Denials] = lambda _: Denials(None),
         left: Callable[[Kernel], str] = lambda _: "",
@@ -70,8 +95,10 @@ class Runner:
         self._denials = denials
         self._left = left
 
-    async def run(self, call: Call, kernel: Kernel, *, timeout_s: float, max_chars: int) -> Observed:
-        """Run an approved call to its end.
+    async def run(
+        self, call: Call, kernel: Kernel, attended: Attended, *, timeout_s: float, max_chars: int
+    ) -> Observed:
+        """Run an approved call to its end. Several may run, each in a kernel of its own.
 
         Raises:
             KernelStartFailed: there is no kernel to run it.
@@ -79,7 +106,7 @@ class Runner:
         number = self._runs + 1
         spool = self._artifacts.spool(str(number))
         seen = Observation(max_chars, kernel.cwd)
-        watched = _Watched(call, kernel, seen, spool, number)
+        watched = _Watched(call, kernel, attended, seen, spool, number)
         started, began = False, time.monotonic()
         running = kernel.execute(
             call.code, run_id=call.id, number=number, timeout_s=timeout_s, moment=self._log.turn_at
@@ -93,8 +120,9 @@ class Runner:
                             # Not before: what holds it is fixed when it starts.
                             watched.denials = self._denials(kernel)
                             self._log.append(CodeStarted(call.id, number))
+                            attended.begun(lambda: seen.so_far)
                         case BackCall():
-                            watched.beside.begin(self._serve(item, kernel))
+                            watched.beside.begin(self._serve(item, kernel, attended.guard))
                         case ToolWorking(name=name, over=over):
                             self._log.append(Progress(f"calling tool {name}", int(over), int(over), 0.0))
                         case _:
@@ -148,7 +176,7 @@ class Runner:
             watched.beside.begin(self._ask(watched, output))
 
     async def _ask(self, watched: "_Watched", request: InputRequest) -> None:
-        watched.observation.remark(await self._type_in(request, watched.kernel))
+        watched.observation.remark(await self._type_in(request, watched.kernel, watched.attended))
 
     def _saved(self, number: int, display: Shown) -> Shown:
         try:
@@ -172,6 +200,7 @@ class Runner:
 class _Watched:
     call: Call
     kernel: Kernel
+    attended: Attended
     observation: Observation
     spool: Spool
     number: int

@@ -1,7 +1,7 @@
 """What code in a kernel can ask of terp while it runs: a line from the person, or a service."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from terp.errors import NobodyThere, TerpError
 from terp.interrupts import Interrupted
@@ -9,45 +9,39 @@ from terp.kernels.protocol import Kernel
 from terp.outputs import BackCall, InputRequest
 from terp.person import Person
 from terp.questions import Questions
+from terp.runs import Attended, Guard
 
-T = TypeVar("T")
 Service = Callable[[Mapping[str, Any]], Awaitable[Any]]
 
 
 class Services:
-    """Answers running code.
+    """Answers running code. `drawn` returns when all that was logged is on the screen."""
 
-    `drawn` returns when all that was logged is on the screen; `guard` waits for something, unless the turn
-    is interrupted.
-    """
-
-    def __init__(
-        self,
-        questions: Questions,
-        person: Person,
-        drawn: Callable[[], Awaitable[None]],
-        guard: Callable[[Awaitable[Any]], Awaitable[Any]],
-    ) -> None:
+    def __init__(self, questions: Questions, person: Person, drawn: Callable[[], Awaitable[None]]) -> None:
         self._questions = questions
         self._person = person
         self._drawn = drawn
-        self._guard = guard
         self._services: dict[str, Service] = {}
 
     def offer(self, name: str, service: Service) -> None:
         """Let code call `service` by `name`; what it raises is raised there."""
         self._services[name] = service
 
-    async def type_in(self, request: InputRequest, kernel: Kernel) -> str:
+    async def type_in(self, request: InputRequest, kernel: Kernel, attended: Attended) -> str:
         """Have a line typed for code that waits for one; what the model should know of that."""
 
-        async def ask() -> str:
-            await self._drawn()
-            return await self._person.type_in(request.prompt, secret=request.secret)
+        async def ask(whose: str) -> str:
+            prompt = whose + request.prompt
 
-        question = self._questions.ask("input", request.prompt, ask, secret=request.secret)
+            async def from_person() -> str:
+                await self._drawn()
+                return await self._person.type_in(prompt, secret=request.secret)
+
+            line: str = await self._questions.ask("input", prompt, from_person, secret=request.secret)
+            return line
+
         try:
-            line = await self._guard(question)
+            line = await attended.asked(ask)
         except Interrupted:
             return ""
         except NobodyThere as nobody:
@@ -56,15 +50,15 @@ class Services:
         await kernel.type_in(line)
         return ""
 
-    async def serve(self, call: BackCall, kernel: Kernel) -> None:
-        """Give code the answer of the service that it calls."""
+    async def serve(self, call: BackCall, kernel: Kernel, guard: Guard) -> None:
+        """Give code the answer of the service that it calls, which `guard` waits for."""
         service = self._services.get(call.service)
         if service is None:
             missing = f"terp has no service {call.service!r} here"
             await kernel.answer(None, missing if call.service else "this call names no service of terp")
             return
         try:
-            await kernel.answer(await self._guard(service(call.arguments)))
+            await kernel.answer(await guard(service(call.arguments)))
         except Interrupted:
             return
         except TerpError as error:

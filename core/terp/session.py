@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from terp.answer_text import new_filling
 from terp.artifacts import OUTPUTS, Artifacts
 from terp.between_runs import BetweenRuns
 from terp.conversation import Conversation
@@ -13,6 +14,7 @@ from terp.errors import SessionError
 from terp.events import Event, TurnStarted
 from terp.history import History, PastTurn
 from terp.interrupts import Interrupts
+from terp.jobs import Jobs
 from terp.kernels.protocol import Kernels
 from terp.limits import Limits
 from terp.live_facts import LiveFacts
@@ -41,7 +43,6 @@ from terp.window import Window
 
 if TYPE_CHECKING:
     from terp.cells import Cell
-    from terp.references.filling import Filling
     from terp.resuming import Resumption
     from terp.store.reading import Stored
 
@@ -54,7 +55,8 @@ class Session:
     (`terp.store.places`), as lines in a store of your own (`terp.store.lines.keep_lines`), or whatever else
     implements `Keeping`. Whoever puts the session together fills its `equipment`; `teach` lets the model read
     a text with the next message, `offer` lets code call a service by its name, `past` takes turns out of the
-    conversation. `budget` adds up what calls of the model use. `aclose` closes all parts.
+    conversation. `budget` adds up what calls of the model use, `jobs` go on in the background.
+    `aclose` closes all parts.
     """
 
     def __init__(
@@ -97,14 +99,15 @@ class Session:
         lengthen = self._conversation.shortening.undo
         alone = self._playing.alone
         self.past = Past(self._history, log, self._copy, self._leave, lengthen, kernels, alone)
-        drawn, guarded = self._playing.drawn, self._playing.guarded
+        drawn = self._playing.drawn
         proposals = Proposals(log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(log, self._questions, person, drawn)
-        services = Services(self._questions, person, drawn, guarded)
+        services = Services(self._questions, person, drawn)
         self.offer = services.offer
         runner = self._new_runner(services, stored.last_run if stored else 0)
+        self.jobs = Jobs(runner, log, self.teach, lambda: self._playing.busy)
         self._parts = Parts(
-            log, self._conversation, kernels, proposals, self.readiness, runner, limits or Limits()
+            log, self._conversation, kernels, proposals, self.readiness, self.jobs, limits or Limits()
         )
         self._closed = False
         self._between = BetweenRuns(log)
@@ -220,10 +223,12 @@ class Session:
         Raises:
             RuntimeError: a turn of this session is going on.
             UnknownLanguage: nothing here runs `language`.
+            KernelBusy: a job has its kernel.
         """
         self._playing.check_free()
         after = self.log.last
         kernel = self.kernels.get(language)
+        self.jobs.check_free(kernel)
         call = Call(f"{TYPED}{after + 1}", kernel.language, code)
         typed = TypedRun(self._parts, call, kernel, Interrupts(), self.teach)
         async with aclosing(self._playing.play(typed, after)) as events:
@@ -333,6 +338,7 @@ class Session:
             ending.push_async_callback(self.kernels.aclose)
             ending.callback(self._stop_listening)
             ending.callback(self._warming.cancel)
+            ending.push_async_callback(self.jobs.aclose)
             await self.interrupt()
 
     def _new_runner(self, services: Services, last_run: int) -> Runner:
@@ -352,15 +358,8 @@ class Session:
         """Let the conversation know what is decided beside it, whenever it asks."""
         self.budget.limits = lambda: self.limits
         self._conversation.outside = lambda: self.equipment.outside
-        self._conversation.fills = self._new_filling
+        self._conversation.fills = lambda: new_filling(self.kernels, self.equipment)
         self._conversation.shortening.facts = LiveFacts(self.kernels, self.log).listed
-
-    def _new_filling(self) -> "Filling | None":
-        if not (self.equipment.references and self._conversation.offers_code):
-            return None
-        from terp.references.filling import Filling  # noqa: PLC0415  (few sessions want it)
-
-        return Filling(self.kernels, self.equipment.without_secrets)
 
     def _resume(self, stored: "Stored") -> "Resumption":
         from terp.resuming import resume  # noqa: PLC0415  (a new session has nothing to go on with)

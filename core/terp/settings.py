@@ -92,6 +92,15 @@ class Settings(ModelSettings):
         unset="never",
         sources=BY_PROJECT,
     )
+    background_after_s: float = setting(
+        0.0,
+        "seconds after which a run goes on in the background of a conversation, as after /bg",
+        group="code",
+        flags=("--background-after",),
+        unit="s",
+        unset="never",
+        sources=BY_PROJECT,
+    )
     until: str = setting(
         "",
         "a turn goes on until this holds: a shell command, or py: and a Python expression",

@@ -109,6 +109,7 @@ class EchoKernel:
 
     def __init__(self, replies: Mapping[str, Sequence[RunItem]] | None = None) -> None:
         self.ran: list[str] = []
+        self.running = ""
         self.typed: list[str | None] = []
         self.answers: list[tuple[Any, str]] = []
         self.closed = False
@@ -159,6 +160,15 @@ class EchoKernel:
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
         """The scripted items for `code`, or its echo."""
+        self.running = run_id
+        try:
+            async with aclosing(self._items(code)) as items:
+                async for item in items:
+                    yield item
+        finally:
+            self.running = ""
+
+    async def _items(self, code: str) -> AsyncGenerator[RunItem, None]:
         await self.start()
         self.ran.append(code)
         self._interrupted.clear()

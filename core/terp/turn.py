@@ -6,8 +6,9 @@ from itertools import count
 
 from terp import tool
 from terp.errors import StopReason, TerpError
-from terp.events import CodeDeclined, CodeRejected, TurnFinished
+from terp.events import CodeDeclined, CodeRejected, Progress, TurnFinished
 from terp.interrupts import Interrupted, Interrupts
+from terp.job import Job, still_running
 from terp.kernels.protocol import Kernel
 from terp.limits import Failures
 from terp.messages import Image, Result, ToolCall
@@ -41,7 +42,6 @@ class Turn:
     left_over: Sequence[tuple[str, ToolCall]] = ()
     first_step: int = 1
     without_secrets: Callable[[str], str] = str
-    running: Kernel | None = None
     _answer: str = ""
 
     async def run(self) -> None:
@@ -52,10 +52,11 @@ class Turn:
         failures, why = Failures(self.parts.limits.max_failures), "the turn ended before it."
         finished = TurnFinished("error", "", "The turn broke off.")
         try:
-            with self.parts.conversation.budget.turn():
+            with self.parts.conversation.budget.turn(), self.parts.jobs.telling():
                 finished = TurnFinished("done", await self._rounds(failures))
         except Interrupted:
             why = "the person interrupted the turn."
+            self.parts.jobs.tell_going_on()
             finished = TurnFinished("interrupted", self._answer)
         except _Stop as stop:
             finished = TurnFinished(stop.reason, self._answer, stop.error, stop.remedy)
@@ -70,8 +71,7 @@ class Turn:
     async def stop(self) -> None:
         """Interrupt the model or the code; returns when nothing of it runs any more."""
         self.interrupts.stop()
-        if self.running is not None:
-            await self.running.interrupt()
+        await self.parts.jobs.interrupt()
 
     async def _rounds(self, failures: Failures) -> str:
         await self._serve_all(self.left_over, failures)
@@ -88,7 +88,7 @@ class Turn:
         failed = False
         for call_id, call in calls:
             if failed:
-                self._skip(call_id, call)
+                self._skip(call_id, call, "an earlier call of the same reply failed")
             else:
                 failed = await self._serve(call_id, call, failures)
 
@@ -118,17 +118,28 @@ class Turn:
             self._check_failures(failures, "The model's calls could not be understood")
             return False
         kernel = self.parts.kernels.get(call.language)
+        if (job := self.parts.jobs.in_the_way(kernel)) and not await self._waited_for(job):
+            self._skip(call_id, asked, f"{job.name}, for which it waited, has failed")
+            return True
         decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel))
         if isinstance(decision, Decline):
             self._decline(asked, call_id, decision)
             return False
         return await self._run(asked, tool.Call(call_id, call.language, decision.code), kernel, failures)
 
-    def _skip(self, call_id: str, asked: ToolCall) -> None:
-        """Answer a call whose forerunner in the same reply failed: it was written for another outcome."""
-        reason = "Not run: an earlier call of the same reply failed."
+    def _skip(self, call_id: str, asked: ToolCall, why: str) -> None:
+        """Answer a call whose forerunner failed: it was written for another outcome."""
+        reason = f"Not run: {why}."
         self.parts.log.append(CodeRejected(call_id, reason))
-        self._result(asked, reason)
+        self._result(asked, self.parts.jobs.outcomes() + reason)
+
+    async def _waited_for(self, job: Job) -> bool:
+        """Whether a job, which has the kernel, has ended well. Until then nobody is asked about the code."""
+        log, what = self.parts.log, f"waiting for {job.name}"
+        log.append(Progress(what, 0, 0, 0.0))
+        observed = await self.interrupts.guard(self.parts.jobs.wait(job))
+        log.append(Progress(what, 1, 1, 0.0))
+        return observed is not None and not observed.failed
 
     def _decline(self, asked: ToolCall, call_id: str, decision: Decline) -> None:
         self.parts.log.append(CodeDeclined(call_id, decision.reason))
@@ -141,25 +152,23 @@ class Turn:
 
     async def _run(self, asked: ToolCall, call: tool.Call, kernel: Kernel, failures: Failures) -> bool:
         ready = await self.interrupts.guard(self.parts.readiness.before(call, kernel))
-        self.running = kernel
-        try:
-            observed = await self.parts.runner.run(
-                call,
-                kernel,
-                timeout_s=self.parts.limits.run_timeout_s,
-                max_chars=self.parts.limits.max_output_chars,
-            )
-        finally:
-            self.running = None
+        observed = await self.parts.jobs.run(call, kernel, self.parts.limits)
+        if isinstance(observed, Job):
+            self._result(asked, self._before() + ready + still_running(observed))
+            return False
         if not self.interrupts.requested:
             ready += await self.interrupts.guard(self.parts.readiness.after(call, kernel, observed.error))
         same = failures.ran(call, observed.error, failed=observed.failed)
         again = "\n[same error as before; try something else]" if same else ""
-        self._result(asked, self.late() + ready + observed.text + again, observed.images)
+        self._result(asked, self._before() + ready + observed.text + again, observed.images)
         if self.interrupts.requested:
             raise Interrupted
         self._check_failures(failures, "The same error came")
         return observed.failed
+
+    def _before(self) -> str:
+        """What the model reads before a result: what earlier runs and jobs have put out since."""
+        return self.late() + self.parts.jobs.outcomes()
 
     def _result(self, asked: ToolCall, text: str, images: Sequence[Image] = ()) -> None:
         self.parts.conversation.history.append(Result(asked.id, text, tuple(images)))

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from terp.errors import TerpError
-from terp.events import CodeRejected, CodeTyped, Noticed
+from terp.events import CodeRejected, CodeTyped, Event, JobChanged, Noticed
 from terp.fencing import fenced
 from terp.interrupts import Interrupted, Interrupts
+from terp.job import Job, still_running
 from terp.kernels.protocol import Kernel
 from terp.parts import Parts
 from terp.tool import Call
@@ -24,36 +25,34 @@ class TypedRun:
     kernel: Kernel
     interrupts: Interrupts
     told: Callable[[str], None]
-    running: Kernel | None = None
 
     async def run(self) -> None:
         """Run the code to its end; what goes wrong is in the log."""
         self.parts.log.append(CodeTyped(self.call.id, self.call.language, self.call.code))
         try:
             ready = await self.interrupts.guard(self.parts.readiness.before(self.call, self.kernel))
-            self.running = self.kernel
-            observed = await self.parts.runner.run(
-                self.call,
-                self.kernel,
-                timeout_s=self.parts.limits.run_timeout_s,
-                max_chars=self.parts.limits.max_output_chars,
-            )
+            came = await self.parts.jobs.run(self.call, self.kernel, self.parts.limits)
         except Interrupted:
             self.parts.log.append(CodeRejected(self.call.id, "interrupted before it ran"))
         except TerpError as error:
             self.parts.log.append(CodeRejected(self.call.id, error.message))
             self.parts.log.append(Noticed(error.message, error.remedy))
         else:
-            ready += await self.parts.readiness.after(self.call, self.kernel, observed.error)
-            self.told(_note(self.call, ready + observed.text))
-        finally:
-            self.running = None
+            if isinstance(came, Job):
+                self.told(_note(self.call, ready + still_running(came)))
+                return
+            ready += await self.parts.readiness.after(self.call, self.kernel, came.error)
+            self.told(_note(self.call, ready + came.text))
 
     async def stop(self) -> None:
         """Interrupt the code; returns when nothing of it runs any more."""
         self.interrupts.stop()
-        if self.running is not None:
-            await self.running.interrupt()
+        await self.parts.jobs.interrupt()
+
+
+def has_left(event: Event) -> bool:
+    """Whether code that was typed goes on in the background from here on."""
+    return isinstance(event, JobChanged) and event.state == "background" and event.call_id.startswith(TYPED)
 
 
 def _note(call: Call, text: str) -> str:

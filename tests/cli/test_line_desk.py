@@ -5,6 +5,7 @@ import os
 import pty
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,3 +139,46 @@ async def test_code_goes_on_until_its_block_ends() -> None:
     async with seat() as here, here.desk.talking(here.talk):
         assert await here.message(">>> if x:\n    y\n\n") == ">>> if x:\n    y"
         assert "... " in here.screen.getvalue()
+
+
+async def test_a_line_that_does_not_wait_is_done_and_is_no_message() -> None:
+    async with seat() as here:
+        done: list[str] = []
+
+        def at_once(line: str) -> bool:
+            done.extend([line] if line == "/bg" else [])
+            return line == "/bg"
+
+        async with here.desk.talking(replace(here.talk, at_once=at_once)):
+            assert await here.message("/bg\nhello\n") == "hello"
+            # At a question it is an answer.
+            assert await here.answer("/bg\n") == Typed("/bg", pasted=False)
+        assert done == ["/bg"]
+
+
+async def test_who_may_not_leave_yet_stays_until_they_say_so_again() -> None:
+    async with seat() as here:
+        asked, again = asyncio.Event(), iter([False, True])
+
+        def may_leave() -> bool:
+            asked.set()
+            return next(again)
+
+        async with here.desk.talking(replace(here.talk, may_leave=may_leave)):
+            reading = asyncio.create_task(here.desk.message())
+            await here.screen.wrote("> ")
+            os.write(here.hand, b"\x04")
+            await asked.wait()
+            assert not reading.done()
+            os.write(here.hand, b"\x04")
+            with pytest.raises(EOFError):
+                await asyncio.wait_for(reading, 20)
+
+
+async def test_a_question_that_comes_at_the_prompt_gets_the_next_line() -> None:
+    async with seat() as here, here.desk.talking(here.talk):
+        reading = asyncio.create_task(here.desk.message())
+        await here.screen.wrote("> ")
+        assert await here.answer("Ada\n") == Typed("Ada", pasted=False)
+        os.write(here.hand, b"hello\n")
+        assert await asyncio.wait_for(reading, 20) == "hello"

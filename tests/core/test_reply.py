@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from terp.events import CodeFinished, JobChanged, TurnFinished
 from terp.outputs import Display, Error, FileChange, RunEnded, RunItem, Text
 from terp.reply import CodeRun, Reply, reply_of
 from terp.tally import Tally
@@ -64,3 +65,8 @@ async def test_the_second_reply_does_not_repeat_the_first_ones_runs(tmp_path: Pa
 
 def test_a_reply_prints_as_its_answer() -> None:
     assert str(Reply("42", "done")) == "42"
+
+
+def test_the_end_of_a_job_of_an_earlier_turn_is_no_run_of_this_one() -> None:
+    ended = (CodeFinished("c1", "ok", 41.0), JobChanged("c1", 1, "python", "ended", 41.0))
+    assert reply_of((*ended, TurnFinished("done", "ok"))) == Reply("ok", "done", cost_usd=0)

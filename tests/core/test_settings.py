@@ -87,6 +87,7 @@ def test_what_a_project_may_set_cannot_move_code_keys_or_words_elsewhere() -> No
         "max_output_chars",
         "languages",
         "run_timeout_s",
+        "background_after_s",
         # A check that a project brings is asked about before it runs.
         "until",
         "max_revisions",

@@ -78,10 +78,10 @@ async def which_tools(talk: Talk, _: str) -> None:
 
 async def out(talk: Talk, number: str) -> None:
     """The full output of a run; without a number, which runs there are."""
-    runs = _runs(talk)
+    runs = runs_of(talk)
     if number:
-        run = _numbered(runs, number, "out")
-        await talk.page(_full_output(run), f"out[{run.count}]")
+        run = numbered(runs, number, "out")
+        await talk.page(full_output(run), f"out[{run.count}]")
         return
     if not runs:
         talk.say("Nothing ran yet.")
@@ -92,7 +92,7 @@ async def out(talk: Talk, number: str) -> None:
 
 def run_numbers(talk: Talk, begun: str) -> Iterable[str]:
     """The numbers of runs that begin like this."""
-    return (str(run.count) for run in _runs(talk) if str(run.count).startswith(begun))
+    return (str(run.count) for run in runs_of(talk) if str(run.count).startswith(begun))
 
 
 async def copy(talk: Talk, what: str) -> None:
@@ -104,11 +104,11 @@ async def copy(talk: Talk, what: str) -> None:
         answers = [part.text for part in story.parts if isinstance(part, Answer)]
         label, text = "the last answer", answers[-1] if answers else ""
     elif kind == "code":
-        run = _numbered(runs, number, "copy") if number else runs[-1] if runs else None
+        run = numbered(runs, number, "copy") if number else runs[-1] if runs else None
         label, text = "the code", run.code if run else ""
     else:
-        run = _numbered(runs, kind, "copy")
-        label, text = f"the output of run {run.count}", "\n".join(_full_output(run))
+        run = numbered(runs, kind, "copy")
+        label, text = f"the output of run {run.count}", "\n".join(full_output(run))
     if not text.strip():
         talk.say("There is nothing to copy yet.")
         return
@@ -128,7 +128,7 @@ async def edit(talk: Talk, number: str) -> None:
     if not runs:
         talk.say("There is no code yet.")
         return
-    run = _numbered(runs, number, "edit") if number else runs[-1]
+    run = numbered(runs, number, "edit") if number else runs[-1]
     if run.language not in _MARKS:
         raise misused("edit", f"{run.language} cannot be typed here.")
     talk.prefill(_MARKS[run.language] + run.code)
@@ -154,11 +154,17 @@ def _story(talk: Talk) -> Story:
     return story_of(talk.session.log.since(0), talk.session.folder)
 
 
-def _runs(talk: Talk) -> list[Run]:
+def runs_of(talk: Talk) -> list[Run]:
+    """The code that ran, oldest first."""
     return [part for part in _story(talk).parts if isinstance(part, Run) and part.ran]
 
 
-def _numbered(runs: Sequence[Run], number: str, command: str) -> Run:
+def numbered(runs: Sequence[Run], number: str, command: str) -> Run:
+    """The run of this number, for `/command`.
+
+    Raises:
+        Misused: there is none.
+    """
     # Numbers begin anew where a kernel of an older session did: the last one is meant.
     for run in reversed(runs):
         if number.isdecimal() and run.count == int(number):
@@ -187,7 +193,7 @@ def _shown(run: Run) -> int:
     return sum(len(text.encode(errors="replace")) for text in texts)
 
 
-def _full_output(run: Run) -> Iterator[str]:
+def full_output(run: Run) -> Iterator[str]:
     """The lines of all that a run put out, and the paths of its pictures that no line names."""
     unnamed = [output.path for output in run.outputs if isinstance(output, Display) and output.path]
     try:

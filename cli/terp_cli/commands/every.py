@@ -143,6 +143,21 @@ TABLE = (
         completes="code.run_numbers", shows=True,
     ),
     Command(
+        "bg", "", "let the code that runs go on in the background", "Code", "jobs.leave",
+        "For code that takes long: the model goes on meanwhile. What comes of the code is shown, and told to "
+        "the model, when it has ended. Until then its kernel takes no other code; the model waits if it has "
+        "more for it. Ctrl+B on an empty line does the same; background_after_s lets it happen by itself. "
+        "Ctrl-C stops the turn and no job.",
+        at_once=True,
+    ),
+    Command(
+        "jobs", "[N|stop N]", "list the code that went to the background, show or stop it", "Code",
+        "jobs.jobs",
+        "With N it shows the end of what job N has put out so far; stop N interrupts it, and its variables "
+        "stay.",
+        completes="jobs.arguments", at_once=True,
+    ),
+    Command(
         "open", "[N|PATH]", "open a page or a picture outside the terminal", "Code", "shown.open_shown",
         "The last one that was shown, that of run N, or a file. A page goes to $BROWSER where that is set, "
         "all else to what the desktop has for it (xdg-open, open).",

@@ -18,6 +18,7 @@ KEYS = (
     ("Ctrl+X Ctrl+E", "write in your editor"),
     ("Ctrl+L", "clear the screen"),
     ("Up", "while a turn runs, on an empty line: take back the line that was queued last"),
+    ("Ctrl+B", "while code runs, on an empty line: let it go on in the background, as /bg"),
     ("Ctrl+C, Esc", "interrupt, keeping everything; at the prompt Ctrl+C clears the line, twice leaves"),
     ("Esc", "at a question: no"),
     ("Ctrl+D", "leave"),

@@ -21,7 +21,8 @@ class Command:
     """One command: what it is called, in which forms, and what it does.
 
     `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds. One that only
-    `shows` something can be done while a question is open. `calls` names
+    `shows` something can be done while a question is open; one is done `at_once` when it is entered while a
+    turn goes on, where others wait for its end. `calls` names
     the function that does it and `completes` the one that tells which arguments begin with a text, both
     as `module.function` of this package: they are imported when they are called, as few talks need many.
     """
@@ -35,6 +36,7 @@ class Command:
     aliases: tuple[str, ...] = ()
     completes: str = ""
     shows: bool = False
+    at_once: bool = False
 
     @property
     def usage(self) -> str:
@@ -137,6 +139,13 @@ class Commands:
             raise Misused(f"/{command.name} has to wait until the question is answered.")
         await command.run(talk, argument)
         return True
+
+    def is_at_once(self, line: str) -> bool:
+        """Whether a line is a command that does not wait for the end of the turn that goes on."""
+        if not self.are_in(line):
+            return False
+        command = self._names.get((line[1:].split() or [""])[0])
+        return command is not None and command.at_once
 
     def words(self) -> Iterator[tuple[str, str]]:
         """Every name, without its slash, and what it does, other names last: for the prompt's completion."""

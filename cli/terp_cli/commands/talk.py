@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from terp.changing import Change
+    from terp.job import Job
     from terp.rewinding import TakenBack, Written
 
 
@@ -46,8 +47,26 @@ class PastTurn(Protocol):
         """What was attached."""
 
 
+class Jobs(Protocol):
+    """The code that runs in the background."""
+
+    @property
+    def running(self) -> "Mapping[int, Job]":
+        """The jobs that go on, by their numbers."""
+
+    def leave(self) -> bool:
+        """Let the run that a turn waits for go on as a job; False when none can."""
+
+    async def stop(self, number: int) -> bool:
+        """Stop a job; False when there is none of this number."""
+
+
 class Log(Protocol):
     """All that has happened in the session."""
+
+    @property
+    def resumed_at(self) -> int:
+        """The number of the last record of before the session was resumed; 0 for a new one."""
 
     def since(self, number: int) -> Sequence[Record]:
         """The records after `number`, oldest first."""
@@ -129,6 +148,10 @@ class Conversation(Protocol):
     @property
     def equipment(self) -> Equipment:
         """What there is for the code besides kernels: a Python, packages, tools, servers."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """What runs in the background."""
 
     def teach(self, told: str) -> None:
         """Let the model read this with the next message."""

@@ -148,5 +148,8 @@ def _last_usage(talk: Talk) -> UsageReported | None:
 
 
 async def leave(talk: Talk, _: str) -> None:
-    """The end of the talk."""
+    """The end of the talk, and of what runs in the background."""
+    running = talk.session.jobs.running
+    if running and not await talk.ask(f"{counted(len(running), 'job')} still running: leave, and end that?"):
+        return
     talk.leave()

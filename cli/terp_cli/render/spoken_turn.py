@@ -24,6 +24,7 @@ from terp.events import (
     Event,
     HistoryCompacted,
     HistoryRewound,
+    JobChanged,
     KernelChanged,
     LateOutput,
     ModelCalled,
@@ -101,7 +102,7 @@ class SpokenTurn:
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 return self._of_reply(event)
-            case CodeStarted() | Printed() | LateOutput() | CodeFinished():
+            case CodeStarted() | Printed() | LateOutput() | CodeFinished() | JobChanged():
                 return self._of_run(event)
             case ModelCalled() | ModelRetrying() | Progress() | Asked() | CheckStarted() | CheckFinished():
                 return self._of_waiting(event)
@@ -161,7 +162,7 @@ class SpokenTurn:
             case _:
                 assert_never(event)
 
-    def _of_run(self, event: CodeStarted | Printed | LateOutput | CodeFinished) -> list[str]:
+    def _of_run(self, event: CodeStarted | Printed | LateOutput | CodeFinished | JobChanged) -> list[str]:
         match event:
             case CodeStarted():
                 lines = self.rest()
@@ -181,6 +182,10 @@ class SpokenTurn:
                 errors = self._interruption.released(event)
                 after_all = [line for error in errors for line in self._said(error)]
                 return [*after_all, *self.rest(), *self._ended(event)]
+            case JobChanged():
+                lines = [*self.rest(), _of_job(event)]
+                self._what, self._output = "", None
+                return lines
             case _:
                 assert_never(event)
 
@@ -286,6 +291,13 @@ class SpokenTurn:
 def _asked(prompt: str) -> list[str]:
     first, *more = readable(prompt).strip().split("\n")
     return [f"You: {first}", *([f"And {counted(len(more), 'more line')}."] if more else [])]
+
+
+def _of_job(event: JobChanged) -> str:
+    name = f"job {event.job}, {one_line(event.language)}"
+    if event.state == "ended":
+        return f"What came of {name}:"
+    return f"Goes on in the background as {name}, after {elapsed(event.seconds)}."
 
 
 def _plain(rows: list[Text]) -> list[str]:

@@ -22,6 +22,7 @@ from terp.events import (
     Event,
     HistoryCompacted,
     HistoryRewound,
+    JobChanged,
     KernelChanged,
     LateOutput,
     ModelCalled,
@@ -158,7 +159,7 @@ class Transcript:
             case CodeTyped():
                 # It stands on the screen as the line that was typed.
                 self._end_part()
-            case CodeStarted() | Printed() | LateOutput() | CodeFinished():
+            case CodeStarted() | Printed() | LateOutput() | CodeFinished() | JobChanged():
                 self._run(event)
             case (
                 ModelCalled()
@@ -207,7 +208,7 @@ class Transcript:
             case _:
                 assert_never(event)
 
-    def _run(self, event: CodeStarted | Printed | LateOutput | CodeFinished) -> None:
+    def _run(self, event: CodeStarted | Printed | LateOutput | CodeFinished | JobChanged) -> None:
         match event:
             case CodeStarted(call_id=call_id, execution_count=number):
                 self._numbers[call_id] = number
@@ -229,6 +230,11 @@ class Transcript:
                 self._running = False
                 self._status.clear()
                 self._finish_run(event)
+            case JobChanged():
+                self._running = False
+                self._status.clear()
+                self._end_part()
+                self._line(words.of_job(event))
             case _:
                 assert_never(event)
 

@@ -17,6 +17,7 @@ from terp.events import (
     CodeRejected,
     HistoryCompacted,
     HistoryRewound,
+    JobChanged,
     KernelChanged,
     ModelRetrying,
     Noticed,
@@ -183,6 +184,14 @@ def left_behind(event: CodeFinished, *, cut: bool) -> list[Text]:
     if cut and event.output_path:
         rows.append(Text(f"  all output: {one_line(event.output_path)}", look.DIM))
     return rows
+
+
+def of_job(event: JobChanged) -> list[Text]:
+    """That a run goes on in the background, or the line above what came of one."""
+    name = f"job {event.job} ({one_line(event.language)})"
+    if event.state == "ended":
+        return [Text(f"── {name} has ended", look.RULE)]
+    return _said(f"Goes on in the background as {name}, after {elapsed(event.seconds)}.", look.DIM)
 
 
 def kernel_changed(event: KernelChanged) -> list[Text]:

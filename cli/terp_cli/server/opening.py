@@ -133,7 +133,8 @@ class SettingsOpener:
     async def _opened(self, settings: Settings, place: Place, cwd: Path, person: Person) -> Opened:
         try:
             session = await build_session(
-                settings,
+                # An answer to a client must not end before its code, and no route stops a job.
+                replace(settings, background_after_s=0.0),
                 person,
                 place=place,
                 # Nobody was asked about the files of a project in it.

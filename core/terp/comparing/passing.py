@@ -16,7 +16,8 @@ _TOKENS = re.compile(
     | (?P<clock> \b\d{{1,2}}:\d\d:\d\d(?:[.,]\d+)?\b | (?<=[\[<])\d\d:\d\d(?=[<,\]]) )
     | (?P<epoch> \b1[5-9]\d{{8}}(?:\d{{3}})?(?:\.\d+)?\b )
     | (?P<rate> \b\d+(?:\.\d+)?\s?(?:[kMG]?B/s|it/s|s/it)(?!\w) )
-    | (?P<duration> \b\d+(?:[.,]\d+)?\s?(?:[nµu]s|ms|s|secs?|seconds?)\b )
+    | (?P<loops> \b\d[\d,]*\ loops?\ each\b )
+    | (?P<duration> \b(?:\d+h\ )?(?:\d+min\ )?\d+(?:[.,]\d+)?\s?(?:[nu\u00b5\u03bc]s|ms|s|secs?|seconds?)\b )
     | (?P<process> (?<=\bpid[ =:])\d+ | (?<=\bPID[ =:])\d+ )
     | (?P<number> [+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)? )
     """,

@@ -24,7 +24,7 @@ class Binding:
     """One of the things that give a name its value.
 
     `node` is the expression whose value, element or entered context it is, or the definition; `path` is
-    the full name of what an import binds. A "part" is a parameter, or something out of an unpacking.
+    the full name of what an import binds. A "part" is a parameter, or something out of the `node` unpacked.
     """
 
     how: How
@@ -243,9 +243,9 @@ class Walk:
                     self._target(one, Binding("value", value), scope)
             case ((ast.Tuple(elts=targets) | ast.List(elts=targets)), _):
                 for one in targets:
-                    self._target(one, Binding("part"), scope)
+                    self._target(one, Binding("part", binding.node), scope)
             case ast.Starred(value=starred), _:
-                self._target(starred, Binding("part"), scope)
+                self._target(starred, Binding("part", binding.node), scope)
 
     def _function(self, node: Function | ast.Lambda, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
         inner = Scope(scope, "function", node)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from terp.artifacts import OUTPUTS, Artifacts, kept_at, mime_of, with_picture
+from terp.asked_lines import AskedLines
 from terp.events import (
     Answered,
-    Asked,
     CheckFinished,
     CheckStarted,
     CodeDeclined,
@@ -80,9 +80,8 @@ class _Teller:
     _text: list[str] = field(default_factory=list)
     _written: dict[str, tuple[str, str]] = field(default_factory=dict)
     _displays: Displays = field(default_factory=Displays)
-    _running: _OpenRun | None = None
     _check: str = ""
-    _asked: set[str] = field(default_factory=set)
+    _lines: AskedLines = field(default_factory=AskedLines)
 
     def parts(self) -> list[Part]:
         """Everything so far."""
@@ -91,6 +90,7 @@ class _Teller:
 
     def take(self, event: Event) -> None:
         """Go on with one event."""
+        self._lines.take(event)
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta():
                 self._piece(event)
@@ -113,11 +113,9 @@ class _Teller:
                 self._call(event)
             case Printed(call_id=call_id, output=output) | LateOutput(call_id=call_id, output=output):
                 self._output(call_id, output)
-            case Asked(kind="input", question_id=question_id):
-                self._asked.add(question_id)
-            case Answered(question_id=question_id, answer=answer) if question_id in self._asked:
-                if self._running is not None:
-                    self._running.outputs.typed(answer)
+            case Answered(question_id=question_id, answer=answer):
+                if run := self._runs.get(self._lines.run_of(question_id)):
+                    run.outputs.typed(answer)
             case _:
                 pass
 
@@ -171,11 +169,10 @@ class _Teller:
                 run.fate, run.reason = "rejected", reason
             case CodeStarted(execution_count=count):
                 # Until its end is told it has none: the process may have been killed.
-                run.fate, run.count, self._running = "died", count, run
+                run.fate, run.count = "died", count
                 run.output_path = Artifacts(self.folder / OUTPUTS).spooled(count)
             case CodeFinished(status=status, note=note, output_path=output_path, files=files):
                 run.fate, run.reason, run.output_path = status, note, output_path
-                self._running = None
                 for change in files:
                     self._note_picture(change.path)
 

@@ -108,6 +108,11 @@ class JupyterKernel:
         """Jupyter's connection file of the kernel that runs now; "" when none does, or when it has none."""
         return self._running.connection_file if self._running is not None else ""
 
+    @property
+    def running(self) -> str:
+        """The run that goes on in it; "" when there is none."""
+        return self._run.run_id if self._run is not None else ""
+
     async def start(self) -> None:
         """Bring the kernel up."""
         await self._up()

@@ -85,6 +85,7 @@ class PageKernel:
     tier: str = "none"
     place: str = ""
     connection_file: str = ""
+    running: str = ""
     _count: int = 0
 
     async def start(self) -> None:

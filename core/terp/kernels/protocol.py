@@ -89,6 +89,10 @@ class Kernel(Protocol):
     def connection_file(self) -> str:
         """Jupyter's connection file, by which others of this machine can use it; "" while there is none."""
 
+    @property
+    def running(self) -> str:
+        """The run that it is busy with, as named to `execute`; "" when there is none."""
+
     async def start(self) -> None:
         """Bring the kernel up; returns at once when it is up. Two callers share one start.
 

@@ -33,7 +33,7 @@ class Filling:
     async def value(self, found: Reference | Unreadable) -> str | None:
         """What stands in place of a reference, as Markdown; None where there is nothing, which is noted.
 
-        While a model writes, no code runs: the value now is the value when its reply is complete.
+        No code runs in its kernel meanwhile: the value now is the value when the reply is complete.
         """
         if found.written not in self._known:
             self._known[found.written] = await self._asked(found)
@@ -64,6 +64,8 @@ class Filling:
             kernel = self.kernels.get("python")
         except UnknownLanguage:
             return WrittenValue(why="there is no Python here")
+        if kernel.running:
+            return WrittenValue(why="code in the background may still change it")
         return await kernel.value(found.name, found.keys, found.spec)
 
 

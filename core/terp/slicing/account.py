@@ -1,36 +1,13 @@
 """What one statement of a cell does with the names of the kernel: binds, uses, changes, leaves for later."""
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from terp.effects.scopes import Scope, Walk
-from terp.slicing.known import (
-    CALM_MODULES,
-    CANNOT_BE_TOLD,
-    CHANGES_ARGUMENTS,
-    FRESH,
-    KIND_METHODS,
-    KIND_MODULES,
-    NO_ITERATOR,
-    NOT_CALM,
-    PURE_METHODS,
-    READING,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the statements before have told.
-
-    `modules` are the full names of imports; `plain` functions have nothing of their own to be changed;
-    what is `solid` is no iterator. `bound` are all names that have a value by now.
-    """
-
-    modules: Mapping[str, str] = field(default_factory=dict)
-    plain: Set[str] = frozenset()
-    solid: Set[str] = frozenset()
-    bound: Set[str] = frozenset()
+from terp.slicing.calls import Calls, gone_through
+from terp.slicing.known import CANNOT_BE_TOLD, FRAMES, MUTATING, NO_ITERATOR, PURE_METHODS
+from terp.slicing.names import PARAMETER, Known, Names, top_of
 
 
 @dataclass(slots=True)
@@ -40,7 +17,8 @@ class Account:
     `binds` are names that surely have a new value after it, `may_bind` those that may; `uses` are read now,
     `later` when a function made here is called, `later_changes` changed then. `changes` may have been changed
     in place; `shared` are names with which the value that is bound, or what was changed, may share a part.
-    A module stands for its state, as `<numpy>`. `opaque` says why nothing can be told, "" where it can.
+    A module stands for its state, as `<numpy>`. What is bound `together` may be one thing. `opaque` says why
+    nothing can be told, "" where it can.
     """
 
     binds: set[str] = field(default_factory=set)
@@ -52,7 +30,11 @@ class Account:
     shared: set[str] = field(default_factory=set)
     modules: dict[str, str] = field(default_factory=dict)
     plain: set[str] = field(default_factory=set)
+    gentle: set[str] = field(default_factory=set)
     solid: set[str] = field(default_factory=set)
+    fixed: set[str] = field(default_factory=set)
+    lazy: set[str] = field(default_factory=set)
+    together: bool = False
     opaque: str = ""
 
 
@@ -70,7 +52,8 @@ class _Reader:
         self._statement = statement
         self._known = known
         self._walk = Walk(ast.Module([statement], []))
-        self._scopes = dict(self._walk.order)
+        self._names = Names(self._walk, known)
+        self._calls = Calls(self._names, known)
         self._account = Account()
 
     def read(self) -> Account:
@@ -86,147 +69,127 @@ class _Reader:
         self._values()
         if told.changes:
             told.shared |= {name for name in told.uses if not name.startswith("<")}
+        for names in (told.uses, told.changes, told.later, told.later_changes, told.shared):
+            names.discard(PARAMETER)
         return told
 
     def _values(self) -> None:
         """What the statement binds, and with what that may share a part."""
         told = self._account
+        if any(self._is_lazy(node) for node, _ in self._walk.order):
+            told.lazy = told.binds | told.may_bind
         match self._statement:
             case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
-                told.shared |= self._shared(value)
+                told.shared |= self._names.shared(value)
                 told.solid = told.binds if self._is_solid(value) else set()
-                if isinstance(self._statement, ast.Assign) and any(
-                    isinstance(target, ast.Tuple | ast.List) for target in self._statement.targets
-                ):
-                    told.solid = set()
-                    told.changes |= self._taken_from(value)
+                told.fixed = told.binds if _is_fixed(value) else set()
+                if isinstance(self._statement, ast.Assign):
+                    self._unpacked(self._statement)
             case ast.FunctionDef(name=name, args=args, decorator_list=[]) if _constant_defaults(args):
                 told.plain = {name}
+                told.gentle = set() if told.later_changes else {name}
+            case ast.ClassDef(name=name) if self._changes_when_read(self._statement):
+                told.later_changes.add(name)
+                told.shared |= told.uses | told.later
             case ast.Import() | ast.ImportFrom():
                 pass
             case _:
                 told.shared |= told.uses | told.later
         told.shared = {name for name in told.shared if not name.startswith("<")}
 
+    def _unpacked(self, statement: ast.Assign) -> None:
+        told = self._account
+        takes = any(isinstance(target, ast.Tuple | ast.List) for target in statement.targets)
+        told.together = (takes or len(statement.targets) > 1) and not told.fixed
+        if takes:
+            told.solid = set()
+            told.changes |= self._calls.taken_from(statement.value)
+
     def _node(self, node: ast.AST, scope: Scope) -> None:
         told = self._account
         uses, changes = (told.uses, told.changes) if scope.runs_at_once else (told.later, told.later_changes)
         match node:
-            case ast.Name(id=name) if self._is_global(name, scope):
+            case ast.Name(id=name) if self._names.is_global(name, scope):
                 self._name(node, scope, uses, changes)
+            case ast.Global(names=names) if not scope.runs_at_once:
+                # A function that binds a global name does so when it is called.
+                changes |= {*names}
             case ast.Call():
-                changes |= self._called(node)
-                uses |= self._states(node)
+                self._call(node, uses, changes)
             case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
-                changes |= self._names(node.value)
-            case ast.AugAssign(target=target):
-                changes |= self._names(target)
-                uses |= self._names(target)
-            case ast.withitem(context_expr=context):
-                changes |= self._names(context)
-            case ast.ImportFrom(names=[ast.alias(name="*")]):
-                told.opaque = "it imports *"
+                changes |= self._names.of(node.value)
+            case ast.Attribute():
+                self._attribute(node, uses, changes)
+            case ast.Subscript(value=ast.Name(id=name) as value) if name in self._known.lazy:
+                changes |= self._names.of(value)
+            case ast.AugAssign(target=changed) | ast.withitem(context_expr=changed):
+                changes |= self._names.of(changed)
+                uses |= self._names.of(changed)
+            case ast.Import() | ast.ImportFrom():
+                self._import(node, uses, changes)
             case ast.GeneratorExp(generators=parts):
                 # It runs when it is gone through.
-                told.later |= self._names(node)
-                told.later_changes |= {name for part in parts for name in self._taken_from(part.iter)}
+                told.later |= self._names.of(node)
+                told.later_changes |= {name for part in parts for name in self._calls.taken_from(part.iter)}
             case _:
-                changes |= {name for source in _gone_through(node) for name in self._taken_from(source)}
+                changes |= {name for source in gone_through(node) for name in self._calls.taken_from(source)}
 
     def _name(self, node: ast.Name, scope: Scope, uses: set[str], changes: set[str]) -> None:
-        if isinstance(node.ctx, ast.Load | ast.Del):
-            if node.id in CANNOT_BE_TOLD and scope.find(node.id) is None:
-                self._account.opaque = f"it calls {node.id}"
-            uses.add(node.id)
-            uses |= {f"<{state}>" for state in self._state(node.id)}
-        elif not scope.runs_at_once:
-            # A function that binds a global name does so when it is called.
+        if not isinstance(node.ctx, ast.Load | ast.Del):
+            return
+        if isinstance(node.ctx, ast.Del) and not isinstance(self._statement, ast.Delete):
             changes.add(node.id)
+        if node.id in CANNOT_BE_TOLD and scope.find(node.id) is None:
+            self._account.opaque = f"it calls {node.id}"
+        uses.add(node.id)
+        uses |= {f"<{state}>" for state in self._names.state(node.id)}
 
-    def _is_global(self, name: str, scope: Scope) -> bool:
-        found = scope.find(name)
-        return found is None or found[0] is self._walk.top
+    def _call(self, call: ast.Call, uses: set[str], changes: set[str]) -> None:
+        changes |= self._calls.changed(call)
+        uses |= self._calls.states(call) | self._calls.told(call)
+        if isinstance(call.func, ast.Name) and call.func.id == "dir" and not call.args:
+            uses |= {*self._known.bound}
+        if {"cwd", "absolute", "resolve"} & {*self._names.path(call.func)[0]}:
+            uses.add("<files>")
 
-    def _names(self, *nodes: ast.AST) -> set[str]:
-        """The global names in expressions; of a module, its state."""
-        found: set[str] = set()
-        for node in (part for one in nodes for part in ast.walk(one)):
-            if isinstance(node, ast.Name) and self._is_global(node.id, self._scope_of(node)):
-                module = self._known.modules.get(node.id)
-                found.add(f"<{_top(module)}>" if module else node.id)
-        return found
+    def _attribute(self, node: ast.Attribute, uses: set[str], changes: set[str]) -> None:
+        module = self._names.path(node)[1]
+        of_all = {"sys": {"modules"}, "builtins": CANNOT_BE_TOLD}.get(module, FRAMES)
+        if node.attr in of_all | FRAMES:
+            self._account.opaque = f"it uses {node.attr}"
+        if node.attr in MUTATING and not module and node not in self._walk.called:
+            # It is handed on, to be called elsewhere.
+            changes |= self._names.of(node.value)
 
-    def _scope_of(self, node: ast.AST) -> Scope:
-        return self._scopes.get(node, self._walk.top)
+    def _import(self, node: ast.Import | ast.ImportFrom, uses: set[str], changes: set[str]) -> None:
+        """What an import depends on, and which module another name has from now on."""
+        paths = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            self._account.opaque = "it imports *"
+        if "__main__" in paths:
+            self._account.opaque = "it imports __main__"
+        uses.add("<sys.path>")
+        if self._known.files & {path.partition(".")[0] for path in paths}:
+            uses.add("<files>")
+        if isinstance(node, ast.Import):
+            changes |= {f"<{top_of(one.name)}>" for one in node.names if "." in one.name and not one.asname}
 
-    def _state(self, name: str) -> Iterator[str]:
-        if module := self._known.modules.get(name):
-            yield _top(module)
+    def _changes_when_read(self, statement: ast.stmt) -> bool:
+        """Whether to look at an instance of a class, as by `len` or a property, may change it."""
+        read = (
+            method
+            for method in ast.walk(statement)
+            if isinstance(method, ast.FunctionDef)
+            and (method.decorator_list or (method.name.startswith("__") and method.name not in _NOT_READING))
+        )
+        return any(PARAMETER in self._changed_in(node) for method in read for node in ast.walk(method))
 
-    def _states(self, call: ast.Call) -> set[str]:
-        """States of modules that a call may read besides that of the one it is of: of random numbers."""
-        names, module = self._path(call.func)
-        if not module or (_top(module) in CALM_MODULES and not NOT_CALM & {*names}):
-            return set()
-        return {"<random>", "<numpy.random>"}
-
-    def _called(self, call: ast.Call) -> set[str]:
-        """What a call may change."""
-        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-        match call.func:
-            case ast.Name(id=name) if name in READING and self._is_builtin(name, call):
-                taken = set() if name in FRESH - {"all", "any"} else set(arguments)
-                return {one for argument in taken for one in self._taken_from(argument)}
-            case ast.Name(id=name) if name not in self._known.modules:
-                return self._given(arguments) | ({name} - self._known.plain - {"next"})
-        names, module = self._path(call.func)
-        if module:
-            return self._of_module(names, module, arguments)
-        if not isinstance(call.func, ast.Attribute):
-            return self._names(call.func) | self._given(arguments)
-        told = any(keyword.arg in ("inplace", "out", "copy", None) for keyword in call.keywords)
-        attribute, owner = call.func.attr, call.func.value
-        changed = set() if attribute in PURE_METHODS and not told else self._names(owner)
-        if attribute in KIND_METHODS and not told:
-            return changed | {one for argument in arguments for one in self._taken_from(argument)}
-        return changed | self._given(arguments)
-
-    def _of_module(self, names: list[str], module: str, arguments: list[ast.expr]) -> set[str]:
-        top = _top(module)
-        calm = top in CALM_MODULES and not NOT_CALM & {*names}
-        changed = set() if calm else {f"<{top}>"}
-        if "random" in (top, *names):
-            changed = {"<random>" if top == "random" else "<numpy.random>"}
-        if top in KIND_MODULES and not CHANGES_ARGUMENTS & {*names}:
-            return changed | {one for argument in arguments for one in self._taken_from(argument)}
-        return changed | self._given(arguments)
-
-    def _given(self, arguments: Iterable[ast.expr]) -> set[str]:
-        """What a function can change of what it is given; not what was made for it alone."""
-        return {name for argument in arguments for name in self._shared(argument)}
-
-    def _path(self, func: ast.expr) -> tuple[list[str], str]:
-        """The attributes behind the module that a function is of, and the module; "" for another function."""
-        names: list[str] = []
-        while isinstance(func, ast.Attribute):
-            names.insert(0, func.attr)
-            func = func.value
-        if isinstance(func, ast.Name) and self._is_global(func.id, self._scope_of(func)):
-            module = self._known.modules.get(func.id, "")
-            return [*module.split(".")[1:], *names], module
-        return names, ""
-
-    def _is_builtin(self, name: str, node: ast.AST) -> bool:
-        return self._scope_of(node).find(name) is None and name not in self._known.bound
-
-    def _taken_from(self, source: ast.expr) -> set[str]:
-        """The names that going through a value may use up: those that may be iterators."""
-        if isinstance(source, ast.Name):
-            return self._names(source) - self._known.solid
-        if isinstance(source, ast.Tuple | ast.List):
-            return set()
-        if isinstance(source, ast.Starred):
-            return self._taken_from(source.value)
+    def _changed_in(self, node: ast.AST) -> set[str]:
+        match node:
+            case ast.Call():
+                return self._calls.changed(node)
+            case ast.Attribute(value=value, ctx=ast.Store()) | ast.Subscript(value=value, ctx=ast.Store()):
+                return self._names.of(value)
         return set()
 
     def _is_solid(self, value: ast.expr) -> bool:
@@ -235,42 +198,39 @@ class _Reader:
             case ast.Name(id=name):
                 return name in self._known.solid
             case ast.Call(func=ast.Name(id=name)):
-                return name in NO_ITERATOR and self._is_builtin(name, value)
+                return name in NO_ITERATOR and self._names.is_builtin(name, value)
             case ast.Call(func=ast.Attribute(attr=attribute) as func):
-                module = self._path(func)[1]
-                return _top(module) in ("numpy", "pandas") if module else attribute in PURE_METHODS
-        solid = (ast.Constant, ast.JoinedStr, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Compare, ast.BinOp)
+                module = self._names.path(func)[1]
+                return top_of(module) in ("numpy", "pandas") if module else attribute in PURE_METHODS
+            case ast.BinOp(left=left, right=right):
+                return self._is_solid(left) or self._is_solid(right)
+        solid = (ast.Constant, ast.JoinedStr, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Compare)
         return isinstance(value, (*solid, ast.ListComp, ast.SetComp, ast.DictComp, ast.UnaryOp))
 
-    def _shared(self, value: ast.expr) -> set[str]:
-        """The names with which a value may share a part."""
+    def _is_lazy(self, value: ast.AST) -> bool:
+        """Whether a value may make an item when one is looked for."""
         match value:
-            case ast.Constant() | ast.JoinedStr() | ast.Compare() | ast.Lambda() | ast.UnaryOp(op=ast.Not()):
-                return set()
-            case ast.Call(func=ast.Name(id=name)) if name in FRESH and self._is_builtin(name, value):
-                return set()
-            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
-                given = self._names(*arguments, *(keyword.value for keyword in keywords))
-                return given if name in self._known.plain else given | {name}
-        return self._names(value)
+            case ast.Name(id=name, ctx=ast.Load()):
+                return name in self._known.lazy
+            case ast.Call(func=func):
+                return self._names.path(func)[0][-1:] == ["defaultdict"]
+        return False
 
 
-def _gone_through(node: ast.AST) -> Iterator[ast.expr]:
-    """The values that a node goes through: what an iterator has is used up by it."""
-    match node:
-        case ast.For(iter=source) | ast.AsyncFor(iter=source) | ast.YieldFrom(value=source):
-            yield source
-        case ast.ListComp(generators=parts) | ast.SetComp(generators=parts) | ast.DictComp(generators=parts):
-            yield from (part.iter for part in parts)
-        case ast.Starred(value=source, ctx=ast.Load()) | ast.Await(value=source):
-            yield source
-        case ast.Compare(ops=ops, comparators=sources):
-            tested = zip(ops, sources, strict=True)
-            yield from (source for op, source in tested if isinstance(op, ast.In | ast.NotIn))
+_NOT_READING = frozenset(
+    str.split("""
+        __init__ __new__ __post_init__ __init_subclass__ __set_name__ __setattr__ __setitem__ __delattr__
+        __delitem__ __set__ __delete__ __call__ __enter__ __exit__ __aenter__ __aexit__ __iadd__ __isub__
+        __imul__ __iand__ __ior__ __ixor__ __setstate__ __del__ __next__
+    """)
+)
+"""Methods with a name of Python's that a statement calls which changes something, or makes it."""
 
 
-def _top(module: str) -> str:
-    return "numpy.random" if module.startswith("numpy.random") else module.partition(".")[0]
+def _is_fixed(value: ast.expr) -> bool:
+    """Whether nothing can change a value in place."""
+    fixed = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.unaryop, ast.expr_context, ast.JoinedStr)
+    return isinstance(value, ast.JoinedStr) or all(isinstance(node, fixed) for node in ast.walk(value))
 
 
 def _surely_bound(statement: ast.stmt) -> set[str]:

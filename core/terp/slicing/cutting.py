@@ -1,13 +1,17 @@
 """The cells that have made a value: the slice back from a name, over all cells that ran."""
 
 import ast
+import re
 from collections.abc import Iterable, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from terp.effects.analysis import effects_of
 from terp.effects.cells import parsed, python_in, shell_in
-from terp.effects.scopes import TooDeep
-from terp.slicing.account import Account, Known, account
+from terp.effects.scopes import TooDeep, Walk
+from terp.slicing.account import Account, account
+from terp.slicing.known import CALM_MODULES
+from terp.slicing.names import Known, reached
 
 WORLD = "<files>"
 """What lies outside of the kernel, as one thing: cells that change it come before cells that read it."""
@@ -38,7 +42,8 @@ def slice_of(cells: Sequence[Source], wanted: Iterable[str], also: Set[int] = fr
     """The cells without which the names could have another value now, and those at `also`, in order.
 
     Cells that cannot be told are kept, and all before them that they could depend on. What may change is
-    taken to be changed. An iterator that has no name, as one in a list, is not seen to be used up.
+    taken to be changed. An iterator that has no name, as one in a list, is not seen to be used up, nor is
+    what `__del__` does.
     """
     accounts = _accounts(cells)
     live, everything = set(wanted), False
@@ -69,17 +74,39 @@ class _CellAccount:
 
 
 def _accounts(cells: Sequence[Source]) -> list[_CellAccount]:
-    reading = _Reading()
+    reading = _Reading(*_session(cells))
     return [reading.cell(cell) for cell in cells]
+
+
+_KINDS = ("plain", "gentle", "solid", "fixed", "lazy")
+# How a value of these looks depends on their options at that time.
+_CARRIED = frozenset(f"<{module}>" for module in CALM_MODULES)
+_FILE = re.compile(r"\b(\w+)\.py\b")
+
+
+def _session(cells: Sequence[Source]) -> tuple[frozenset[str], frozenset[str]]:
+    """What classes of a session call their methods, and modules that it may have written."""
+    trees = (python_in(_body(cell.code)) for cell in cells if cell.language == "python")
+    methods: set[str] = set()
+    for tree in filter(None, trees):
+        with suppress(TooDeep):
+            walk = Walk(tree)
+            given = (
+                target for target, value in walk.assigned.items() if isinstance(value, ast.Lambda | ast.Name)
+            )
+            methods |= walk.methods | {one.attr for one in given if isinstance(one, ast.Attribute)}
+    return frozenset(methods), frozenset(name for cell in cells for name in _FILE.findall(cell.code))
 
 
 class _Reading:
     """Goes through the cells in order; knows which names may share a part of their values by now."""
 
-    def __init__(self) -> None:
+    def __init__(self, methods: Set[str], files: Set[str]) -> None:
+        self._methods = methods
+        self._files = files
         self._modules: dict[str, str] = {}
-        self._plain: set[str] = set()
-        self._solid: set[str] = set()
+        # What is known of the present value of a name, by what it is called in an account.
+        self._kinds: dict[str, set[str]] = {kind: set() for kind in _KINDS}
         self._later: dict[str, set[str]] = {}
         self._later_changes: dict[str, set[str]] = {}
         self._node: dict[str, int] = {}
@@ -127,42 +154,42 @@ class _Reading:
         told.uses |= set(self._node) | {WORLD}
         told.changes |= set(self._node) | {WORLD}
         self._join(self._node)
-        self._solid.clear()
-        self._plain.clear()
+        for names in self._kinds.values():
+            names.clear()
         everything = set(self._node)
         self._later = dict.fromkeys(everything, everything)
         self._later_changes = dict.fromkeys(everything, everything)
         return told
 
     def _known(self) -> Known:
-        return Known(self._modules, self._plain, self._solid, self._node.keys())
+        return Known(
+            modules=self._modules,
+            bound=self._node.keys(),
+            later=self._later,
+            methods=self._methods,
+            files=self._files,
+            **self._kinds,
+        )
 
     def _statement(self, one: Account, told: _CellAccount, *, ended: bool) -> None:
         if not ended:
             one.may_bind, one.binds = one.may_bind | one.binds, set()
-        uses = self._with_later(one.uses, self._later)
-        changes = one.changes | (self._with_later(one.uses, self._later_changes) - one.uses)
+        uses = reached(one.uses, self._later)
+        changes = one.changes | (reached(one.uses, self._later_changes) - one.uses)
         changes |= {name for used in one.uses for name in self._later_changes.get(used, ())}
         alike = self._alike(changes)
-        told.uses |= (uses | alike) - told.binds
-        told.changes |= changes | alike
-        later, later_changes = set(one.later), set(one.later_changes)
+        later, later_changes = one.later | (one.uses & _CARRIED), set(one.later_changes)
         for name in one.uses | one.later:
             later |= self._later.get(name, set())
             later_changes |= self._later_changes.get(name, set())
-        self._bind(one, self._with_later(one.shared, self._later), later, later_changes)
+        self._bind(one, reached(one.shared, self._later), later, later_changes)
+        # What a loop binds, and then changes, is a part of what it goes through.
+        alike |= self._alike(changes & (one.binds | one.may_bind)) - one.binds
+        told.uses |= (uses | alike) - told.binds
+        told.changes |= changes | alike
         self._join(changes | one.shared if changes else ())
         told.binds |= one.binds
         told.may_bind |= one.may_bind
-
-    def _with_later(self, names: Set[str], later: dict[str, set[str]]) -> set[str]:
-        """Names, and those that functions among them use when they are called."""
-        found, left = set(names), list(names)
-        while left:
-            more = later.get(left.pop(), set()) - found
-            found |= more
-            left += more
-        return found
 
     def _bind(self, one: Account, shared: Set[str], later: set[str], later_changes: set[str]) -> None:
         for name in one.binds | one.may_bind:
@@ -183,11 +210,13 @@ class _Reading:
             if self._modules.get(name) != module:
                 self._modules.pop(name, None)
                 self._modules.update({name: module} if module and not unsure else {})
-            for told, names in (self._plain, one.plain), (self._solid, one.solid):
-                told.discard(name)
-                told.update(set() if unsure else names & {name})
+            for kind, names in self._kinds.items():
+                # All but one of these say what a value surely is.
+                may = unsure and kind == "lazy"
+                names.difference_update(() if may else {name})
+                names.update(getattr(one, kind) & {name} if may or not unsure else ())
         # What is bound together, in one statement, may be one thing.
-        self._join(one.binds | one.may_bind if one.shared else ())
+        self._join(one.binds | one.may_bind if one.shared or one.together else ())
 
     def _alike(self, names: Set[str]) -> set[str]:
         """The names whose values may share a part with those of `names`."""

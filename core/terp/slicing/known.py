@@ -5,7 +5,7 @@ never leaves one out.
 """
 
 CANNOT_BE_TOLD = frozenset(
-    str.split("exec eval globals locals vars compile __import__ get_ipython breakpoint")
+    str.split("exec eval globals locals vars compile __import__ __builtins__ get_ipython breakpoint")
 )
 """Builtins after which any name may be anything."""
 
@@ -50,11 +50,19 @@ PURE_METHODS = frozenset(
 )
 """Methods that change neither their object nor their arguments, unless they are told to (inplace, out)."""
 
+WRITING_METHODS = frozenset(
+    str.split("""
+        savefig to_csv to_excel to_feather to_hdf to_html to_json to_latex to_parquet to_pickle to_sql
+        to_stata to_xml
+    """)
+)
+"""Methods that leave their object as it is, and write it to what they are given."""
+
 KIND_METHODS = PURE_METHODS | frozenset(
     str.split("""
         add append appendleft clear discard extend fit fit_transform insert partial_fit pop popitem popleft
         remove reverse setdefault sort update add_subplot bar barh boxplot fill_between grid hist imshow
-        legend pie plot savefig scatter set set_title set_xlabel set_xlim set_ylabel set_ylim text
+        legend pie plot scatter set set_title set_xlabel set_xlim set_ylabel set_ylim text
         tight_layout tick_params write writelines set_xticks set_yticks set_xticklabels set_yticklabels
     """)
 )
@@ -81,4 +89,68 @@ NOT_CALM = frozenset(
 )
 """Names in calm modules that are not."""
 
-CHANGES_ARGUMENTS = frozenset(str.split("shuffle fill_diagonal place put putmask copyto"))
+CHANGES_ARGUMENTS = frozenset(
+    str.split("""
+        shuffle fill_diagonal place put putmask copyto put_along_axis at setitem delitem iadd iand iconcat
+        ifloordiv ilshift imatmul imod imul ior ipow irshift isub itruediv ixor
+    """)
+)
+"""Functions of calm modules that change what they are given."""
+
+TYPES = frozenset(str.split("bytearray bytes dict list object set str type"))
+"""Builtin types whose methods can be called on a value that is given to them."""
+
+MUTATING = frozenset(
+    str.split("""
+        add append appendleft clear discard extend insert pop popitem popleft put put_nowait remove reverse
+        send setdefault sort update write writelines
+    """)
+)
+"""Methods that change their object: where one is handed on, it will be called."""
+
+TAKES_FUNCTIONS = frozenset(
+    str.split("""
+        accumulate agg aggregate apply applymap apply_along_axis apply_over_axes dropwhile dump dumps filter
+        filterfalse frompyfunc groupby iter load loads map max min partial pipe reduce sort sorted starmap
+        sub subn takewhile transform vectorize
+    """)
+)
+"""Functions that may call what they are given, on what they are given or consist of."""
+
+TAKES_TEXT = frozenset(str.split("eval execute query sql"))
+"""Methods that read names of the kernel out of a text (pandas, DuckDB)."""
+
+DRAWING = frozenset(str.split("fit fit_transform partial_fit sample"))
+"""Methods that draw random numbers."""
+
+OUT_AFTER = {
+    **dict.fromkeys(
+        str.split("""
+            abs absolute arccos arcsin arctan cbrt ceil conj cos cosh deg2rad degrees exp exp2 expm1 fabs
+            floor invert isfinite isinf isnan log log10 log1p log2 logical_not negative positive rad2deg
+            radians reciprocal rint sign sin sinh sqrt square tan tanh trunc
+        """),
+        1,
+    ),
+    **dict.fromkeys(
+        str.split("""
+            add all amax amin any arctan2 around divide dot equal floor_divide fmax fmin greater hypot less
+            logical_and logical_or logical_xor matmul max maximum min minimum mod multiply power remainder
+            round subtract true_divide
+        """),
+        2,
+    ),
+    **dict.fromkeys(str.split("clip cumprod cumsum mean prod std sum take var"), 3),
+}
+"""How many positional arguments numpy's functions have before the array that they write to."""
+
+FRAMES = frozenset(
+    str.split("""
+        __builtins__ __globals__ f_back f_globals f_locals _getframe currentframe get_objects get_referrers
+        user_ns user_global_ns run_cell
+    """)
+)
+"""Attributes that lead to all names of the kernel."""
+
+SEARCHED = frozenset({"path", "path_hooks", "meta_path"})
+"""What imports look at, of the module `sys`."""

@@ -68,13 +68,14 @@ def read_python(text: str, name: str) -> Problem:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", 0)
+        line = getattr(error, "lineno", None)
+        where = f"line {line}: " if line else ""
         raise SettingsError(
-            [f"{name}:{line}: the problem is no Python: {getattr(error, 'msg', error)}."]
+            [f"the problem {name} is no Python: {where}{getattr(error, 'msg', error)}."]
         ) from error
     described = ast.get_docstring(tree) or ""
     if not described:
-        raise SettingsError([f"{name}: the problem has no docstring that describes it."])
+        raise SettingsError([f"the problem {name} has no docstring that describes it."])
     lines = text.splitlines()
     del lines[tree.body[0].lineno - 1 : tree.body[0].end_lineno]
     code = "\n".join(lines)

@@ -56,8 +56,8 @@ class Stored:
     `end` is the number of its good bytes. `used` is what all calls of the model used; `runs`, `calls`
     and `questions` are counts from which the numbers go on, `last_run` is the number of the last run; `gone`
     are the names that the last kernels held, as far as they were noted. `left_over` are the calls without a
-    result of a turn that broke off in its reply `step`. `notices` are what a person should know of the
-    reading.
+    result of a turn that broke off in its reply `step`; `jobs` is what still ran in the background, as in
+    "Job 1 (python)". `notices` are what a person should know of the reading.
     """
 
     folder: Path
@@ -73,6 +73,7 @@ class Stored:
     questions: int
     gone: tuple[str, ...]
     left_over: tuple[LeftOver, ...]
+    jobs: tuple[str, ...]
     step: int
     notices: tuple[str, ...]
 
@@ -117,6 +118,7 @@ def stored_of(content: bytes, folder: Path) -> Stored:
         questions=reading.counts.get("asked", 0),
         gone=tuple(dict.fromkeys(name for _, name in reading.names)),
         left_over=tuple(reading.left_over()),
+        jobs=tuple(reading.jobs.values()),
         step=reading.turn_count("model_called"),
         notices=tuple(reading.notices(len(lines))),
     )
@@ -141,6 +143,7 @@ class _Reading:
     counts: dict[str, int] = field(default_factory=dict)
     names: dict[tuple[str, str], None] = field(default_factory=dict)
     used: Tally = field(default_factory=Tally)
+    jobs: dict[str, str] = field(default_factory=dict)
     end: int = 0
     calls: int = 0
     model: str = ""
@@ -200,8 +203,10 @@ class _Reading:
                 self.model = str(_parsed(line)["model"])
             case "code_started":
                 self.last_run = int(_parsed(line).get("execution_count", 0))
+            case "job_changed":
+                self._job(_parsed(line))
             case "session_resumed":
-                self.names = {}
+                self.names, self.jobs = {}, {}
             case "kernel_changed":
                 event = _parsed(line)
                 if event.get("state") in ("died", "restarted", "stopped", "left"):
@@ -209,6 +214,12 @@ class _Reading:
             case "code_finished" if b'"changes":[{' in line:
                 event = _parsed(line)
                 self._changes(self._language(event["call_id"]), event["changes"])
+
+    def _job(self, event: Mapping[str, Any]) -> None:
+        if event["state"] == "background":
+            self.jobs[event["call_id"]] = f"Job {event['job']} ({event['language']})"
+        else:
+            self.jobs.pop(event["call_id"], None)
 
     def _changes(self, language: str, changes: Sequence[Mapping[str, Any]]) -> None:
         for change in changes:

@@ -27,8 +27,8 @@ _DELTAS = (TextDelta, ReasoningDelta, CodeDelta)
 class Seams:
     """Moves the end of a piece of text into the next piece of the same stream, if a secret may begin in it.
 
-    It is held back until then, or until a run or a turn ends, and of what the model writes until anything
-    else happens: what a process holds that is killed before is lost. That is text in which a secret may have
+    It is held back until then, or until its run ends, and of what the model writes until anything else
+    happens: what a process holds that is killed before is lost. That is text in which a secret may have
     begun, and mostly a few characters.
     """
 
@@ -44,14 +44,17 @@ class Seams:
                 record = self._printed(record, record.event, text)
             case TextDelta(reference=reference) if reference:
                 # What was put in is without secrets already, and is a piece of its own.
-                yield from self._released(lambda kind: kind in _DELTAS)
+                yield from self._released(lambda held: held[0] in _DELTAS)
             case TextDelta() | ReasoningDelta() | CodeDelta() as delta:
-                yield from self._released(lambda kind: kind in _DELTAS and kind is not type(delta))
+                yield from self._released(lambda held: held[0] in _DELTAS and held[0] is not type(delta))
                 record = self._written(record, delta)
-            case CodeFinished() | TurnFinished():
-                yield from self.released()
+            case CodeFinished(call_id=call_id):
+                # Others go on beside it, and have not put out the rest of theirs.
+                yield from self._released(lambda held: held[0] is not Printed or held[1] == call_id)
+            case TurnFinished():
+                yield from self._released(lambda held: held[0] is not Printed)
             case _:
-                yield from self._released(lambda kind: kind in _DELTAS)
+                yield from self._released(lambda held: held[0] in _DELTAS)
         self._last = record.number
         yield record
 
@@ -59,8 +62,8 @@ class Seams:
         """What is held back, as records behind the last that passed."""
         yield from self._released(lambda _: True)
 
-    def _released(self, wanted: Callable[[type], bool]) -> Iterator[Record]:
-        for stream in [stream for stream in self._held if wanted(stream[0])]:
+    def _released(self, wanted: Callable[[_Stream], bool]) -> Iterator[Record]:
+        for stream in [stream for stream in self._held if wanted(stream)]:
             _, record = self._held.pop(stream)
             yield replace(record, number=self._last)
 

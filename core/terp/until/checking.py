@@ -56,7 +56,10 @@ class Preparing:
         originals = await asyncio.to_thread(ground.originals, goal.check, goal.protect)
         if goal.check.is_pytest:
             async with self.voice.working("Looking at the tests"):
-                goal.before = await ground.tests_of(goal.check, originals, goal.bounds)
+                tests = await ground.tests_of(goal.check, originals, goal.bounds)
+            if tests is not None:
+                goal.before = tests.collected
+                originals = await asyncio.to_thread(ground.originals, goal.check, goal.protect, tests.files)
         goal.originals = originals
 
 

@@ -74,23 +74,22 @@ class Ground:
         """What confines a check that is made now."""
         return self._kernels.confinement.what
 
-    def originals(self, check: Check, patterns: Sequence[str]) -> Originals:
-        """The protected files as they are now.
+    def originals(self, check: Check, patterns: Sequence[str], tests: Sequence[str] = ()) -> Originals:
+        """The protected files as they are now; the files of `tests` are some, whatever they are called.
 
         Raises:
             TooLarge: the project has too many files.
         """
         folders = self._folders()
-        return Originals(folders.root, folders.cwd, patterns, check.text)
+        return Originals(folders.root, folders.cwd, patterns, check.text, tests)
 
-    async def tests_of(self, check: Check, originals: Originals, bounds: Bounds) -> int:
-        """How many tests the pytest of a check finds; 0 where that cannot be told.
+    async def tests_of(self, check: Check, originals: Originals, bounds: Bounds) -> Tests | None:
+        """The tests that the pytest of a check finds; None where that cannot be told.
 
         Raises:
             TerpError: it cannot run.
         """
-        ran = await self.run(check, originals, bounds, ("--collect-only", "-q"))
-        return ran.tests.collected if ran.tests else 0
+        return (await self.run(check, originals, bounds, ("--collect-only", "-q"))).tests
 
     async def run(
         self, check: Check, originals: Originals, bounds: Bounds, options: Sequence[str] = ()
@@ -106,7 +105,8 @@ class Ground:
         async with _private() as folder:
             copy = folder / "project"
             await asyncio.to_thread(tree.copy, folders.root, copy)
-            changed = await asyncio.to_thread(originals.changed)
+            # The copy is looked at: code that still runs may change the project meanwhile.
+            changed = await asyncio.to_thread(originals.changed, copy)
             lost = await asyncio.to_thread(originals.put_back, copy, changed)
             channel = Channel(folder / "channel")
             cwd = copy / folders.cwd.relative_to(folders.root)
@@ -148,7 +148,8 @@ class Ground:
             kernels.python, kernel_environment(kernels.environ, kernels.options.env_pass)
         )
         told = channel.variables
-        own = environment.get("PYTHONPATH", "").replace(str(self.root), str(copy))
+        given_path = environment.get("PYTHONPATH", "").split(os.pathsep)
+        own = os.pathsep.join(_moved(place, self.root, copy) for place in given_path)
         plugin = ("-p", f"{channel.package}.tests_told")
         given = environment.get("PYTEST_ADDOPTS", "")
         return {
@@ -163,6 +164,12 @@ class Ground:
 
     def _folders(self) -> Folders:
         return folders_of(self._kernels.cwd, self._kernels.environ)
+
+
+def _moved(place: str, root: Path, copy: Path) -> str:
+    """A folder of the project as it is in the copy; any other as it is."""
+    path = Path(place)
+    return str(copy / path.relative_to(root)) if path.is_relative_to(root) else place
 
 
 @asynccontextmanager

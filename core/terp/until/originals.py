@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from terp.trust.bounded import Refused, digest_of, read_bounded
-from terp.until.tree import entries
+from terp.until.tree import entries, led
 
 TESTS = (
     *("test_*.py", "*_test.py", "*.test.*", "*.spec.*", "*_test.go", "*_spec.rb"),
@@ -19,6 +19,7 @@ TESTS = (
 """Files with tests: those that there were are put back, new ones are welcome."""
 STEERING = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"),
+    *("*.egg-info/entry_points.txt", "*.dist-info/entry_points.txt"),
     *("pyproject.toml", ".coveragerc", "noxfile.py", "sitecustomize.py", "usercustomize.py"),
     *("Makefile", "makefile", "GNUmakefile", "justfile", "package.json", "jest.config.*", "vitest.config.*"),
 )
@@ -26,47 +27,71 @@ STEERING = (
 
 _KEPT_FILE, _KEPT_ALL = 1 << 20, 64 << 20
 _COMPARED = 500 << 20
+_CD = re.compile(r"\bcd\s+([^\s'\"|&;<>()$`]+)")
 _WORD = re.compile(r"[^\s'\"|&;<>()$`]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file as it was; without `content` it is too large to be put back."""
+    """A file as it was; without `content` it is too large to be put back.
+
+    Of a folder that is a link it is where that led.
+    """
 
     digest: str
     content: bytes | None
     mode: int
+    link: str = ""
 
 
 class Originals:
     """The protected files of a project, by relative path, as they were when this was made.
 
-    `patterns` are more of those that steer a check, and so is every file that its `command` names. One
-    with a / in it is about paths, the others are about names.
+    `patterns` are more of those that steer a check, and so is every file that its `command` names, or that
+    has some of the `tests` which it found. A pattern with a / in it is about paths, another about names.
 
     Raises:
         TooLarge: the project has too many files.
     """
 
-    def __init__(self, root: Path, cwd: Path, patterns: Sequence[str] = (), command: str = "") -> None:
+    def __init__(
+        self,
+        root: Path,
+        cwd: Path,
+        patterns: Sequence[str] = (),
+        command: str = "",
+        tests: Sequence[str] = (),
+    ) -> None:
         self._root = root
         self._patterns = (*STEERING, *patterns)
-        self._named = _named_in(command, root, cwd)
+        found = (Path(file) for file in tests)
+        own = {str(file.relative_to(root)) for file in found if file.is_relative_to(root)}
+        self._named = _named_in(command, root, cwd) | own
         self.files: Mapping[str, Kept] = dict(self._kept())
 
-    def changed(self) -> tuple[str, ...]:
-        """The files that are not as they were, or that have come and steer the check; by relative path."""
-        there = {name for name, kind in entries(self._root) if kind != "folder"}
-        other = [name for name, kept in self.files.items() if _digest(self._root / name) != kept.digest]
+    def changed(self, where: Path) -> tuple[str, ...]:
+        """The files that are not as they were, or that have come and steer the check; by relative path.
+
+        `where` is the project or a copy of it.
+        """
+        there = {name for name, kind in entries(where) if kind != "folder"}
+        # What lies below something that is now a link is not looked at, and may be anything.
+        other = [
+            name for name, kept in self.files.items() if name not in there or _differs(where, name, kept)
+        ]
         return tuple(sorted({*other, *(name for name in there - self.files.keys() if self._steers(name))}))
 
     def put_back(self, copy: Path, changed: Sequence[str]) -> tuple[str, ...]:
         """Make the files of a copy as they were; those for which that cannot be done."""
         lost = []
-        for name in changed:
+        # A link last: what has come where it was goes with it.
+        for name in sorted(changed, key=self._is_link):
             kept = self.files.get(name)
             _clear(copy, name)
             if kept is None:
+                continue
+            if kept.link:
+                (copy / name).symlink_to(kept.link)
                 continue
             if kept.content is None:
                 lost.append(name)
@@ -75,6 +100,9 @@ class Originals:
             (copy / name).chmod(kept.mode | 0o600)
         return tuple(lost)
 
+    def _is_link(self, name: str) -> bool:
+        return name in self.files and self.files[name].link != ""
+
     def is_protected(self, name: str) -> bool:
         """Whether a file, by relative path, is one of those that check."""
         return name in self.files
@@ -82,9 +110,16 @@ class Originals:
     def _kept(self) -> Iterator[tuple[str, Kept]]:
         room = _KEPT_ALL
         for name, kind in entries(self._root):
-            if kind == "folder" or not (self._steers(name) or _matches(name, TESTS)):
-                continue
             path = self._root / name
+            leads = kind == "link" and path.is_symlink() and path.is_dir()
+            inside = f"{name}/*" if leads else name
+            if kind == "folder" or not (
+                name in self._named or self._steers(inside) or _matches(inside, TESTS)
+            ):
+                continue
+            if leads:
+                yield name, Kept("", None, 0, led(path, self._root))
+                continue
             try:
                 content, mode = read_bounded(path, min(_KEPT_FILE, room)), path.stat().st_mode & 0o777
             except (Refused, OSError):
@@ -101,8 +136,11 @@ class Originals:
 
 def _named_in(command: str, root: Path, cwd: Path) -> frozenset[str]:
     """The files of a project that a command names, by relative path."""
-    there = (os.path.normpath(cwd / word) for word in _WORD.findall(command))
-    return frozenset(os.path.relpath(path, root) for path in there if Path(path).is_file())
+    folders = (cwd, *(cwd / folder for folder in _CD.findall(command)))
+    there = {os.path.normpath(folder / word) for word in _WORD.findall(command) for folder in folders}
+    return frozenset(
+        os.path.relpath(path, root) for path in there if Path(path).is_file() or Path(path).is_symlink()
+    )
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
@@ -116,6 +154,13 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
         if folder != pattern and folder in path.parts[:-1]:
             return True
     return False
+
+
+def _differs(where: Path, name: str, kept: Kept) -> bool:
+    path = where / name
+    if kept.link:
+        return not path.is_symlink() or led(path, where) != kept.link
+    return _digest(path) != kept.digest
 
 
 def _digest(path: Path) -> str:

@@ -17,7 +17,7 @@ _NUMBERS = ("status", "collected", "ended", "passed", "failed")
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """The tests of one session of pytest; `skipped_by` are the files that skipped some."""
+    """The tests of one session of pytest; `files` have them, and those that are `skipped_by` skipped some."""
 
     status: int
     collected: int
@@ -25,6 +25,7 @@ class Tests:
     passed: int
     failed: int
     skipped_by: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 class Channel:
@@ -64,9 +65,13 @@ def tests_in(facts: Mapping[str, Any] | None, copy: Path, root: Path) -> Tests |
     if facts is None:
         return None
     numbers = [facts.get(name) for name in _NUMBERS]
-    skipped = facts.get("skipped")
-    if not (all(type(number) is int for number in numbers) and isinstance(skipped, list)):
+    skipped, files = facts.get("skipped"), facts.get("files")
+    lists = isinstance(skipped, list) and isinstance(files, list)
+    if not (all(type(number) is int for number in numbers) and lists):
         return None
     status, collected, ended, passed, failed = (int(number or 0) for number in numbers)
-    here = tuple(str(path).replace(str(copy), str(root)) for path in skipped)
-    return Tests(status, collected, ended, passed, failed, here)
+    skipped_by, here = (
+        tuple(str(path).replace(str(copy), str(root)) for path in paths)
+        for paths in (skipped or (), files or ())
+    )
+    return Tests(status, collected, ended, passed, failed, skipped_by, here)

@@ -72,7 +72,7 @@ def copy(root: Path, to: Path) -> None:
             elif kind == "file":
                 shutil.copy2(source, target, follow_symlinks=False)
             else:
-                target.symlink_to(_led(source, root))
+                target.symlink_to(led(source, root))
         except (FileNotFoundError, PermissionError):
             continue
         except OSError as error:
@@ -100,7 +100,7 @@ def _below(root: Path, folder: str) -> Iterator[Entry]:
             yield name, "link" if one.stat(follow_symlinks=False).st_size > _LARGE else "file"
 
 
-def _led(source: Path, root: Path) -> str:
+def led(source: Path, root: Path) -> str:
     """Where a link in the copy leads: as in the project, if that is within it."""
     if not source.is_symlink():
         return str(source)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from terp.changing import Change
+    from terp.job import Job
     from terp_cli.commands.talk import Talk
 
 
@@ -52,6 +53,22 @@ class Kernel(EchoKernel):
         return self.held
 
 
+class Jobs:
+    """What runs in the background, and what was asked of it."""
+
+    def __init__(self) -> None:
+        self.running: dict[int, Job] = {}
+        self.asked: list[int | str] = []
+
+    def leave(self) -> bool:
+        self.asked.append("leave")
+        return bool(self.running)
+
+    async def stop(self, number: int) -> bool:
+        self.asked.append(number)
+        return number in self.running
+
+
 class Conversation:
     """Turns that can be gone back to, and a log of what is put into it."""
 
@@ -64,6 +81,7 @@ class Conversation:
         self.budget = Budget(self.log.append)
         self.turns: Sequence[Turn] = [Turn(number, prompt) for number, prompt in enumerate(prompts, 1)]
         self.history: Sequence[Message] = tuple(User(prompt) for prompt in prompts)
+        self.jobs = Jobs()
         self.focus = ""
         self.window = Window(128_000)
         self.forks = 0

@@ -16,6 +16,12 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
         ("id 6f1c1f0e-23c1-4c5e-9a55-0a5a3f0a7f10", "id 00000000-0000-4000-8000-000000000000"),
         ("wrote /tmp/tmpab12/x.csv", "wrote /tmp/tmpzz99/x.csv"),
         ("took 1.25 s", "took 0.9 s"),
+        ("Wall time: 10 \u03bcs", "Wall time: 1.3 ms"),
+        ("Wall time: 1min 3s", "Wall time: 850 ms"),
+        (
+            "59 \u00b5s ± 1 \u00b5s per loop (mean ± std. dev. of 7 runs, 10,000 loops each)",
+            "1 ms ± 24 ns per loop (mean ± std. dev. of 7 runs, 1 loop each)",
+        ),
         ("pid 4711", "pid 12"),
         ("at 2025-01-02 10:00:00.12", "at 2026-11-22 11:59:58.99"),
         ("day 2025-01-02", "day 2026-11-22"),

@@ -173,3 +173,15 @@ def test_an_ordinary_value_stands_as_it_is(value: str) -> None:
 
 def test_control_characters_are_none_any_more() -> None:
     assert as_markdown("a\x1b[31mb\x00c\td\u2028e\x9bf\ud800") == "a \\[31mb c d e f\ufffd"
+
+
+async def test_a_value_that_code_in_the_background_may_change_is_not_filled_in(tmp_path: Path) -> None:
+    kernel = EchoKernel()
+    session = asked(tmp_path, ScriptedModel([call(EchoKernel.ENDLESS)], "n is {{n}}"), kernel)
+    turn = asyncio.create_task(collect(session, "how many"))
+    await kernel.busy()
+    session.jobs.leave()
+    events = await turn
+    await session.aclose()
+    assert events[-1] == TurnFinished("done", "n is {{n}}")
+    assert "{{n}} (code in the background may still change it)" in of(Noticed, events)[0].text

@@ -45,6 +45,21 @@ _ONE = (
     "{0} = {1}.items",
     "exec('{0} = 3')",
     "{0} = sorted({1}, key=lambda v: {2}.append(v) or 0)",
+    "{0} = {1} = []",
+    "for _v in {0}:\n    _v.append(3)\n    break",
+    "[_v.append(4) for _v, _ in zip({0}, [1, 2])]",
+    "list(map({0}.append, [{1}]))",
+    "def {0}(x=None):\n    m = {1}\n    m.append(8)\n    return m",
+    "def {0}(x=None):\n    for m in {1}:\n        m.append(x)\n        break",
+    "{0}().append(6)",
+    "list.append({0}, {1})",
+    "{0} = lambda v=None, kept={1}: kept.append(v) or kept",
+    "match {0}:\n    case [{1}, *_]:\n        {1}.append(4)",
+    "if ({0} := {1}):\n    {0}.append(4)",
+    "def {0}(x=None):\n    global {1}\n    def {1}(x=None):\n        return {2}",
+    "try:\n    del {0}\nexcept NameError:\n    {1} = 2",
+    "{0} = [{0}, *{1}]",
+    "{0} = {1}, {2}",
 )
 STATEMENTS = st.builds(lambda form, *names: form.format(*names), st.sampled_from(_ONE), NAMES, NAMES, NAMES)
 PROGRAMS = st.lists(st.lists(STATEMENTS, min_size=1, max_size=2).map("\n".join), min_size=2, max_size=9)
@@ -113,6 +128,75 @@ def indices(*codes: str, wanted: str = "x") -> list[int]:
     ],
 )
 def test_only_what_made_it_is_kept(codes: list[str], kept: list[int]) -> None:
+    assert indices(*codes) == kept
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        ["x = y = []", "y.append(1)"],
+        ["x = []", "list.append(x, 1)"],
+        ["x = []", "list(map(x.append, [1]))"],
+        ["x = [[1]]", "for y in x:\n    y.append(2)"],
+        ["x = {'a': []}", "[y.append(2) for y in x.values()]"],
+        ["x = [[1]]", "def f(y):\n    y.append(2)", "[f(y) for y in x]"],
+        ["x = [[1]]", "def f(y):\n    y.append(2)", "list(map(f, x))"],
+        ["x = []", "def f():\n    y = x\n    y.append(1)", "f()"],
+        ["x = []", "def f():\n    return x", "f().append(1)"],
+        ["x = []", "f = lambda y, z=x: z.append(y)", "f(1)"],
+        ["x = [[1]]", "match x:\n    case [y]:\n        y.append(2)"],
+        ["x = 1", "def f():\n    global x\n    import math as x", "f()"],
+        [
+            "def f():\n    n = []\n    def g():\n        return n\n    return g, g",
+            "y, z = f()",
+            "y().append(1)",
+            "x = z()",
+        ],
+        ["class A:\n    def head(self):\n        self.n = 1", "x = A()", "x.head()"],
+        ["class A:\n    def __len__(self):\n        self.n = 1\n        return 1", "x = A()", "len(x)"],
+        ["from collections import defaultdict", "x = defaultdict(int)", "print(x['a'])"],
+        ["from collections import defaultdict", "if True:\n    x = defaultdict(int)", "print(x['a'])"],
+        ["from collections import deque", "x = deque()", "deque.append(x, 1)"],
+        ["import operator", "x = [1]", "operator.setitem(x, 0, 2)"],
+        ["import functools", "x = []", "functools.reduce(lambda y, z: y.append(z) or y, [1], x)"],
+        ["import numpy as np", "x = np.zeros(2)", "np.add(x, 1, out=x)"],
+        ["import numpy as np", "x = np.zeros(2)", "np.add(x, 1, x)"],
+        ["import numpy as np", "x = np.zeros(2)", "x.round(1, x)"],
+        ["import random", "y = random.Random(1)", "y.sample(range(9), 2)", "x = y.random()"],
+        ["import pandas as pd", "y = pd.Series([1])", "pd.options.display.max_rows = 1", "x = str(y)"],
+        ["import pandas as pd", "y = 1", "z = pd.DataFrame({'a': [1]})", "x = z.query('a == @y')"],
+        ["import duckdb", "import pandas as pd", "y = pd.DataFrame()", "x = duckdb.sql('from y').fetchall()"],
+        ["import os", "from pathlib import Path", "os.chdir('/')", "x = Path.cwd()"],
+        ["import sys", "sys.path.append('/a')", "import b", "x = b"],
+        ["open('b.py', 'w').write('')", "import b", "x = b"],
+        ["import xml.dom", "import xml", "x = xml.dom"],
+        ["import io", "x = io.StringIO()", "print(1, file=x)"],
+        ["x = 1", "def f(): ...", "f.__globals__['x'] = 2"],
+        ["import io, pandas as pd", "x = io.StringIO()", "pd.Series([1]).to_csv(x)"],
+        ["y = 1", "x = 'y' in dir()"],
+    ],
+    ids=lambda codes: codes[-1],
+)
+def test_all_of_these_is_needed(codes: list[str]) -> None:
+    assert indices(*codes) == list(range(len(codes)))
+
+
+@pytest.mark.parametrize(
+    ("codes", "kept"),
+    [
+        (["def f(v):\n    return v[0]", "y = [1]", "x = [2]", "f(y)", "f(x)"], [2]),
+        (["def f(v):\n    return [w + 1 for w in v]", "y = [1]", "x = f(y)", "z = f(y)"], [0, 1, 2]),
+        (["N = 3", "def f(v):\n    return v * N", "y = f([1])", "x = f([2])", "y.append(1)"], [0, 1, 3]),
+        (["x = [1]", "y = sorted(x, key=lambda v: -v)", "y = list(map(str, x))"], [0]),
+        (
+            ["def g(y): ...", "def f(y):\n    g(y)", "def g(y):\n    y.append(1)", "x = []", "f(x)"],
+            [1, 2, 3, 4],
+        ),
+        (["import pandas as pd", "x = pd.Series([1])", "x.to_csv('a.csv')"], [0, 1]),
+        (["import os", "import os.path as p", "x = p.sep", "print(os.sep)"], [1, 2]),
+    ],
+)
+def test_what_only_looks_is_left_out(codes: list[str], kept: list[int]) -> None:
     assert indices(*codes) == kept
 
 

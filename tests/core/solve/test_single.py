@@ -37,7 +37,10 @@ def test_a_python_file_is_description_interface_and_tests() -> None:
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("def add(a, b): ...", "no docstring"), ("def add(a, b: ...", "adding:1: the problem is no Python")],
+    [
+        ("def add(a, b): ...", "no docstring"),
+        ("def add(a, b: ...", "the problem adding is no Python: line 1: "),
+    ],
 )
 def test_a_python_file_that_is_no_problem_is_refused(text: str, why: str) -> None:
     with pytest.raises(SettingsError, match=why):

@@ -59,6 +59,12 @@ def test_the_beginning_of_a_secret_is_written_when_the_run_ends() -> None:
     assert written(said("it is p4ss"), END) == [said("it is "), said("p4ss"), END]
 
 
+@pytest.mark.parametrize("end", [END, TurnFinished("done", "")], ids=["of a run", "of a turn"])
+def test_the_end_of_something_else_does_not_write_half_of_a_secret(end: Event) -> None:
+    half, rest = said("p4ss", call_id="c2"), said("w0rd of the database\n", call_id="c2")
+    assert written(half, end, rest)[1:] == [end, said(SECRET + "\n", call_id="c2")]
+
+
 def test_the_streams_of_a_run_are_read_apart() -> None:
     events = (said("p4ss"), said("oh\n", "stderr"), said("w0rd of the database\n"))
     assert written(*events)[1:] == [said("oh\n", "stderr"), said(SECRET + "\n")]

@@ -1,5 +1,6 @@
 """A check runs in a process and a copy of its own, and what it tests cannot make it pass."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -104,6 +105,18 @@ async def test_new_files_that_steer_the_tests_are_left_out(tmp_path: Path, name:
     assert (why, ran.changed) == ("It ended with exit status 1.", (name,))
 
 
+async def test_a_new_plug_in_of_pytest_is_left_out(tmp_path: Path) -> None:
+    judge = Judge(project(tmp_path), PYTEST)
+    plugin = "import pytest\n\n@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call():\n    return True\n"
+    entry = {
+        "a.egg-info/PKG-INFO": "Name: a\nVersion: 1\n",
+        "a.egg-info/entry_points.txt": "[pytest11]\na = a\n",
+    }
+    write(tmp_path, {"a.py": plugin, **entry})
+    why, ran = await judge.run()
+    assert (why, ran.changed) == ("It ended with exit status 1.", ("a.egg-info/entry_points.txt",))
+
+
 async def test_a_module_in_place_of_pytest_is_no_pass(tmp_path: Path) -> None:
     judge = Judge(project(tmp_path), PYTEST)
     write(tmp_path, {"pytest.py": "print('2 passed')\n"})
@@ -120,6 +133,16 @@ async def test_tests_that_the_code_skips_are_no_pass(tmp_path: Path) -> None:
     judge = Judge(project(tmp_path), PYTEST)
     skipping = "    if prices:\n        raise unittest.SkipTest('no')\n    return 0\n"
     write(tmp_path, {"shop.py": f"import unittest\n\ndef total(prices):\n{skipping}"})
+    assert await judge.why() == f"Tests were skipped by the code that they test: {tmp_path / 'shop.py'}."
+
+
+@pytest.mark.parametrize(
+    "way", ["import unittest\n\nraise_ = unittest.SkipTest", "from pytest import xfail as raise_"]
+)
+async def test_tests_that_the_code_skips_in_another_process_are_no_pass(tmp_path: Path, way: str) -> None:
+    judge = Judge(project(tmp_path), f"{PYTEST} -n 2")
+    skipping = "    if prices:\n        raise raise_('no')\n    return 0\n"
+    write(tmp_path, {"shop.py": f"{way}\n\ndef total(prices):\n{skipping}"})
     assert await judge.why() == f"Tests were skipped by the code that they test: {tmp_path / 'shop.py'}."
 
 
@@ -178,6 +201,31 @@ async def test_a_script_that_the_check_names_is_kept(tmp_path: Path) -> None:
     assert await judge.why() == "It ended with exit status 4."
 
 
+async def test_a_script_in_a_folder_that_the_check_goes_to_is_kept(tmp_path: Path) -> None:
+    judge = Judge(project(tmp_path, **{"ci/run": "exit 4\n"}), "cd ci && sh run")
+    write(tmp_path, {"ci/run": "exit 0\n"})
+    assert await judge.why() == "It ended with exit status 4."
+
+
+async def test_tests_are_kept_whatever_their_files_are_called(tmp_path: Path) -> None:
+    named = "[pytest]\npython_files = check_*.py\n"
+    judge = Judge(project(tmp_path, **{"pytest.ini": named, "check_shop.py": TESTS}), PYTEST)
+    await judge.look()
+    write(
+        tmp_path, {"check_shop.py": "def test_of_nothing():\n    pass\n\n\ndef test_of_some():\n    pass\n"}
+    )
+    why, ran = await judge.run()
+    assert (why, ran.changed) == ("It ended with exit status 1.", ("check_shop.py",))
+
+
+async def test_examples_in_docstrings_do_not_keep_their_code(tmp_path: Path) -> None:
+    told = '"""\n>>> total([1, 2])\n3\n"""\n\n\n'
+    judge = Judge(project(tmp_path, **{"shop.py": told + BROKEN}), f"{PYTEST} --doctest-modules")
+    await judge.look()
+    write(tmp_path, {"shop.py": told + RIGHT})
+    assert (judge.before, await judge.why()) == (3, "")
+
+
 async def test_a_link_in_the_way_of_a_test_is_not_followed(tmp_path: Path) -> None:
     work, elsewhere = project(tmp_path / "work", **{"tests/test_more.py": TESTS}), tmp_path / "elsewhere"
     judge = Judge(work, PYTEST)
@@ -217,6 +265,14 @@ async def test_what_a_check_leaves_running_ends_with_it(tmp_path: Path) -> None:
     assert (why, ran.ended.seconds < 30) == ("", True)
 
 
+async def test_only_folders_of_the_project_are_looked_for_in_its_copy(tmp_path: Path) -> None:
+    write(tmp_path, {"work-parts/of_another.py": "", "work/own/of_this.py": ""})
+    path = f"{tmp_path}/work-parts:{tmp_path}/work/own"
+    command = f'{sys.executable} -c "import of_another, of_this; print(of_this.__file__)"'
+    judge = Judge(project(tmp_path / "work"), command, environ={**os.environ, "PYTHONPATH": path})
+    assert await judge.why() == ""
+
+
 async def test_keys_do_not_reach_a_check(tmp_path: Path) -> None:
     environ = {"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": "sk-secret", "HOME": str(tmp_path)}
     _, ran = await Judge(project(tmp_path / "work"), "env; false", environ=environ).run()
@@ -242,6 +298,12 @@ async def test_an_expression_finds_modules_of_packages(tmp_path: Path) -> None:
 async def test_a_module_that_leaves_gives_an_expression_no_value(tmp_path: Path, way: str) -> None:
     judge = Judge(project(tmp_path, **{"shop.py": way}), "py: shop.total([1, 2]) == 3")
     assert await judge.why() == "It has no value: its process ended before that, with exit status 0."
+
+
+async def test_builtins_of_the_project_do_not_judge_an_expression(tmp_path: Path) -> None:
+    fake = "import builtins\nbuiltins.bool = lambda _: 1 == 1\nbuiltins.eval = lambda *_: 1 == 1\n"
+    judge = Judge(project(tmp_path, **{"shop.py": fake + BROKEN}), "py: shop.total([1, 2]) == 3")
+    assert await judge.why() == "It is not true: its value is False."
 
 
 async def test_what_an_expression_raises_is_in_the_output(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from terp.until.originals import Originals
+from terp.until.tree import copy
 from tests.core.until.projects import write
 
 
@@ -41,7 +42,7 @@ def test_what_is_as_it_was_is_not_changed(tmp_path: Path) -> None:
     originals = Originals(tmp_path, tmp_path)
     write(tmp_path, {"test_a.py": "y", "shop.py": "y"})
     write(tmp_path, {"test_a.py": "x"})
-    assert originals.changed() == ()
+    assert originals.changed(tmp_path) == ()
 
 
 def test_changed_removed_and_new_files_are_told(tmp_path: Path) -> None:
@@ -49,25 +50,54 @@ def test_changed_removed_and_new_files_are_told(tmp_path: Path) -> None:
     originals = Originals(tmp_path, tmp_path)
     write(tmp_path, {"test_a.py": "y", "conftest.py": "x", "test_new.py": "x"})
     (tmp_path / "test_b.py").unlink()
-    assert originals.changed() == ("conftest.py", "test_a.py", "test_b.py")
+    assert originals.changed(tmp_path) == ("conftest.py", "test_a.py", "test_b.py")
 
 
 def test_a_copy_gets_the_original_files(tmp_path: Path) -> None:
-    here, copy = tmp_path / "here", tmp_path / "copy"
+    here, there = tmp_path / "here", tmp_path / "there"
     write(here, {"tests/test_a.py": "x"})
     originals = Originals(here, here)
     write(here, {"tests/test_a.py": "y"})
-    write(copy, {"tests/test_a.py": "y", "conftest.py": "new"})
-    assert originals.put_back(copy, ("conftest.py", "tests/test_a.py")) == ()
-    assert {str(one.relative_to(copy)) for one in copy.rglob("*.py")} == {"tests/test_a.py"}
-    assert (copy / "tests" / "test_a.py").read_text() == "x"
+    write(there, {"tests/test_a.py": "y", "conftest.py": "new"})
+    assert originals.put_back(there, ("conftest.py", "tests/test_a.py")) == ()
+    assert {str(one.relative_to(there)) for one in there.rglob("*.py")} == {"tests/test_a.py"}
+    assert (there / "tests" / "test_a.py").read_text() == "x"
 
 
 def test_a_file_that_is_too_large_to_keep_is_named(tmp_path: Path) -> None:
-    here, copy = tmp_path / "here", tmp_path / "copy"
+    here, there = tmp_path / "here", tmp_path / "there"
     write(here, {"tests/large.bin": "x" * (2 << 20)})
-    write(copy, {"tests/large.bin": "y"})
+    write(there, {"tests/large.bin": "y"})
     originals = Originals(here, here)
-    assert originals.changed() == ()
+    assert originals.changed(here) == ()
     write(here, {"tests/large.bin": "y"})
-    assert originals.put_back(copy, originals.changed()) == ("tests/large.bin",)
+    assert originals.put_back(there, originals.changed(here)) == ("tests/large.bin",)
+
+
+def test_a_folder_of_tests_that_is_a_link_leads_where_it_led(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    write(here, {"suite/test_a.py": "x", "fake/test_a.py": "y"})
+    (here / "tests").symlink_to("suite")
+    originals = Originals(here, here)
+    (here / "tests").unlink()
+    (here / "tests").symlink_to("fake")
+    copy(here, there)
+    assert originals.changed(there) == ("tests",)
+    assert originals.put_back(there, ("tests",)) == ()
+    assert str((there / "tests").readlink()) == "suite"
+
+
+def test_a_folder_of_tests_that_would_no_more_be_copied_has_changed(tmp_path: Path) -> None:
+    write(tmp_path, {"tests/test_a.py": "x"})
+    originals = Originals(tmp_path, tmp_path)
+    write(tmp_path, {"tests/pyvenv.cfg": "", "tests/conftest.py": "x"})
+    assert originals.changed(tmp_path) == ("tests/test_a.py",)
+
+
+def test_a_link_that_the_check_names_is_kept(tmp_path: Path) -> None:
+    write(tmp_path, {"a/one.py": "x", "b/one.py": "y"})
+    (tmp_path / "suite").symlink_to("a")
+    originals = Originals(tmp_path, tmp_path, (), "pytest suite")
+    (tmp_path / "suite").unlink()
+    (tmp_path / "suite").symlink_to("b")
+    assert originals.changed(tmp_path) == ("suite",)

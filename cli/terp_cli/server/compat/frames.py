@@ -18,6 +18,7 @@ Other = (
     | on.Progress
     | on.KernelChanged
     | on.LateOutput
+    | on.JobChanged
     | on.Noticed
     | on.HistoryCompacted
     | on.HistoryRewound
@@ -157,7 +158,7 @@ class Frames:
         match event:
             case on.Noticed(text=text, remedy=remedy):
                 yield from self._note(f"{text} {remedy}".rstrip())
-            case on.LateOutput():
+            case on.LateOutput() | on.JobChanged():
                 # It would be taken for that of another cell.
                 pass
             case on.Asked() | on.UsageReported() | on.Progress() | on.KernelChanged():

@@ -21,6 +21,7 @@ from terp.events import (
     Event,
     HistoryCompacted,
     HistoryRewound,
+    JobChanged,
     KernelChanged,
     LateOutput,
     ModelCalled,
@@ -96,7 +97,7 @@ class Markdown:
             case (
                 TurnStarted() | ModelCalled() | ReasoningDelta() | CodeDelta() | CodeTyped() | Asked()
                 | Answered() | CodeRejected() | CodeStarted() | KernelChanged() | Progress()
-                | UsageReported() | HistoryCompacted() | HistoryRewound() | SessionForked()
+                | JobChanged() | UsageReported() | HistoryCompacted() | HistoryRewound() | SessionForked()
                 | SessionResumed() | CodeCompared() | TurnFinished()
             ):  # fmt: skip
                 return

@@ -47,13 +47,15 @@ def main(text: str) -> None:
     """Evaluate, tell, and end at once: what the project does at the end of its process says nothing."""
     import ast  # noqa: PLC0415
 
-    tell = channel.take()
+    # What the project puts in place of these says nothing.
+    tell, evaluate, truth = channel.take(), eval, bool
     os.environ.pop(channel.VARIABLE, None)
     sys.path.insert(0, os.getcwd())  # noqa: PTH109
-    code = ast.parse(text, mode="eval")
-    imported(code)
-    value = eval(compile(code, "<check>", "eval"), {"__builtins__": builtins}, Names())  # noqa: S307
-    holds = bool(value)
+    tree = ast.parse(text, mode="eval")
+    code = compile(tree, "<check>", "eval")
+    imported(tree)
+    value = evaluate(code, {"__builtins__": builtins}, Names())
+    holds = truth(value)
     shown = repr(value)
     tell(holds=holds, value=shown if len(shown) <= LONGEST else shown[:LONGEST] + "…")
     sys.stdout.flush()

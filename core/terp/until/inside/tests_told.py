@@ -11,8 +11,22 @@ import pytest
 from . import channel
 
 TELL = channel.take()
+SKIPPED_BY = "terp_skipped_by"
 SKIPS = (unittest.SkipTest, pytest.skip.Exception, pytest.xfail.Exception)
 LIBRARY = re.compile(r"site-packages|dist-packages|[/\\]lib[/\\]python3|^<")
+
+
+class Placing:
+    """Says in a report who has skipped its test: reports go between processes, exceptions do not."""
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, call: Any) -> Any:
+        """What a step of a test has raised, before pytest makes its own of it."""
+        skips = call.excinfo is not None and isinstance(call.excinfo.value, SKIPS)
+        place = skipping(call.excinfo.traceback) if skips else ""
+        made = yield
+        if skips:
+            setattr(made.get_result(), SKIPPED_BY, place)
 
 
 class Told:
@@ -20,6 +34,7 @@ class Told:
 
     def __init__(self) -> None:
         self.collected: set[str] = set()
+        self.files: set[str] = set()
         self.passed: set[str] = set()
         self.failed: set[str] = set()
         self.skipped: dict[str, str] = {}
@@ -27,6 +42,8 @@ class Told:
     def pytest_collection_finish(self, session: Any) -> None:
         """The tests that will run."""
         self.collected.update(item.nodeid for item in session.items)
+        # Examples in docstrings are of the code, whose files may change.
+        self.files.update(str(item.fspath) for item in session.items if isinstance(item, pytest.Function))
 
     def pytest_collectreport(self, report: Any) -> None:
         """A file, or another part, that could not be read."""
@@ -35,18 +52,14 @@ class Told:
         elif report.skipped:
             self.skipped[report.nodeid] = place_of(report)
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
-        """What a step of a test has raised, before pytest makes its own of it."""
-        if call.excinfo is not None and isinstance(call.excinfo.value, SKIPS):
-            self.skipped[item.nodeid] = skipping(call.excinfo.traceback)
-
     def pytest_runtest_logreport(self, report: Any) -> None:
         """A step of a test: before, in, or after it."""
         self.collected.add(report.nodeid)
         if report.failed:
             self.failed.add(report.nodeid)
-        elif report.when == "call" and report.nodeid not in self.skipped:
+        elif report.skipped or hasattr(report, SKIPPED_BY):
+            self.skipped[report.nodeid] = getattr(report, SKIPPED_BY, "")
+        elif report.when == "call":
             self.passed.add(report.nodeid)
 
     def pytest_sessionfinish(self, exitstatus: Any) -> None:
@@ -58,6 +71,7 @@ class Told:
             passed=len(self.passed - self.failed),
             failed=len(self.failed),
             skipped=sorted(set(self.skipped.values())),
+            files=sorted(self.files),
         )
 
 
@@ -75,5 +89,6 @@ def place_of(report: Any) -> str:
 
 def pytest_configure(config: Any) -> None:
     """Listen, unless this process is one of many that another listens to."""
+    config.pluginmanager.register(Placing(), "terp-placing")
     if TELL is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Told(), "terp-told")

@@ -1,0 +1,123 @@
+"""Keeps what jobs put out apart from what goes on meanwhile, and brings it in one piece when they end."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from terp.events import (
+    CheckFinished,
+    CheckStarted,
+    CodeFinished,
+    CodeRejected,
+    CodeStarted,
+    CodeTyped,
+    Event,
+    JobChanged,
+    ModelCalled,
+    Printed,
+    Progress,
+    TurnFinished,
+    TurnStarted,
+)
+from terp.outputs import Omitted, Text
+
+_LINES, _CHARACTERS = 20, 4_000
+"""So much text of a job is shown, from its end: nobody has waited for it here."""
+
+
+@dataclass(slots=True)
+class JobsAside:
+    """Passes events on to a front end that draws one thing after the other.
+
+    The block of a job that has ended is its `JobChanged`, the end of its output, and its `CodeFinished`. It
+    comes when nothing else is open: between turns or replies, after a run, or when the wait for it ends.
+    """
+
+    _open: bool = False
+    _runs: bool = False
+    _typed: str = ""
+    _printed: dict[str, list[Printed]] = field(default_factory=dict)
+    _finished: dict[str, CodeFinished] = field(default_factory=dict)
+    _ended: list[Event] = field(default_factory=list)
+
+    def passed(self, event: Event) -> Iterator[Event]:
+        """The events to draw now that `event` has come, in order."""
+        if self._keeps(event):
+            return
+        if isinstance(event, ModelCalled):
+            yield from self._released()
+        if isinstance(event, JobChanged) and event.state == "ended":
+            self._end(event)
+        else:
+            yield event
+        self._note(event)
+        if self._pauses(event):
+            yield from self._released()
+
+    def _keeps(self, event: Event) -> bool:
+        if not isinstance(event, Printed | CodeFinished) or event.call_id not in self._printed:
+            return False
+        if isinstance(event, Printed):
+            self._printed[event.call_id].append(event)
+        else:
+            self._finished[event.call_id] = event
+        return True
+
+    def _pauses(self, event: Event) -> bool:
+        """Whether nothing that is being shown would be torn in two by something else."""
+        if not self._open or self._runs:
+            return not self._open
+        # The person may be asked next about code that has waited for the job.
+        waited = isinstance(event, Progress) and 0 < event.total <= event.done
+        return waited or isinstance(event, CodeFinished)
+
+    def _note(self, event: Event) -> None:
+        match event:
+            case TurnStarted() | CheckStarted():
+                self._open = True
+            case CodeTyped(call_id=call_id):
+                self._open, self._typed = True, call_id
+            case CodeStarted():
+                self._runs = True
+            case JobChanged(state="background", call_id=call_id):
+                self._printed[call_id] = []
+                self._end_run(call_id)
+            case CodeFinished(call_id=call_id) | CodeRejected(call_id=call_id):
+                self._end_run(call_id)
+            case TurnFinished() | CheckFinished():
+                self._open = self._runs = False
+            case _:
+                pass
+
+    def _end_run(self, call_id: str) -> None:
+        self._runs = False
+        if call_id == self._typed:
+            self._open, self._typed = False, ""
+
+    def _end(self, event: JobChanged) -> None:
+        printed = self._printed.pop(event.call_id, [])
+        finished = self._finished.pop(event.call_id, None)
+        self._ended += [event, *_tail(printed), *([finished] if finished else [])]
+
+    def _released(self) -> Iterator[Event]:
+        ended, self._ended = self._ended, []
+        yield from ended
+
+
+def _tail(printed: list[Printed]) -> list[Printed]:
+    """The outputs with no more text than the last lines of it; the rest is counted where it was."""
+    kept: list[Printed] = []
+    left_lines, left, lines, characters = _LINES, _CHARACTERS, 0, 0
+    for one in reversed(printed):
+        if not isinstance(one.output, Text):
+            kept.append(one)
+            continue
+        rows = one.output.text.splitlines(keepends=True)
+        shown = "".join(rows[-left_lines:])[-left:] if left_lines > 0 and left > 0 else ""
+        left_lines, left = left_lines - len(rows), left - len(shown)
+        lines += one.output.text.count("\n") - shown.count("\n")
+        characters += len(one.output.text) - len(shown)
+        if shown:
+            kept.append(replace(one, output=Text(one.output.stream, shown)))
+    if characters:
+        kept.append(Printed(printed[0].call_id, Omitted(characters, lines, spooled=True)))
+    return kept[::-1]
