@@ -128,13 +128,7 @@ class Runner:
                 ended = self._without_own_files(item)
         finally:
             watched.spool.close()
-        self._show(call, watched.flood.ended())
-        if watched.spool.failure:
-            self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
-        watched.observation.remark(lost_name(self._log, watched.error))
-        for told in filter(None, (watched.denials.told(), self._left(kernel))):
-            self._log.append(Noticed(told))
-            watched.observation.remark(told)
+        self._tell_besides(watched)
         text = watched.observation.text(ended, watched.spool.path)
         finished = CodeFinished(
             call.id,
@@ -155,6 +149,16 @@ class Runner:
             watched.error is not None or ended.status != "ok",
             watched.error,
         )
+
+    def _tell_besides(self, watched: "_Watched") -> None:
+        """Tell what was kept back of the output, and what is to be known beside it."""
+        self._show(watched.call, watched.flood.ended())
+        if watched.spool.failure:
+            self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
+        watched.observation.remark(lost_name(self._log, watched.error))
+        for told in filter(None, (watched.denials.told(), self._left(watched.kernel))):
+            self._log.append(Noticed(told))
+            watched.observation.remark(told)
 
     def _output(self, watched: "_Watched", output: Output) -> None:
         if isinstance(output, Shown):
