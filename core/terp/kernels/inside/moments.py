@@ -121,7 +121,7 @@ class Moment:
         self.size = 0
         self.cwd = cwd()
         self.environ = dict(os.environ)
-        self.threads = [thread.name for thread in threading.enumerate() if is_theirs(thread)]
+        self.threads: set[str] = set()
         self.files: dict[str, Any] = {}
 
 
@@ -135,6 +135,7 @@ class Moments:
         self.rules = Rules(shell.user_ns)
         self.kept: list[Moment] = []
         self.dropped = -1
+        self.there = {thread.ident for thread in threading.enumerate()}
         # The last copies of arrays, by the ids of these.
         self.copies: dict[int, Any] = {}
 
@@ -145,6 +146,7 @@ class Moments:
         if not self.kept or (type(number) is int and number > last):
             number = number if type(number) is int else last
             self.kept.append(Moment(number, self.names))
+            self.kept[-1].threads = self.threads()
         look = Look(self, self.kept[-1])
         look.mention(words_of(code))
         if COMMAND(code):
@@ -152,6 +154,11 @@ class Moments:
         look.take(sys.path)
         look.finish()
         self.drop()
+
+    def threads(self) -> set[str]:
+        """The names of the threads that code of the person has started and that are still there."""
+        new = (thread for thread in threading.enumerate() if thread.ident not in self.there)
+        return {thread.name for thread in new if is_theirs(thread)}
 
     def end(self, changed: set[str]) -> None:
         """A cell is over: what it has changed unforeseen is noted."""
