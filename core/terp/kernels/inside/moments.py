@@ -34,7 +34,17 @@ SAMPLED_BYTES = 1_000
 # With so many names it is not noted which object each stands for.
 MANY_NAMES = 5_000
 # Threads of Jupyter's own.
-JUPYTERS = ("ipykernel", "zmq", "jupyter_client", "tornado", "terp_home", "IPython", "asyncio", "traitlets")
+JUPYTERS = (
+    "ipykernel",
+    "zmq",
+    "jupyter_client",
+    "jupyter_core",
+    "tornado",
+    "terp_home",
+    "IPython",
+    "asyncio",
+    "traitlets",
+)
 TOO_MUCH = "too much to look through"
 
 # Words of code after which any name may be another, and lines that are commands of IPython.
