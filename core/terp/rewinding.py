@@ -180,6 +180,9 @@ class Rewinding:
         kernel = self._kernels.get(_PYTHON)
         if not isinstance(kernel, KeepsPast):
             return {"refused": "this kernel keeps none of them"}
+        if kernel.running:
+            # It would go on with names that have changed under it.
+            return {"refused": "code runs in it in the background"}
         told = await kernel.take_back(moment, paths)
         if told is None and kernel.generation:
             return {"refused": "no kernel runs, or it is somebody else's"}

@@ -1,5 +1,6 @@
 """Turns taken back with what their code did: variables and files, and what is told of the rest."""
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SessionError
-from terp.events import HistoryRewound
+from terp.events import HistoryRewound, Printed
 from terp.kernels.local import LocalKernels
 from terp.person import AutoRun
 from terp.rewinding import TakenBack, Written
@@ -16,6 +17,7 @@ from terp.testing import EchoKernel, ScriptedModel, collect
 from terp.testing import call as call_of
 from tests.core.kernels.running import ran
 from tests.core.sessions import of, open_session
+from tests.core.slow_kernels import has_ended, until
 
 AGAIN = "# again\n"
 
@@ -243,3 +245,22 @@ async def test_a_turn_that_there_is_not_is_told(tmp_path: Path) -> None:
     await collect(session, "a")
     with pytest.raises(SessionError, match="There is no turn 2; the last one is 1"):
         await session.past.with_code.go(2)
+
+
+async def test_variables_are_left_alone_while_code_of_the_background_has_them(
+    kernels: LocalKernels, project: Path, tmp_path: Path
+) -> None:
+    waits = "n = 2; import pathlib, time; print('begun', flush=True)\n"
+    waits += "while not pathlib.Path('go').exists(): time.sleep(0.01)"
+    session, _ = await talked(kernels, tmp_path, "n = 1")
+    model = ScriptedModel([call_of(waits)], "done")
+    session.model = model
+    turn = asyncio.create_task(collect(session, "turn 2"))
+    await until(session, lambda event: isinstance(event, Printed))
+    assert session.jobs.leave()
+    await turn
+    taken = await session.past.with_code.go(2)
+    assert "variables are as they are now: code runs in it in the background" in taken.notes
+    (project / "go").touch()
+    await until(session, has_ended)
+    assert (taken.variables, await shown(kernels, "n")) == (False, "2")

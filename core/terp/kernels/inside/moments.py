@@ -34,7 +34,17 @@ SAMPLED_BYTES = 1_000
 # With so many names it is not noted which object each stands for.
 MANY_NAMES = 5_000
 # Threads of Jupyter's own.
-JUPYTERS = ("ipykernel", "zmq", "jupyter_client", "tornado", "terp_home", "IPython", "asyncio", "traitlets")
+JUPYTERS = (
+    "ipykernel",
+    "zmq",
+    "jupyter_client",
+    "jupyter_core",
+    "tornado",
+    "terp_home",
+    "IPython",
+    "asyncio",
+    "traitlets",
+)
 TOO_MUCH = "too much to look through"
 # Linux dates files by CLOCK_REALTIME_COARSE, some milliseconds behind the other one; `time` does not name it.
 FILES_CLOCK = 5 if sys.platform == "linux" else time.CLOCK_REALTIME
@@ -124,7 +134,7 @@ class Moment:
         self.size = 0
         self.cwd = cwd()
         self.environ = dict(os.environ)
-        self.threads = [thread.name for thread in threading.enumerate() if is_theirs(thread)]
+        self.threads: set[str] = set()
         self.files: dict[str, Any] = {}
 
 
@@ -138,6 +148,7 @@ class Moments:
         self.rules = Rules(shell.user_ns)
         self.kept: list[Moment] = []
         self.dropped = -1
+        self.there = {thread.ident for thread in threading.enumerate()}
         # The last copies of arrays, by the ids of these.
         self.copies: dict[int, Any] = {}
 
@@ -148,6 +159,7 @@ class Moments:
         if not self.kept or (type(number) is int and number > last):
             number = number if type(number) is int else last
             self.kept.append(Moment(number, self.names))
+            self.kept[-1].threads = self.threads()
         look = Look(self, self.kept[-1])
         look.mention(words_of(code))
         if COMMAND(code):
@@ -155,6 +167,11 @@ class Moments:
         look.take(sys.path)
         look.finish()
         self.drop()
+
+    def threads(self) -> set[str]:
+        """The names of the threads that code of the person has started and that are still there."""
+        new = (thread for thread in threading.enumerate() if thread.ident not in self.there)
+        return {thread.name for thread in new if is_theirs(thread)}
 
     def end(self, changed: set[str]) -> None:
         """A cell is over: what it has changed unforeseen is noted."""
