@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from terp.errors import KernelBusy, SessionError
+from terp.errors import SessionError
 from terp.events import (
     CodeFinished,
     CodeProposed,
@@ -95,20 +95,19 @@ class Rewinding:
 
         Raises:
             SessionError: there is no such turn.
-            KernelBusy: a job runs in the Python kernel, which would go on with what was taken back.
             RuntimeError: a turn of this session is going on.
         """
         self._past.check(number)
         moment = self.began(number)
         kernel = self._kernels.get(_PYTHON) if _PYTHON in self._kernels.languages else None
-        if kernel is not None and kernel.running:
-            raise KernelBusy(
-                "Code still runs in the Python kernel: its variables cannot be taken back under it.",
-                f"Wait for its end, or stop it: /jobs stop. /rewind {number} chat goes back without them.",
-            )
         rows: Sequence[Sequence[str]] = ()
         if moment and isinstance(kernel, KeepsPast):
             rows = await kernel.written(moment)
+        if kernel is not None and kernel.running:
+            rows = [
+                (path, "not", "code runs in the background") if can != "same" else (path, can, why)
+                for path, can, why in rows
+            ]
         known = {path: Written(path, can in ("put back", "remove"), why) for path, can, why in rows}
         same = {path for path, can, _ in rows if can == "same"}
         copied = set(known)
@@ -127,7 +126,6 @@ class Rewinding:
 
         Raises:
             SessionError: there is no such turn.
-            KernelBusy: a job runs in the Python kernel.
             TerpError: the kernel does not answer; nothing was taken back.
             RuntimeError: a turn of this session is going on.
         """

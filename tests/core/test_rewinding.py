@@ -250,7 +250,9 @@ async def test_a_turn_that_there_is_not_is_told(tmp_path: Path) -> None:
 async def test_variables_are_left_alone_while_code_of_the_background_has_them(
     kernels: LocalKernels, project: Path, tmp_path: Path
 ) -> None:
-    waits = "n = 2; import pathlib, time; print('begun', flush=True)\n"
+    waits = (
+        "n = 2; import pathlib, time; pathlib.Path('by_job').write_text('x'); print('begun', flush=True)\n"
+    )
     waits += "while not pathlib.Path('go').exists(): time.sleep(0.01)"
     session, _ = await talked(kernels, tmp_path, "n = 1")
     model = ScriptedModel([call_of(waits)], "done")
@@ -259,7 +261,10 @@ async def test_variables_are_left_alone_while_code_of_the_background_has_them(
     await until(session, lambda event: isinstance(event, Printed))
     assert session.jobs.leave()
     await turn
+    path, why = str(project / "by_job"), "code runs in the background"
+    assert await session.past.with_code.written(2) == [Written(path, False, why)]
     taken = await session.past.with_code.go(2)
+    assert (path, why) in taken.files_lost
     assert "variables are as they are now: code runs in it in the background" in taken.notes
     (project / "go").touch()
     await until(session, has_ended)
