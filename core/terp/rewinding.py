@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from terp.errors import SessionError
+from terp.errors import KernelBusy, SessionError
 from terp.events import (
     CodeFinished,
     CodeProposed,
@@ -95,11 +95,17 @@ class Rewinding:
 
         Raises:
             SessionError: there is no such turn.
+            KernelBusy: code in the background may still change what it would be about.
             RuntimeError: a turn of this session is going on.
         """
         self._past.check(number)
         moment = self.began(number)
         kernel = self._kernels.get(_PYTHON) if _PYTHON in self._kernels.languages else None
+        if kernel is not None and kernel.running:
+            raise KernelBusy(
+                "Code in the background runs in the Python kernel, so nothing can be taken back there.",
+                f"Wait for its end, or stop it with /jobs; /rewind {number} chat leaves it alone.",
+            )
         rows: Sequence[Sequence[str]] = ()
         if moment and isinstance(kernel, KeepsPast):
             rows = await kernel.written(moment)
@@ -116,10 +122,12 @@ class Rewinding:
 
         Raises:
             SessionError: there is no such turn.
-            TerpError: the kernel does not answer; nothing was taken back.
+            KernelBusy: code in the background runs there, or it does not answer; nothing was taken back.
             RuntimeError: a turn of this session is going on.
         """
         files = await self.written(number)
+        # Something may have begun while the kernel was asked.
+        self._past.check(number)
         moment = self.began(number)
         told: list[TakenBack] = []
 

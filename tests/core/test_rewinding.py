@@ -1,13 +1,14 @@
 """Turns taken back with what their code did: variables and files, and what is told of the rest."""
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 
-from terp.errors import SessionError
-from terp.events import HistoryRewound
+from terp.errors import KernelBusy, SessionError
+from terp.events import HistoryRewound, Printed
 from terp.kernels.local import LocalKernels
 from terp.person import AutoRun
 from terp.rewinding import TakenBack, Written
@@ -16,6 +17,7 @@ from terp.testing import EchoKernel, ScriptedModel, collect
 from terp.testing import call as call_of
 from tests.core.kernels.running import ran
 from tests.core.sessions import of, open_session
+from tests.core.slow_kernels import has_ended, until
 
 AGAIN = "# again\n"
 
@@ -169,6 +171,28 @@ async def test_what_was_taken_back_can_be_done_again_and_taken_back_again(
     assert await shown(kernels, "x") == "[1, 2, 'other']"
     await session.past.with_code.go(2)
     assert await shown(kernels, "x") == "[1]"
+
+
+async def test_under_code_that_runs_in_the_background_nothing_is_taken_back(
+    kernels: LocalKernels, project: Path, tmp_path: Path
+) -> None:
+    waits = (
+        "import pathlib, time\nprint('begun', flush=True)\n"
+        "while not pathlib.Path('go').exists():\n    time.sleep(0.01)\nx += 1"
+    )
+    session, _ = await talked(kernels, tmp_path, "x = 1", f"{AGAIN}{waits}", f"{AGAIN}x += 1")
+    turn = asyncio.create_task(collect(session, "turn 2"))
+    await until(session, lambda event: isinstance(event, Printed))
+    assert session.jobs.leave()
+    await turn
+    with pytest.raises(KernelBusy, match="Code in the background runs in the Python kernel, so nothing"):
+        await session.past.with_code.go(2)
+    assert [turn.number for turn in session.turns] == [1, 2]
+    (project / "go").touch()
+    await until(session, has_ended)
+    taken = await session.past.with_code.go(2)
+    assert taken.back == ("x",)
+    assert await shown(kernels, "x") == "1"
 
 
 async def test_after_an_undo_of_the_conversation_the_older_turn_is_still_found(
