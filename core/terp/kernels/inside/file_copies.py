@@ -58,6 +58,7 @@ class FileCopies:
     def drop(self, moment: Moment) -> None:
         """A moment is forgotten."""
         self.size -= sum(len(copy[1]) for copy in moment.files.values() if copy[0] == "file")
+        moment.files = {}
 
     def rows(self, undone: list[Moment]) -> list[list[str]]:
         """Each file that was written since, with what can be done about it, and why not where nothing can.

@@ -138,8 +138,8 @@ class Moments:
         # The last copies of arrays, by the ids of these.
         self.copies: dict[int, Any] = {}
 
-    def begin(self, number: Any, code: str) -> None:
-        """A cell of a turn begins; one of nobody's turn is part of the last."""
+    def begin(self, number: Any, code: str) -> list[Moment]:
+        """A cell of a turn begins; one of nobody's turn is part of the last. The moments forgotten for it."""
         self.names = self.rules.names = self.shell.user_ns
         last = self.kept[-1].number if self.kept else 0
         if not self.kept or (type(number) is int and number > last):
@@ -151,7 +151,8 @@ class Moments:
             look.mention(ALL)
         look.take(sys.path)
         look.finish()
-        self.drop()
+        self.copies = {key: copy for key, copy in self.copies.items() if copy[0]() is not None}
+        return self.drop()
 
     def end(self, changed: set[str]) -> None:
         """A cell is over: what it has changed unforeseen is noted."""
@@ -178,14 +179,17 @@ class Moments:
         """The moments of a turn and of those after it, oldest first."""
         return [moment for moment in self.kept if moment.number >= number]
 
-    def drop(self) -> None:
-        """Forget the oldest, as there is too much."""
+    def drop(self) -> list[Moment]:
+        """Forget the oldest, as there is too much; those that were forgotten."""
+        gone: list[Moment] = []
         size = sum(moment.size for moment in self.kept)
         while len(self.kept) > 1 and (size > ROOM_IN_ALL or len(self.kept) > MOST_MOMENTS):
             oldest = self.kept.pop(0)
             size -= oldest.size
             self.dropped = oldest.number
             self.copies.clear()
+            gone.append(oldest)
+        return gone
 
 
 def is_of_tables(value: Any) -> bool:
