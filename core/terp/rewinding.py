@@ -189,7 +189,7 @@ class Rewinding:
         return [*lost, *((name, "the kernel was started anew since") for name in there)]
 
     def _changed_files(self, moment: int) -> set[str]:
-        """The files that runs have changed since, as far as terp has seen it, on this machine."""
+        """The files that runs have changed since, as far as terp has seen it, where the kernels run."""
         return {
             change.path
             for record in self._log.since(moment - 1 if moment else self._log.last)
