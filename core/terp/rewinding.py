@@ -102,6 +102,7 @@ class Rewinding:
         moment = self.began(number)
         kernel = self._kernels.get(_PYTHON) if _PYTHON in self._kernels.languages else None
         if kernel is not None and kernel.running:
+            # It would go on with names that have changed under it; once it is over, all of this is possible.
             raise KernelBusy(
                 "Code in the background runs in the Python kernel, so nothing can be taken back there.",
                 f"Wait for its end, or stop it with /jobs; /rewind {number} chat leaves it alone.",

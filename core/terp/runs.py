@@ -107,10 +107,8 @@ class Runner:
         spool = self._artifacts.spool(str(number))
         seen = Observation(max_chars, kernel.cwd)
         watched = _Watched(call, kernel, attended, seen, spool, number)
-        started, began = False, time.monotonic()
-        running = kernel.execute(
-            call.code, run_id=call.id, number=number, timeout_s=timeout_s, moment=self._log.turn_at
-        )
+        started, began, at = False, time.monotonic(), self._log.turn_at
+        running = kernel.execute(call.code, run_id=call.id, number=number, timeout_s=timeout_s, moment=at)
         try:
             async with aclosing(running) as items, aclosing(watched.beside):
                 while not isinstance(item := await watched.beside.next(items), RunEnded):

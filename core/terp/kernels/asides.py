@@ -73,11 +73,13 @@ class Asides:
         """What came of putting all back; None when there is no kernel, or one that keeps nothing.
 
         Raises:
-            KernelBusy: it does not answer.
+            KernelBusy: code runs in it, or it does not answer.
         """
         running = self._running()
         if running is None or not running.has_bootstrap or running.is_shared:
             return None
+        if self._busy():
+            raise KernelBusy("Code still runs in the kernel, so nothing was taken back.", "Stop it first.")
         answer = await self._ask_bootstrap("rewind", _PAST_S, [moment, *paths])
         if answer is None:
             raise KernelBusy("The kernel does not answer, so nothing was taken back.", "Ask again later.")

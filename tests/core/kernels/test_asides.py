@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from terp.errors import KernelBusy
-from terp.kernels.protocol import Kernel, Variable
+from terp.kernels.protocol import KeepsPast, Kernel, Variable
 from terp.outputs import Text
 from tests.core.kernels.running import PATIENCE_S, ran
 
@@ -153,3 +154,9 @@ async def test_completion_never_keeps_who_types_waiting(kernel: Kernel, code: st
     for ask in (lambda: kernel.complete("her", 3), kernel.names):
         _, took = await beside(kernel, code, ask)
         assert took < 0.25
+
+
+async def test_nothing_is_taken_back_under_code_that_runs(kernel: Kernel) -> None:
+    assert isinstance(kernel, KeepsPast)
+    refused, _ = await beside(kernel, SLEEPS, partial(kernel.take_back, 0, ()))
+    assert str(refused).startswith("Code still runs in the kernel, so nothing was taken back.")

@@ -7,7 +7,7 @@ import stat
 from typing import Any
 
 from .changed import is_of_interest
-from .moments import Moment
+from .moment import Moment
 
 # A larger file is not copied; nor is one more when copies take so many bytes.
 LARGEST, ROOM = 2_000_000, 32_000_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from typing import Any
 
@@ -12,7 +11,8 @@ from .file_copies import FileCopies
 from .files import cwd
 from .kept_items import CANNOT, CHANGED, TOO_LARGE
 from .known import NAME, printable
-from .moments import TOO_MUCH, Look, Moment, Moments, Nothing, is_kept, is_theirs
+from .moment import Moment
+from .moments import TOO_MUCH, Look, Moments, Nothing, is_kept
 
 # Processor time for the look afterwards, which finds the names that hold what could not be put back.
 LOOK_S = 2.0
@@ -141,7 +141,7 @@ class GoingBack:
         if id(sys.path) in self.changed:
             self.notes.append("sys.path is as it was")
         threads = {name for moment in undone for name in moment.threads}
-        threads |= {thread.name for thread in threading.enumerate() if is_theirs(thread)}
+        threads |= self.moments.threads()
         if threads:
             self.notes.append(f"what threads have changed is not taken back: {', '.join(shown(threads))}")
 
