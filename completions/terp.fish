@@ -119,7 +119,7 @@ complete -c terp -l until -x -d 'a turn goes on until this holds: a shell comman
 complete -c terp -l max-revisions -x -d 'how often the model is asked again when the check has not passed; for terp solve: solutions in all'
 complete -c terp -l until-timeout-s -x -d 'seconds that one check may take'
 complete -c terp -l solve-timeout-s -x -d 'seconds that one test of terp solve may take'
-complete -c terp -l until-protect -x -d 'files that a check is made of, besides tests and their configuration'
+complete -c terp -l until-protect -x -d 'files that a check is made of, besides tests and their configuration; those behind a ! are not'
 complete -c terp -l env-pass -x -d 'variables that the code may see, besides the harmless ones'
 complete -c terp -l gateway -l gateway-url -x -d 'run code behind this Jupyter Server, Kernel Gateway or Enterprise Gateway'
 complete -c terp -l gateway-token-env -x -d 'the variable that holds the gateway\'s token'

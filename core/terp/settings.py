@@ -124,7 +124,7 @@ class Settings(ModelSettings):
     )
     until_protect: tuple[str, ...] = setting(
         (),
-        "files that a check is made of, besides tests and their configuration",
+        "files that a check is made of, besides tests and their configuration; those behind a ! are not",
         group="code",
         metavar="PATTERN,…",
         sources=BY_PROJECT,

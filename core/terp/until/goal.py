@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from terp.errors import SettingsError
 from terp.settings import Settings
 from terp.until.check import Check, check_of
 from terp.until.ground import Bounds
-from terp.until.originals import Originals
+from terp.until.originals import FREE, Originals
 
 TYPED = "typed"
 _TYPED = ("--", "TERP_", "terp.open")
@@ -44,11 +45,14 @@ def goal_of(settings: Settings, typed: str = "") -> Goal | None:
     """The goal that settings say, or that was `typed` in their place; None without a check.
 
     Raises:
-        SettingsError: the check is none.
+        SettingsError: the check is none, or a project would have its files changed.
     """
     text = typed or settings.until
     if not text.strip():
         return None
+    if "until_protect" in settings.by_project and any(one.startswith(FREE) for one in settings.until_protect):
+        where = settings.origin("until_protect")
+        raise SettingsError([f"{where}: until_protect: only you can say with {FREE} what may be changed."])
     origin = settings.origin("until")
     return Goal(
         check_of(text),

@@ -25,6 +25,8 @@ STEERING = (
 )
 """Files that say what a check does: those that there were are put back, new ones are left out."""
 
+FREE = "!"
+"""How a pattern of files begins that are no part of a check after all."""
 _KEPT_FILE, _KEPT_ALL = 1 << 20, 64 << 20
 _COMPARED = 500 << 20
 _CD = re.compile(r"\bcd\s+([^\s'\"|&;<>()$`]+)")
@@ -48,7 +50,8 @@ class Originals:
     """The protected files of a project, by relative path, as they were when this was made.
 
     `patterns` are more of those that steer a check, and so is every file that its `command` names, or that
-    has some of the `tests` which it found. A pattern with a / in it is about paths, another about names.
+    has some of the `tests` which it found. A pattern with a / in it is about paths, another about names; one
+    behind a ! names files that the model may change, whatever else says that they are protected.
 
     Raises:
         TooLarge: the project has too many files.
@@ -63,7 +66,8 @@ class Originals:
         tests: Sequence[str] = (),
     ) -> None:
         self._root = root
-        self._patterns = (*STEERING, *patterns)
+        self._free = tuple(pattern[1:] for pattern in patterns if pattern.startswith(FREE))
+        self._patterns = (*STEERING, *(pattern for pattern in patterns if not pattern.startswith(FREE)))
         found = (Path(file) for file in tests)
         own = {str(file.relative_to(root)) for file in found if file.is_relative_to(root)}
         self._named = _named_in(command, root, cwd) | own
@@ -113,9 +117,7 @@ class Originals:
             path = self._root / name
             leads = kind == "link" and path.is_symlink() and path.is_dir()
             inside = f"{name}/*" if leads else name
-            if kind == "folder" or not (
-                name in self._named or self._steers(inside) or _matches(inside, TESTS)
-            ):
+            if kind == "folder" or not self._protects(name, inside):
                 continue
             if leads:
                 yield name, Kept("", None, 0, led(path, self._root))
@@ -130,8 +132,13 @@ class Originals:
             room -= len(content)
             yield name, Kept(hashlib.sha256(content).hexdigest(), content, mode)
 
+    def _protects(self, name: str, inside: str) -> bool:
+        if _matches(name, self._free):
+            return False
+        return name in self._named or self._steers(inside) or _matches(inside, TESTS)
+
     def _steers(self, name: str) -> bool:
-        return name in self._named or _matches(name, self._patterns)
+        return not _matches(name, self._free) and (name in self._named or _matches(name, self._patterns))
 
 
 def _named_in(command: str, root: Path, cwd: Path) -> frozenset[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from terp.errors import SettingsError
 from terp.events import Asked, CheckFinished, CheckStarted, Event, TurnFinished, TurnStarted
 from terp.kernels.local import LocalKernels
 from terp.messages import User
@@ -150,6 +151,20 @@ async def test_who_runs_code_unasked_is_asked_about_a_check_of_the_project_alone
     )
     session = session_in(project(tmp_path / "work"), tmp_path, ScriptedModel("Yes."), goal_of(settings))
     assert of(TurnFinished, await asked(session))[-1].reason == reason
+
+
+def test_no_project_lets_files_of_a_check_change() -> None:
+    settings = Settings(
+        until="true",
+        until_protect=("!tests/*",),
+        origins={"until_protect": ".terp/profile.yaml:2"},
+        by_project=frozenset({"until_protect"}),
+    )
+    with pytest.raises(SettingsError) as told:
+        goal_of(settings)
+    assert told.value.problems == (
+        ".terp/profile.yaml:2: until_protect: only you can say with ! what may be changed.",
+    )
 
 
 @pytest.mark.parametrize("origin", ["--until", "TERP_UNTIL", "terp.open"])

@@ -37,6 +37,14 @@ def test_patterns_name_more(tmp_path: Path, pattern: str) -> None:
     assert Originals(tmp_path, tmp_path, (pattern,)).is_protected("data/expected.csv")
 
 
+@pytest.mark.parametrize("name", ["main.py", "tests/test_a.py", "conftest.py", "new.mk"])
+def test_a_pattern_behind_an_exclamation_mark_lets_files_change(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {"main.py": "x", "tests/test_a.py": "x", "conftest.py": "x"})
+    originals = Originals(tmp_path, tmp_path, (f"!{name}", "*.mk"), "python main.py")
+    write(tmp_path, {name: "other"})
+    assert (originals.is_protected(name), originals.changed(tmp_path)) == (False, ())
+
+
 def test_what_is_as_it_was_is_not_changed(tmp_path: Path) -> None:
     write(tmp_path, {"test_a.py": "x", "shop.py": "x"})
     originals = Originals(tmp_path, tmp_path)

@@ -30,7 +30,17 @@ FEW_OBJECTS = 500
 # A container that takes more is measured with what is in it.
 SAMPLED_BYTES = 1_000
 # Threads of Jupyter's own.
-JUPYTERS = ("ipykernel", "zmq", "jupyter_client", "tornado", "terp_home", "IPython", "asyncio", "traitlets")
+JUPYTERS = (
+    "ipykernel",
+    "zmq",
+    "jupyter_client",
+    "jupyter_core",
+    "tornado",
+    "terp_home",
+    "IPython",
+    "asyncio",
+    "traitlets",
+)
 TOO_MUCH = "too much to look through"
 
 # Words of code after which any name may be another, and lines that are commands of IPython.
