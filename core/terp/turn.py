@@ -169,8 +169,8 @@ class Turn:
         return observed.failed
 
     def _before(self) -> str:
-        """What the model reads before a result: what earlier runs and jobs have put out since."""
-        return self.late() + self.parts.jobs.outcomes()
+        """What the model reads before a result: what came of jobs, and what earlier runs put out late."""
+        return self.parts.jobs.outcomes() + self.late()
 
     def _result(self, asked: ToolCall, text: str, images: Sequence[Image] = ()) -> None:
         self.parts.conversation.history.append(Result(asked.id, text, tuple(images)))
