@@ -39,8 +39,8 @@ class FileCopies:
             return ("not kept", str(error))
         if not stat.S_ISREG(found.st_mode):
             return ("not kept", "it is no plain file")
-        if found.st_size > LARGEST or self.size + found.st_size > ROOM:
-            return ("not kept", f"{found.st_size / 1e6:,.0f} MB is too large to be kept")
+        if why := self.too_much(found.st_size):
+            return ("not kept", why)
         try:
             with open(path, "rb") as file:  # noqa: PTH123 - see `files`
                 content = file.read()
@@ -48,6 +48,12 @@ class FileCopies:
             return ("not kept", error.strerror or "it cannot be read")
         self.size += len(content)
         return ("file", content, found.st_mode)
+
+    def too_much(self, size: int) -> str:
+        """Why a file of so many bytes is not copied; "" if it is."""
+        if size > LARGEST:
+            return f"{size / 1e6:,.0f} MB is too large to be kept"
+        return "copies of other files take all the room" if self.size + size > ROOM else ""
 
     def end(self, moment: Moment, touched: Any) -> None:
         """A cell is over; how it has left what it touched."""

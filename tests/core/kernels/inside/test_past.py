@@ -3,8 +3,9 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from terp.kernels.inside.file_copies import ROOM
+from terp.kernels.inside.file_copies import ROOM, FileCopies
 from terp.kernels.inside.known import Kinds
+from terp.kernels.inside.moment import Moment
 from terp.kernels.inside.moments import MOST_MOMENTS
 from terp.kernels.inside.past import MOMENT, Past
 
@@ -24,3 +25,12 @@ def test_copies_of_files_are_forgotten_with_the_turn_that_they_are_of(tmp_path: 
         past.end()
     past.before_writing(str(file))
     assert past.files.size == 1_000_000
+
+
+def test_a_small_file_for_which_there_is_no_room_is_not_called_too_large(tmp_path: Path) -> None:
+    file, copies, moment = tmp_path / "file", FileCopies(), Moment(1, {})
+    file.write_text("x")
+    copies.size = ROOM
+    copies.keep(moment, str(file))
+    file.write_text("y")
+    assert copies.rows([moment]) == [[str(file), "not", "copies of other files take all the room"]]
