@@ -16,9 +16,10 @@ class AskedLines:
         if isinstance(event, Printed) and isinstance(event.output, InputRequest):
             self._wanted.append((event.call_id, event.output.prompt))
         elif isinstance(event, Asked) and event.kind == "input":
-            # Before the prompt of a job stands which job it is.
-            found = next((one for one in self._wanted if event.what.endswith(one[1])), None)
-            if found is not None:
+            # Before the prompt of a job stands which job it is; one without words ends any.
+            fitting = [one for one in self._wanted if event.what.endswith(one[1])]
+            if fitting:
+                found = max(fitting, key=lambda one: len(one[1]))
                 self._wanted.remove(found)
                 self._runs[event.question_id] = found[0]
 

@@ -272,6 +272,8 @@ class Conversation:
             self.model.name,
             round(time.monotonic() - incoming.began, 3),
         )
+        # Of an empty reply more is asked for, which has a wait of its own.
+        incoming.began = time.monotonic()
         self.budget.note(used)
         self._log.append(used)
 

@@ -217,8 +217,7 @@ def _know(session: Session, settings: Settings, place: Place, environ: Mapping[s
 def _equip(
     session: Session, bench: "Workbench | GatewayBench", settings: Settings, functions: FunctionNames
 ) -> None:
-    """What a session has besides a model, a person and kernels, as far as that needs the session."""
-    session.know_windows(windows(settings, bench.keyed))
+    """What the code of a session has besides a kernel, as far as that needs the session."""
     if isinstance(bench, Workbench):
         session.equipment.confinement = bench.kernels.confinement
         _let_choose(session, bench)

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from terp.asked_lines import AskedLines
 from terp.cells import AGAIN, Cell
 from terp.comparing.difference import difference
 from terp.errors import StopReason, TerpError
 from terp.events import (
     Answered,
-    Asked,
     CodeCompared,
     CodeDeclined,
     CodeRejected,
@@ -110,15 +110,15 @@ class Rerun:
         self._compare(number, call.id, cell, after)
 
     def _compare(self, number: int, call_id: str, cell: Cell, after: int) -> None:
-        put_out, questions = Settled(Displays()), set[str]()
+        put_out, lines = Settled(Displays()), AskedLines()
         for record in self.parts.log.since(after):
+            lines.take(record.event)
             match record.event:
                 case Printed(call_id=printed, output=output) if printed == call_id:
                     put_out.add(output)
-                case Asked(kind="input", question_id=question_id):
-                    questions.add(question_id)
-                case Answered(question_id=question_id, answer=answer) if question_id in questions:
-                    put_out.typed(answer)
+                case Answered(question_id=question_id, answer=answer):
+                    if lines.run_of(question_id) == call_id:
+                        put_out.typed(answer)
                 case _:
                     pass
         different = difference(cell.outputs, put_out, f"run {number}", as_kept=self.as_kept)

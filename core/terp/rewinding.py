@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from terp.errors import SessionError
+from terp.errors import KernelBusy, SessionError
 from terp.events import (
     CodeFinished,
     CodeProposed,
@@ -95,19 +95,21 @@ class Rewinding:
 
         Raises:
             SessionError: there is no such turn.
+            KernelBusy: code in the background may still change what it would be about.
             RuntimeError: a turn of this session is going on.
         """
         self._past.check(number)
         moment = self.began(number)
         kernel = self._kernels.get(_PYTHON) if _PYTHON in self._kernels.languages else None
+        if kernel is not None and kernel.running:
+            # It would go on with names that have changed under it; once it is over, all of this is possible.
+            raise KernelBusy(
+                "Code in the background runs in the Python kernel, so nothing can be taken back there.",
+                f"Wait for its end, or stop it with /jobs; /rewind {number} chat leaves it alone.",
+            )
         rows: Sequence[Sequence[str]] = ()
         if moment and isinstance(kernel, KeepsPast):
             rows = await kernel.written(moment)
-        if kernel is not None and kernel.running:
-            rows = [
-                (path, "not", "code runs in the background") if can != "same" else (path, can, why)
-                for path, can, why in rows
-            ]
         known = {path: Written(path, can in ("put back", "remove"), why) for path, can, why in rows}
         same = {path for path, can, _ in rows if can == "same"}
         copied = set(known)
@@ -126,10 +128,12 @@ class Rewinding:
 
         Raises:
             SessionError: there is no such turn.
-            TerpError: the kernel does not answer; nothing was taken back.
+            KernelBusy: code in the background runs there, or it does not answer; nothing was taken back.
             RuntimeError: a turn of this session is going on.
         """
         files = await self.written(number)
+        # Something may have begun while the kernel was asked.
+        self._past.check(number)
         wanted = [one.path for one in files if one.can and one.path in paths]
         moment = self.began(number)
         told: list[TakenBack] = []
@@ -178,9 +182,6 @@ class Rewinding:
         kernel = self._kernels.get(_PYTHON)
         if not isinstance(kernel, KeepsPast):
             return {"refused": "this kernel keeps none of them"}
-        if kernel.running:
-            # It would go on with names that have changed under it.
-            return {"refused": "code runs in it in the background"}
         told = await kernel.take_back(moment, paths)
         if told is None and kernel.generation:
             return {"refused": "no kernel runs, or it is somebody else's"}
@@ -197,7 +198,7 @@ class Rewinding:
         return [*lost, *((name, "the kernel was started anew since") for name in there)]
 
     def _changed_files(self, moment: int) -> set[tuple[str, str]]:
-        """The files that runs have changed since, as far as terp has seen it, on this machine.
+        """The files that runs have changed since, as far as terp has seen it, where the kernels run.
 
         Each comes with the language of the code.
         """

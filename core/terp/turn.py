@@ -1,6 +1,7 @@
 """The turn: ask the model, run what the person approves, let the model read the results, again."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -162,7 +163,8 @@ class Turn:
         if isinstance(observed, Job):
             self._result(asked, self._before() + ready + still_running(observed))
             return False
-        if not self.interrupts.requested:
+        # Interrupted or not, the code has run, and the model must read what it did.
+        with suppress(Interrupted):
             ready += await self.interrupts.guard(self.parts.readiness.after(call, kernel, observed.error))
         same = failures.ran(call, observed.error, failed=observed.failed)
         again = "\n[same error as before; try something else]" if same else ""
@@ -173,8 +175,8 @@ class Turn:
         return observed.failed
 
     def _before(self) -> str:
-        """What the model reads before a result: what earlier runs and jobs have put out since."""
-        return self.late() + self.parts.jobs.outcomes()
+        """What the model reads before a result: what came of jobs, and what earlier runs put out late."""
+        return self.parts.jobs.outcomes() + self.late()
 
     def _result(self, asked: ToolCall, text: str, images: Sequence[Image] = ()) -> None:
         self.parts.conversation.history.append(Result(asked.id, text, tuple(images)))

@@ -1,6 +1,7 @@
 """Code that the person typed: it runs as it is, without the model, which is told afterwards."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from terp.errors import TerpError
@@ -41,7 +42,9 @@ class TypedRun:
             if isinstance(came, Job):
                 self.told(_note(self.call, ready + still_running(came)))
                 return
-            ready += await self.parts.readiness.after(self.call, self.kernel, came.error)
+            with suppress(Interrupted):
+                after = self.parts.readiness.after(self.call, self.kernel, came.error)
+                ready += await self.interrupts.guard(after)
             self.told(_note(self.call, ready + came.text))
 
     async def stop(self) -> None:

@@ -27,3 +27,12 @@ def test_a_job_that_had_to_wait_with_its_question_is_told_by_its_prompt() -> Non
         Asked("q1", "input", "b? "),
         Asked("q2", "input", "[job 1, python] a? "),
     ) == ["c2", "c1"]
+
+
+def test_a_question_without_words_is_not_taken_for_that_of_another_run() -> None:
+    assert runs(
+        wants("c1", ""),
+        wants("c2", "b? "),
+        Asked("q1", "input", "b? "),
+        Asked("q2", "input", "[job 1, python] "),
+    ) == ["c2", "c1"]

@@ -1,6 +1,7 @@
 """What a session, a turn and a profile may cost: a call that would be too much is not made."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ from terp.errors import BudgetSpent
 from terp.events import Event, Noticed, TurnFinished, UsageReported
 from terp.ledger import Account, Ledger
 from terp.limits import Limits
-from terp.messages import Assistant, User
+from terp.messages import Assistant, Message, User
 from terp.models.prices import UNKNOWN, ModelFacts
-from terp.models.protocol import Replied, Usage
+from terp.models.protocol import Chunk, Replied, Retrying, Usage
 from terp.session import Session
 from terp.tally import Tally
 from terp.testing import ScriptedModel, call, collect
@@ -183,3 +184,31 @@ async def test_what_earlier_turns_said_is_expected_in_the_next_request(tmp_path:
     assert told(await collect(session, "go"))[0] == "done"
     session.history = [User("word " * 9_000), Assistant("ok")]
     assert told(await collect(session, "and?"))[0] == "max_budget"
+
+
+class Slow(ScriptedModel):
+    """A model whose first reply is empty; it works on each of both for 20 ms."""
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> AsyncGenerator[Chunk, None]:
+        work()
+        yield Usage(10, 0, 0)
+        yield Retrying(1, "the model's reply was empty", 0.0)
+        work()
+        yield Usage(10, 1, 0)
+        yield Replied(Assistant("ok"), "stop")
+
+
+def work() -> None:
+    began = time.monotonic()
+    while time.monotonic() - began < 0.02:
+        pass
+
+
+async def test_of_a_reply_that_took_two_requests_no_second_is_counted_twice(tmp_path: Path) -> None:
+    session = open_session(tmp_path, Slow())
+    began = time.monotonic()
+    events = await collect(session, "go")
+    first, second = (used.seconds for used in of(UsageReported, events))
+    assert 0.039 <= first + second <= time.monotonic() - began + 0.001

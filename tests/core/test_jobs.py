@@ -1,6 +1,7 @@
 """Runs that go on in the background: what the model, the person and the log learn of them."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
 
@@ -16,11 +17,12 @@ from terp.events import (
     Progress,
     TurnFinished,
 )
+from terp.kernels.protocol import KernelListener
 from terp.limits import Limits
 from terp.outputs import Error, Text
 from terp.store.journal import NAME
-from terp.testing import EchoKernel, ScriptedPerson, call, collect
-from tests.core.sessions import of, results, unanswered
+from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
+from tests.core.sessions import of, open_session, results, unanswered
 from tests.core.slow_kernels import LONG, EchoShell, Slow, Two, has_ended, opened, told, turn, until
 from tests.core.store.keeping import again, kept
 
@@ -84,6 +86,35 @@ async def test_what_ends_while_the_model_works_is_told_with_the_next_result(tmp_
     ended = "[job 1 (python) has ended; what came of it:]\nThe code ran; it has no output.\n[this call:]\n"
     assert results(session)[1] == f"{ended}ls"
     assert told(session) == ["go", "and?"]
+
+
+async def test_what_an_earlier_run_puts_out_late_is_not_taken_for_that_of_a_job(tmp_path: Path) -> None:
+    python, listeners = Slow(), list[KernelListener]()
+
+    class Heard(Two):
+        def listen(self, listener: KernelListener) -> Callable[[], None]:
+            listeners.append(listener)
+            return super().listen(listener)
+
+    class Ends(EchoShell):
+        async def start(self) -> None:
+            if python.begun.is_set() and not python.over.is_set():
+                python.over.set()
+                await until(session, has_ended)
+                listeners[0].late_output("c0", Text("stdout", "tick\n"))
+
+    kernels = Heard(python)
+    kernels.shell = Ends()
+    model = ScriptedModel([call(LONG, id="a")], [call("ls", "shell", id="b")], "ok")
+    session = open_session(tmp_path, model, kernels)
+    async with turn(session) as running:
+        await python.begun.wait()
+        session.jobs.leave()
+        await running
+    assert results(session)[1] == (
+        "[job 1 (python) has ended; what came of it:]\nThe code ran; it has no output.\n[this call:]\n"
+        "[an earlier run put out after its end:]\ntick\n[this run:]\nls"
+    )
 
 
 async def test_the_end_of_a_job_is_told_again_when_the_turn_with_it_is_taken_back(tmp_path: Path) -> None:

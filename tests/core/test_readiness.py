@@ -1,5 +1,6 @@
 """What is made ready for code."""
 
+import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -100,3 +101,29 @@ async def test_code_that_was_typed_is_prepared_too(tmp_path: Path, code: str, se
     async for _ in session.run("python", code):
         pass
     assert noted.seen == seen
+
+
+class Asking(Noted):
+    """A preparation that asks about an error, for as long as nobody answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+
+    async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
+        self.asked.set()
+        await asyncio.Event().wait()
+        return ""
+
+
+async def test_what_code_did_is_told_also_when_the_person_interrupts_what_comes_after(tmp_path: Path) -> None:
+    kernel = EchoKernel({"a": [Error("ModuleNotFoundError", "No module named 'x'", ())]})
+    session = open_session(tmp_path, ScriptedModel([call("a")]), kernel, person=ScriptedPerson("run"))
+    asking = Asking()
+    session.readiness.add(asking)
+    turn = asyncio.create_task(collect(session, "go"))
+    await asking.asked.wait()
+    await session.interrupt()
+    events = await turn
+    assert events[-1] == TurnFinished("interrupted", "")
+    assert "No module named 'x'" in results(session)[0]

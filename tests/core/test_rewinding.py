@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.errors import SessionError
+from terp.errors import KernelBusy, SessionError
 from terp.events import HistoryRewound, Printed
 from terp.kernels.local import LocalKernels
 from terp.person import AutoRun
@@ -209,6 +209,28 @@ async def test_what_was_taken_back_can_be_done_again_and_taken_back_again(
     assert await shown(kernels, "x") == "[1]"
 
 
+async def test_under_code_that_runs_in_the_background_nothing_is_taken_back(
+    kernels: LocalKernels, project: Path, tmp_path: Path
+) -> None:
+    waits = (
+        "import pathlib, time\nprint('begun', flush=True)\n"
+        "while not pathlib.Path('go').exists():\n    time.sleep(0.01)\nx += 1"
+    )
+    session, _ = await talked(kernels, tmp_path, "x = 1", f"{AGAIN}{waits}", f"{AGAIN}x += 1")
+    turn = asyncio.create_task(collect(session, "turn 2"))
+    await until(session, lambda event: isinstance(event, Printed))
+    assert session.jobs.leave()
+    await turn
+    with pytest.raises(KernelBusy, match="Code in the background runs in the Python kernel, so nothing"):
+        await session.past.with_code.go(2)
+    assert [turn.number for turn in session.turns] == [1, 2]
+    (project / "go").touch()
+    await until(session, has_ended)
+    taken = await session.past.with_code.go(2)
+    assert taken.back == ("x",)
+    assert await shown(kernels, "x") == "1"
+
+
 async def test_after_an_undo_of_the_conversation_the_older_turn_is_still_found(
     kernels: LocalKernels, project: Path, tmp_path: Path
 ) -> None:
@@ -245,27 +267,3 @@ async def test_a_turn_that_there_is_not_is_told(tmp_path: Path) -> None:
     await collect(session, "a")
     with pytest.raises(SessionError, match="There is no turn 2; the last one is 1"):
         await session.past.with_code.go(2)
-
-
-async def test_variables_are_left_alone_while_code_of_the_background_has_them(
-    kernels: LocalKernels, project: Path, tmp_path: Path
-) -> None:
-    waits = (
-        "n = 2; import pathlib, time; pathlib.Path('by_job').write_text('x'); print('begun', flush=True)\n"
-    )
-    waits += "while not pathlib.Path('go').exists(): time.sleep(0.01)"
-    session, _ = await talked(kernels, tmp_path, "n = 1")
-    model = ScriptedModel([call_of(waits)], "done")
-    session.model = model
-    turn = asyncio.create_task(collect(session, "turn 2"))
-    await until(session, lambda event: isinstance(event, Printed))
-    assert session.jobs.leave()
-    await turn
-    path, why = str(project / "by_job"), "code runs in the background"
-    assert await session.past.with_code.written(2) == [Written(path, False, why)]
-    taken = await session.past.with_code.go(2)
-    assert (path, why) in taken.files_lost
-    assert "variables are as they are now: code runs in it in the background" in taken.notes
-    (project / "go").touch()
-    await until(session, has_ended)
-    assert (taken.variables, await shown(kernels, "n")) == (False, "2")

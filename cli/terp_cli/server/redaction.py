@@ -4,9 +4,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from terp.events import CodeDelta, Event, LateOutput, Printed, ReasoningDelta, TextDelta
+from terp.events import (
+    CodeDelta,
+    CodeFinished,
+    Event,
+    LateOutput,
+    Printed,
+    ReasoningDelta,
+    TextDelta,
+    TurnFinished,
+)
 from terp.log import Record
-from terp.outputs import Text
+from terp.outputs import InputRequest, Text
 
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
@@ -18,7 +27,8 @@ class Redaction:
     """Passes on the records of one session in order.
 
     The end of a piece in which a secret may begin waits for the next piece of the same text: mostly nothing,
-    at most some kilobytes. It comes before the next event that is no piece of a text.
+    at most some kilobytes. Of the model's words it comes before anything else happens, of a run's before that
+    asks for a line or ends, and of late output when a turn ends: other things go on beside these.
     """
 
     def __init__(self, scrubber: Callable[[], "Scrubber"]) -> None:
@@ -29,9 +39,9 @@ class Redaction:
         """The records to show in place of this one; all have its number."""
         piece = piece_of(record.event)
         if piece is None:
-            for text, held in self._held.values():
+            for stream in [stream for stream in self._held if _comes_before(stream, record.event)]:
+                text, held = self._held.pop(stream)
                 yield self._clean(replace(held, number=record.number), text)
-            self._held.clear()
             yield record
             return
         stream, text = piece
@@ -63,6 +73,20 @@ def piece_of(event: Event) -> tuple[_Stream, str] | None:
         case LateOutput(call_id=call_id, output=Text(stream=stream, text=text)):
             return ("late", call_id, stream), text
     return None
+
+
+def _comes_before(stream: _Stream, event: Event) -> bool:
+    """Whether what was held back of a text comes before an event that is no piece of one."""
+    match stream, event:
+        case ("printed", call_id, _), CodeFinished(call_id=ended):
+            return call_id == ended
+        case ("printed", call_id, _), Printed(call_id=asking, output=InputRequest()):
+            return call_id == asking
+        case ("printed", *_), _:
+            return False
+        case ("late", *_), _:
+            return isinstance(event, TurnFinished)
+    return True
 
 
 def _with(event: Event, text: str) -> Event:

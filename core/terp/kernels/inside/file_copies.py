@@ -7,7 +7,7 @@ import stat
 from typing import Any
 
 from .changed import is_of_interest
-from .moments import Moment
+from .moment import Moment
 
 # A larger file is not copied; nor is one more when copies take so many bytes.
 LARGEST, ROOM = 2_000_000, 32_000_000
@@ -56,9 +56,9 @@ class FileCopies:
             return "it is no plain file"
         if found.st_mtime_ns >= began_ns:
             return "the turn had written to it before it could be copied"
-        if found.st_size > LARGEST or self.size + found.st_size > ROOM:
+        if found.st_size > LARGEST:
             return f"{found.st_size / 1e6:,.0f} MB is too large to be kept"
-        return ""
+        return "copies of other files take all the room" if self.size + found.st_size > ROOM else ""
 
     def end(self, moment: Moment, touched: Any) -> None:
         """A cell is over; how it has left what it touched."""
@@ -69,6 +69,7 @@ class FileCopies:
     def drop(self, moment: Moment) -> None:
         """A moment is forgotten."""
         self.size -= sum(len(copy[1]) for copy in moment.files.values() if copy[0] == "file")
+        moment.files = {}
 
     def rows(self, undone: list[Moment]) -> list[list[str]]:
         """Each file that was written since, with what can be done about it, and why not where nothing can.

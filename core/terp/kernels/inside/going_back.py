@@ -11,7 +11,8 @@ from .file_copies import FileCopies
 from .files import cwd
 from .kept_items import CANNOT, CHANGED, TOO_LARGE
 from .known import NAME, printable
-from .moments import TOO_MUCH, Look, Moment, Moments, Nothing, is_kept
+from .moment import Moment
+from .moments import TOO_MUCH, Look, Moments, Nothing, is_kept
 
 # Processor time for the look afterwards, which finds the names that hold what could not be put back.
 LOOK_S = 2.0

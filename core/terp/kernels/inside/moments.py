@@ -7,7 +7,6 @@ too large, or cannot be read, is noted and not kept.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import threading
@@ -16,14 +15,13 @@ import unicodedata
 import weakref
 from typing import Any
 
-from .files import cwd
 from .kept import Rules, top_of
 from .known import NAME, Kinds, attributes
-from .marks import WEAK
+from .moment import ROOM, Held, Moment, is_text
 from .namespace import WORD
 
-# Processor time for a look before a cell, bytes of copies in a turn and in all, and how many turns.
-BUDGET_S, ROOM, ROOM_IN_ALL, MOST_MOMENTS = 0.003, 64_000_000, 256_000_000, 100
+# Processor time for a look before a cell, bytes of copies in all, and how many turns.
+BUDGET_S, ROOM_IN_ALL, MOST_MOMENTS = 0.003, 256_000_000, 100
 # What an object that is seen costs here, about.
 SEEN_BYTES = 150
 ASKED_EACH = 32
@@ -31,8 +29,6 @@ ASKED_EACH = 32
 FEW_OBJECTS = 500
 # A container that takes more is measured with what is in it.
 SAMPLED_BYTES = 1_000
-# With so many names it is not noted which object each stands for.
-MANY_NAMES = 5_000
 # Threads of Jupyter's own.
 JUPYTERS = (
     "ipykernel",
@@ -46,8 +42,6 @@ JUPYTERS = (
     "traitlets",
 )
 TOO_MUCH = "too much to look through"
-# Linux dates files by CLOCK_REALTIME_COARSE, some milliseconds behind the other one; `time` does not name it.
-FILES_CLOCK = 5 if sys.platform == "linux" else time.CLOCK_REALTIME
 
 # Words of code after which any name may be another, and lines that are commands of IPython.
 ALL = set(
@@ -84,60 +78,6 @@ def is_theirs(thread: threading.Thread) -> bool:
     return not any(module.startswith(JUPYTERS) for module in modules)
 
 
-class Held:
-    """What a name stood for: the object, or what is known of one that is not held.
-
-    It is held if it can be, else only as long as somebody else holds it, too.
-    """
-
-    def __init__(self, value: Any, why: str | None) -> None:
-        self.id = id(value)
-        self.value: Any = None
-        self.weak: Any = None
-        self.why = ""
-        if why is None and not (is_text(value) and len(value) > ROOM):
-            self.value = (value,)
-            return
-        self.why = why or "too large"
-        if WEAK(type(value)):
-            self.weak = weakref.ref(value)
-
-    def now(self, bound: Any) -> tuple[Any, ...]:
-        """The object in a tuple; () if it is gone. `bound` is what the name stands for now, in one, too."""
-        if self.value:
-            return tuple(self.value)
-        if self.weak is not None:
-            found = self.weak()
-            return () if found is None else (found,)
-        return bound if bound and id(bound[0]) == self.id else ()
-
-
-class Moment:
-    """What there was when a turn began. `number` grows with every turn.
-
-    Of the `names`, those that code has mentioned since are `held`; what no code mentions it does not bind
-    anew. `ids` are of the objects behind all of them, where these are not very many.
-    """
-
-    def __init__(self, number: int, names: Any) -> None:
-        self.number = number
-        self.began_ns = time.clock_gettime_ns(FILES_CLOCK)
-        self.names = dict.fromkeys(names)
-        self.ids = {name: id(value) for name, value in names.items()} if len(names) < MANY_NAMES else {}
-        self.held: dict[str, Held] = {}
-        # What is new behind a name once it was looked at has been made since, of what was seen.
-        self.looked_at: dict[str, int] = {}
-        self.seen: dict[int, Any] = {}
-        self.states: list[tuple[Any, Any, Any]] = []
-        self.doubts: dict[int, tuple[str, Any, Any]] = {}
-        self.unforeseen: set[str] = set()
-        self.size = 0
-        self.cwd = cwd()
-        self.environ = dict(os.environ)
-        self.threads: set[str] = set()
-        self.files: dict[str, Any] = {}
-
-
 class Moments:
     """The turns that can be gone back to; those until number `dropped` cannot any more."""
 
@@ -152,8 +92,8 @@ class Moments:
         # The last copies of arrays, by the ids of these.
         self.copies: dict[int, Any] = {}
 
-    def begin(self, number: Any, code: str) -> None:
-        """A cell of a turn begins; one of nobody's turn is part of the last."""
+    def begin(self, number: Any, code: str) -> list[Moment]:
+        """A cell of a turn begins; one of nobody's turn is part of the last. The moments forgotten for it."""
         self.names = self.rules.names = self.shell.user_ns
         last = self.kept[-1].number if self.kept else 0
         if not self.kept or (type(number) is int and number > last):
@@ -166,7 +106,8 @@ class Moments:
             look.mention(ALL)
         look.take(sys.path)
         look.finish()
-        self.drop()
+        self.copies = {key: copy for key, copy in self.copies.items() if copy[0]() is not None}
+        return self.drop()
 
     def threads(self) -> set[str]:
         """The names of the threads that code of the person has started and that are still there."""
@@ -198,24 +139,22 @@ class Moments:
         """The moments of a turn and of those after it, oldest first."""
         return [moment for moment in self.kept if moment.number >= number]
 
-    def drop(self) -> None:
-        """Forget the oldest, as there is too much."""
+    def drop(self) -> list[Moment]:
+        """Forget the oldest, as there is too much; those that were forgotten."""
+        gone: list[Moment] = []
         size = sum(moment.size for moment in self.kept)
         while len(self.kept) > 1 and (size > ROOM_IN_ALL or len(self.kept) > MOST_MOMENTS):
             oldest = self.kept.pop(0)
             size -= oldest.size
             self.dropped = oldest.number
             self.copies.clear()
+            gone.append(oldest)
+        return gone
 
 
 def is_of_tables(value: Any) -> bool:
     """Whether a value is an array or a table, or a part of one."""
     return top_of(type(value)) in ("numpy", "pandas")
-
-
-def is_text(value: Any) -> bool:
-    """Whether a value is a text or bytes, of Python's own class."""
-    return type(value) is str or type(value) is bytes
 
 
 class Nothing:

@@ -29,7 +29,8 @@ class Past:
         """A cell begins."""
         code = getattr(about[0], "raw_cell", "") if about else ""
         sent = self.home.kernel.get_parent().get("metadata") or {}
-        self.moments.begin(sent.get(MOMENT), code if type(code) is str else "")
+        for gone in self.moments.begin(sent.get(MOMENT), code if type(code) is str else ""):
+            self.files.drop(gone)
 
     def end(self) -> None:
         """A cell is over."""

@@ -65,12 +65,14 @@ def test_a_value_that_was_put_into_an_answer_is_marked_and_the_model_cannot_mark
     site: Site, warm: Tab
 ) -> None:
     forged = '\ufdd07\ufdd1, <u>8</u>, <u title="computed">9</u>'
-    site.says([Call(code="counted = 42")], "There are **{{counted:.1f}}**, and " + forged)
+    values = r"counted = 42; named = 'a\ufdd1b'"
+    site.says([Call(code=values)], "There are **{{counted:.1f}}**, and " + forged + ", {{named}}.")
     warm.ask("go")
     warm.decide("y")
     warm.see("There are 42.0, and 7, 8, <u")
     assert warm.turn.locator("strong u[title=computed]").all_inner_texts() == ["42.0"]
-    assert warm.turn.locator("u[title]").count() == 1
+    warm.see("9, ab.")
+    assert warm.turn.locator("u[title]").all_inner_texts() == ["42.0", "ab"]
 
 
 CLICK_AT_ONCE = """

@@ -10,8 +10,11 @@ export const TOLD = {
   },
   model_retrying: (it, event) => it.void(event),
   reasoning_delta: (it, { text }) => it.think(text),
-  // A value that terp has put in stands between marks that the model cannot write.
-  text_delta: (it, { text, reference }) => it.write(reference ? `\ufdd0${text}\ufdd1` : text.replace(/[\ufdd0\ufdd1]/g, "")),
+  // A value that terp has put in stands between marks that neither the model nor the value can write.
+  text_delta: (it, { text, reference }) => {
+    const clean = text.replace(/[\ufdd0\ufdd1]/g, "");
+    it.write(reference ? `\ufdd0${clean}\ufdd1` : clean);
+  },
   code_delta: (it, event) => it.drawn(event.call_id).write(event),
   code_proposed: (it, event) => it.propose(event),
   code_typed: (it, event) => {
