@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
-from terp.events import CheckFinished, Event, TurnFinished
+from terp.events import CheckFinished, Event, Noticed, TurnFinished
 from terp.log import Record
 from terp.models.scrubbing import Scrubber
 from terp.reply import CodeRun, reply_of
@@ -81,6 +81,7 @@ def result_of(events: Sequence[Event]) -> dict[str, Any]:
         "computed": dict(reply.computed),
         "error": reply.error,
         "remedy": finished[-1].remedy if finished else "",
+        "notices": [event.text for event in events if isinstance(event, Noticed)],
         "code_log": [_run(run) for run in reply.code_log],
         "checks": [_check(one) for one in reply.checks],
         "files": list(reply.files),

@@ -32,6 +32,7 @@ EVENTS: list[on.Event] = [
         changed=("test_a.py",),
         left=0,
     ),
+    on.Noticed("Not filled in: {{x}} (there is no variable of that name).", "Left as written."),
     on.TurnFinished("done", "Größe 2"),
 ]
 
@@ -60,6 +61,7 @@ async def test_the_result_is_one_object() -> None:
         "computed": {"{{n}}": "2"},
         "error": "",
         "remedy": "",
+        "notices": ["Not filled in: {{x}} (there is no variable of that name)."],
         "code_log": [
             {
                 "language": "python",
