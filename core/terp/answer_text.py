@@ -62,7 +62,7 @@ class AnswerText:
         if self._filling is None or not (failed := self._filling.failed):
             return ""
         self._log.append(
-            Noticed(f"Not filled in: {failed}.", "It stands as the model wrote it. The model is told why.")
+            Noticed(f"Not filled in: {failed}.", "Left as written by the model, which is told why.")
         )
         return (
             f"[In your last answer these references could not be filled in: {failed}. The user saw them as "

@@ -90,6 +90,7 @@ class History:
         self.messages = list(messages)
         self.turns = list(_each_user(messages))
         self.notes: list[str] = []
+        self._told: dict[tuple[int, str], tuple[str, ...]] = {}
         self.whole: Whole | None = None
         self.watchers: list[Callable[[Change], None]] = []
 
@@ -108,6 +109,7 @@ class History:
                 self.messages.append(message)
                 if turn is not None:
                     self.turns.append(turn)
+                    self._told[turn.number, turn.prompt] = tuple(self.notes)
                     self.notes.clear()
             case Cut(left=left):
                 gone = [turn for turn in self.turns if turn.at >= left]
@@ -115,6 +117,8 @@ class History:
                     self.whole = self.whole.without(left, gone)
                 del self.messages[left:]
                 del self.turns[len(self.turns) - len(gone) :]
+                if gone:
+                    self._tell_again(gone[0])
             case Replaced(messages=messages, turns=turns, shortened=shortened):
                 before = Whole(tuple(self.messages), tuple(self.turns), len(messages))
                 self.whole = before if shortened else None
@@ -124,6 +128,11 @@ class History:
                 self.notes.append(text)
         for watch in self.watchers:
             watch(change)
+
+    def _tell_again(self, gone: PastTurn) -> None:
+        """What went with a turn that is gone goes with the next one: it was so before that turn."""
+        told = self._told.pop((gone.number, gone.prompt), ())
+        self.notes[:0] = [note for note in told if note not in self.notes]
 
     def begin(self, prompt: str, attachments: Sequence[Attachment] = (), *notes: str) -> None:
         """A new turn, with what the model is told beside the prompt."""

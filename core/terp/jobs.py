@@ -9,7 +9,7 @@ thing at a time, so as long as a job goes on its kernel takes no other code.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from terp.errors import KernelBusy
@@ -42,6 +42,7 @@ class Jobs:
         self._running: dict[int, Job] = {}
         self._count = 0
         self._ended: list[str] = []
+        self._outcomes: dict[str, str] = {}
         self._telling = False
 
     @property
@@ -136,6 +137,15 @@ class Jobs:
         ended, self._ended = self._ended, []
         return "\n".join([*ended, "[this call:]\n"]) if ended else ""
 
+    def untold(self, said: Sequence[str]) -> list[str]:
+        """What came of jobs of which `said` has the beginning alone, as after turns were taken back."""
+        return [
+            told
+            for name, told in self._outcomes.items()
+            if any(f"as {name} (" in text for text in said)
+            and not any(told.splitlines()[0] in text for text in said)
+        ]
+
     async def aclose(self) -> None:
         """Stop all jobs. Harmless when repeated."""
         jobs = list(self._running.values())
@@ -160,7 +170,9 @@ class Jobs:
         else:
             told = job.task.result().text
         self._log.append(JobChanged(job.call.id, job.number, job.call.language, "ended", job.seconds))
-        self._ended.append(f"[{job.name} ({job.call.language}) has ended; what came of it:]\n{told}")
+        outcome = f"[{job.name} ({job.call.language}) has ended; what came of it:]\n{told}"
+        self._outcomes[job.name] = outcome
+        self._ended.append(outcome)
         if not self._telling:
             self._note_ended()
 

@@ -96,7 +96,7 @@ class Past:
         self._leave()
         if self._history.messages:
             removed = len(self._history.turns)
-            self._history.cut(0)
+            self._history.restart(())
             self._log.append(HistoryRewound(removed, 0))
 
     def lengthen(self) -> None:

@@ -112,8 +112,13 @@ class Rewinding:
             rows = await kernel.written(moment)
         known = {path: Written(path, can in ("put back", "remove"), why) for path, can, why in rows}
         same = {path for path, can, _ in rows if can == "same"}
-        for path in self._changed_files(moment):
-            known.setdefault(path, Written(path, False, "no copy of it was kept"))
+        copied = set(known)
+        for path, language in self._changed_files(moment):
+            if path not in copied:
+                known[path] = Written(path, False, "no copy of it was kept")
+            elif language != _PYTHON:
+                # It may have done so before Python's copy of it was made.
+                known[path] = Written(path, False, f"{language} code has changed it as well")
         return [one for path, one in sorted(known.items()) if path not in same]
 
     async def go(self, number: int, paths: Sequence[str] = (), *, copy: bool = False) -> TakenBack:
@@ -129,11 +134,12 @@ class Rewinding:
         files = await self.written(number)
         # Something may have begun while the kernel was asked.
         self._past.check(number)
+        wanted = [one.path for one in files if one.can and one.path in paths]
         moment = self.began(number)
         told: list[TakenBack] = []
 
         async def take() -> None:
-            told.append(await self._taken(moment, paths, files))
+            told.append(await self._taken(moment, wanted, files))
 
         if not await self._alone(take()):
             raise SessionError("Interrupted; the conversation is as it was.")
@@ -149,10 +155,12 @@ class Rewinding:
             for language in sorted({ran[record.number] for record in since if record.number in ran})
             if language != _PYTHON
         ]
+        if _open_ended(since):
+            notes.append("what code that did not come to its end has done to files is not known")
         answer = await self._answer(moment, paths)
         done = {path: (what, why) for path, what, why in _rows(answer, "files", 3)}
-        lost = [(one.path, one.why) for one in files if not one.can]
-        lost += [(path, why) for path, (what, why) in done.items() if what == "left"]
+        lost = [(path, why) for path, (what, why) in done.items() if what == "left"]
+        lost += [(one.path, one.why) for one in files if not one.can]
         lost += [(one.path, one.why) for one in files if one.can and one.path not in done]
         lost += [(path, why) for path, (what, why) in done.items() if what == "not"]
         return TakenBack(
@@ -189,10 +197,20 @@ class Rewinding:
         there = _there(record for record in self._log.since(0) if record.number < moment)
         return [*lost, *((name, "the kernel was started anew since") for name in there)]
 
-    def _changed_files(self, moment: int) -> set[str]:
-        """The files that runs have changed since, as far as terp has seen it, where the kernels run."""
+    def _changed_files(self, moment: int) -> set[tuple[str, str]]:
+        """The files that runs have changed since, as far as terp has seen it, where the kernels run.
+
+        Each comes with the language of the code.
+        """
+        records = self._log.since(0)
+        ran = _languages(records)
+        language = {
+            record.event.call_id: ran[record.number]
+            for record in records
+            if isinstance(record.event, CodeStarted)
+        }
         return {
-            change.path
+            (change.path, language.get(record.event.call_id, _PYTHON))
             for record in self._log.since(moment - 1 if moment else self._log.last)
             if isinstance(record.event, CodeFinished)
             for change in record.event.files
@@ -253,6 +271,13 @@ def _languages(records: Sequence[Record]) -> dict[int, str]:
             case _:
                 pass
     return ran
+
+
+def _open_ended(records: Sequence[Record]) -> bool:
+    """Whether code was started that has no end among these: it still runs, or ended with terp."""
+    events = [record.event for record in records]
+    begun = {event.call_id for event in events if isinstance(event, CodeStarted)}
+    return bool(begun - {event.call_id for event in events if isinstance(event, CodeFinished)})
 
 
 def _is_end(event: object) -> bool:

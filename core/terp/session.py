@@ -189,7 +189,8 @@ class Session:
         self.log.append(TurnStarted(prompt, tuple(attachment.name for attachment in attachments)))
         notes = self._history.notes
         told = self._resumption.note_among(notes) if self._resumption else tuple(notes)
-        self._history.begin(prompt, attachments, *told)
+        untold = self.jobs.untold([message.text for message in self._history] + notes)
+        self._history.begin(prompt, attachments, *told, *untold)
         self.readiness.bring(attachments)
         self._forget_left_over()
         async with aclosing(self._playing.play(self._new_turn(), after)) as events:

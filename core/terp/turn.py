@@ -119,8 +119,8 @@ class Turn:
             self._check_failures(failures, "The model's calls could not be understood")
             return False
         kernel = self.parts.kernels.get(call.language)
-        if (job := self.parts.jobs.in_the_way(kernel)) and not await self._waited_for(job):
-            self._skip(call_id, asked, f"{job.name}, for which it waited, has failed")
+        if (job := self.parts.jobs.in_the_way(kernel)) and (why := await self._waited_for(job)):
+            self._skip(call_id, asked, f"{job.name}, for which it waited, {why}")
             return True
         decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel))
         if isinstance(decision, Decline):
@@ -130,17 +130,23 @@ class Turn:
 
     def _skip(self, call_id: str, asked: ToolCall, why: str) -> None:
         """Answer a call whose forerunner failed: it was written for another outcome."""
-        reason = f"Not run: {why}."
-        self.parts.log.append(CodeRejected(call_id, reason))
-        self._result(asked, self.parts.jobs.outcomes() + reason)
+        self.parts.log.append(CodeRejected(call_id, f"{why}."))
+        self._result(asked, f"{self.parts.jobs.outcomes()}Not run: {why}.")
 
-    async def _waited_for(self, job: Job) -> bool:
-        """Whether a job, which has the kernel, has ended well. Until then nobody is asked about the code."""
+    async def _waited_for(self, job: Job) -> str:
+        """Wait for a job, which has the kernel; what is wrong with its end, "" for nothing.
+
+        Until then nobody is asked about the code.
+        """
         log, what = self.parts.log, f"waiting for {job.name}"
         log.append(Progress(what, 0, 0, 0.0))
         observed = await self.interrupts.guard(self.parts.jobs.wait(job))
         log.append(Progress(what, 1, 1, 0.0))
-        return observed is not None and not observed.failed
+        if observed is None:
+            return "broke off"
+        if observed.status == "interrupted":
+            return "was interrupted"
+        return "has failed" if observed.failed else ""
 
     def _decline(self, asked: ToolCall, call_id: str, decision: Decline) -> None:
         self.parts.log.append(CodeDeclined(call_id, decision.reason))

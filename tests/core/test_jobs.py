@@ -117,6 +117,24 @@ async def test_what_an_earlier_run_puts_out_late_is_not_taken_for_that_of_a_job(
     )
 
 
+async def test_the_end_of_a_job_is_told_again_when_the_turn_with_it_is_taken_back(tmp_path: Path) -> None:
+    python = Slow()
+    session = opened(tmp_path, python, [call(LONG)], "ok", [call("then()")], "done", "I see", "yes")
+    async with turn(session) as running:
+        await python.begun.wait()
+        session.jobs.leave()
+        await running
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(collect(session, "then"))
+            await until(session, lambda event: isinstance(event, Progress))
+            python.over.set()
+        session.past.undo()
+        await collect(session, "and?")
+        await collect(session, "sure?")
+    ended = "[job 1 (python) has ended; what came of it:]\nThe code ran; it has no output."
+    assert told(session) == ["go", f"and?\n\n{ended}", "sure?"]
+
+
 async def test_a_run_leaves_by_itself_after_the_seconds_that_are_set(tmp_path: Path) -> None:
     python = Slow()
     session = opened(tmp_path, python, [call(LONG)], "ok", limits=Limits(background_after_s=0.01))
@@ -150,9 +168,9 @@ async def test_code_that_waited_for_a_job_that_failed_does_not_run(tmp_path: Pat
         await until(session, lambda event: isinstance(event, Progress))
         python.over.set()
         events = await running
-    reason = "Not run: job 1, for which it waited, has failed."
-    assert of(CodeRejected, events) == [CodeRejected("c2", reason)]
-    assert results(session)[1].endswith(f"[this call:]\n{reason}")
+    why = "job 1, for which it waited, has failed."
+    assert of(CodeRejected, events) == [CodeRejected("c2", why)]
+    assert results(session)[1].endswith(f"[this call:]\nNot run: {why}")
     assert python.ran == [LONG]
 
 
@@ -260,3 +278,19 @@ async def test_a_job_that_was_lost_with_its_session_is_told(tmp_path: Path) -> N
     noticed = of(Noticed, [record.event for record in resumed.log.since(0)])
     assert noticed == [Noticed("Job 1 (python) was lost: it still ran when terp ended.")]
     assert "[Job 1 (python) was lost: it still ran when terp ended.]" in told(resumed)[-1]
+
+
+async def test_going_back_past_a_job_that_runs_says_that_its_files_are_not_known(tmp_path: Path) -> None:
+    class SlowShell(Slow, EchoShell):
+        pass
+
+    session = opened(tmp_path, Slow(), [call(LONG, "shell")], "ok")
+    assert isinstance(session.kernels, Two)
+    session.kernels.shell = shell = SlowShell()
+    running = asyncio.create_task(collect(session, "go"))
+    await shell.begun.wait()
+    session.jobs.leave()
+    await running
+    taken = await session.past.with_code.go(1)
+    await session.aclose()
+    assert "what code that did not come to its end has done to files is not known" in taken.notes

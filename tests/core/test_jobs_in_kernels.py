@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from terp.errors import KernelBusy
 from terp.events import CodeFinished, Event, JobChanged, KernelChanged, Printed, Progress
 from terp.kernels.local import LocalKernels
 from terp.limits import Limits
@@ -22,6 +23,12 @@ print("begun", flush=True)
 while not pathlib.Path("go").exists():
     time.sleep(0.01)
 found = 42
+"""
+FILLS = """
+print("begun", flush=True)
+while not pathlib.Path("go").exists():
+    rows.append(1)
+    time.sleep(0.01)
 """
 RELEASES = "touch go"
 
@@ -102,7 +109,7 @@ async def test_a_job_that_is_stopped_leaves_its_variables(kernels: LocalKernels)
     await until(session, waits)
     assert await session.jobs.stop(1)
     await running
-    assert "Not run: job 1, for which it waited, has failed." in results(session)[1]
+    assert "Not run: job 1, for which it waited, was interrupted." in results(session)[1]
     async with aclosing(session.run("python", "print(kept)")) as events:
         typed = [event async for event in events]
     await session.aclose()
@@ -117,3 +124,17 @@ async def test_a_run_that_takes_too_long_is_stopped_in_the_background_as_well(ke
     await session.aclose()
     finished = of(CodeFinished, [record.event for record in session.log.since(0)])
     assert [one.status for one in finished] == ["timeout"]
+
+
+async def test_going_back_does_not_take_variables_from_under_a_job(kernels: LocalKernels) -> None:
+    session = opened(kernels, [call("import pathlib, time; rows = []")], "made", [call(FILLS)], "left")
+    await collect(session, "first")
+    await with_job(session)
+    with pytest.raises(KernelBusy, match="Code in the background runs in the Python kernel"):
+        await session.past.with_code.go(2)
+    assert [turn.number for turn in session.turns] == [1, 2]
+    Path(kernels.cwd, "go").touch()
+    await until(session, has_ended)
+    taken = await session.past.with_code.go(2)
+    await session.aclose()
+    assert taken.back == ("rows",)

@@ -50,6 +50,22 @@ async def test_undo_takes_the_whole_last_turn_out_of_the_request(tmp_path: Path)
     assert texts(model.requests[-1])[1:] == ["first", "one", "third"]
 
 
+async def test_what_went_with_a_turn_that_was_taken_back_is_told_again(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel("one", "two", "again", "new")
+    session = open_session(tmp_path, model)
+    await talked(session, "first")
+    session.teach("[x is 5 now]")
+    await talked(session, "second")
+    session.past.undo()
+    await talked(session, "second, better")
+    assert texts(model.requests[-1])[1:] == ["first", "one", "second, better\n\n[x is 5 now]"]
+    session.past.reset()
+    await talked(session, "something else")
+    assert texts(model.requests[-1])[1:] == ["something else"]
+
+
 async def test_undo_gives_back_what_was_attached_so_that_it_can_be_asked_again(tmp_path: Path) -> None:
     model = ScriptedModel("one", "another")
     session = open_session(tmp_path, model)
@@ -202,6 +218,16 @@ async def test_a_fork_has_the_same_past_and_each_goes_on_alone(tmp_path: Path) -
     await talked(other, "c")
     await other.aclose()
     assert tuple(read(tmp_path / "s").history) == session.history
+
+
+async def test_a_fork_does_not_count_as_used_after_the_session_that_goes_on(tmp_path: Path) -> None:
+    session = kept(tmp_path / "2025-11-20-00000000", "one")
+    await talked(session, "first")
+    copies = [session.past.fork() for _ in range(5)]
+    await session.aclose()
+    entries = Catalogue(tmp_path).listed()
+    assert entries[0].id == session.folder.name
+    assert {entry.id for entry in entries[1:]} == {*copies}
 
 
 async def test_files_of_a_fork_are_its_own(tmp_path: Path) -> None:

@@ -149,6 +149,42 @@ async def test_what_a_program_has_written_and_another_language_has_done_is_named
     assert await shown(kernels, "x") == "1"
 
 
+async def test_a_copy_that_was_made_after_the_turn_had_written_is_not_taken_for_what_was_before(
+    kernels: LocalKernels, project: Path, tmp_path: Path
+) -> None:
+    session, _ = await talked(
+        kernels,
+        tmp_path,
+        "f = open('kept.txt', 'w'); f.write('abc'); f.flush()",
+        "import os; f.write('def'); f.flush(); os.remove('kept.txt')",
+    )
+    path = str(project / "kept.txt")
+    why = "the turn had written to it before it could be copied"
+    assert await session.past.with_code.written(2) == [Written(path, False, why)]
+    taken = await session.past.with_code.go(2, [path])
+    assert (taken.files, taken.files_lost) == ((), ((path, why),))
+
+
+async def test_a_file_that_another_language_has_written_as_well_is_left(
+    kernels: LocalKernels, project: Path, tmp_path: Path
+) -> None:
+    (project / "both.txt").write_text("before\n")
+    model = ScriptedModel(
+        [call_of("x = 1")],
+        "one",
+        [call_of("echo shell >> both.txt", "shell")],
+        [call_of("open('both.txt', 'a').write('python')")],
+        "two",
+    )
+    session = Session(model, kernels, AutoRun(), folder=tmp_path)
+    await collect(session, "turn 1")
+    await collect(session, "turn 2")
+    path = str(project / "both.txt")
+    taken = await session.past.with_code.go(2, [path])
+    assert taken.files == ()
+    assert (path, "shell code has changed it as well") in taken.files_lost
+
+
 async def test_what_was_lost_with_a_kernel_is_named(
     kernels: LocalKernels, project: Path, tmp_path: Path
 ) -> None:

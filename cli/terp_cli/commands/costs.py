@@ -25,34 +25,30 @@ async def cost(talk: Talk, _: str) -> None:
     limits = talk.session.budget.limits()
     lines = [
         ("", *HEAD),
-        ("turn", *_cells(tally_of(_last_turn(events)), limits.max_turn_usd)),
-        ("session", *_cells(tally_of(events), limits.max_budget_usd)),
+        ("turn", *cells(tally_of(_last_turn(events)), limits.max_turn_usd)),
+        ("session", *cells(tally_of(events), limits.max_budget_usd)),
     ]
     if len(by_model) > 1:
-        lines += [(f"  {model or 'not noted'}", *_cells(used)) for model, used in by_model.items()]
+        lines += [(f"  {model or 'not noted'}", *cells(used)) for model, used in by_model.items()]
     lines += await asyncio.to_thread(lambda: list(_of_profile(talk, limits.max_month_usd)))
-    talk.show(columns(lines, talk.width, ("dim",)))
+    talk.show(columns(lines, talk.width, ("dim",), wraps=True))
     talk.say(*await asyncio.to_thread(lambda: list(_notes(by_model, talk.session.budget.facts))))
 
 
-def cells(used: Tally) -> tuple[str, ...]:
-    """What calls used, below `HEAD`."""
+def cells(used: Tally, most_usd: float = 0.0) -> tuple[str, ...]:
+    """What calls used, below `HEAD`, and what they may cost if that is limited."""
     numbers = (used.calls, used.input_tokens, used.cached_tokens, used.output_tokens)
-    return (*map(grouped, numbers), f"{used.seconds:.1f}", price(used))
+    return (*map(grouped, numbers), f"{used.seconds:.1f}", price(used, most_usd))
 
 
-def price(used: Tally) -> str:
+def price(used: Tally, most_usd: float = 0.0) -> str:
     """What they have cost, as far as it is known; what is not known is never nothing."""
+    most = f" of {money(most_usd)}" if most_usd else ""
     if not used.unpriced:
-        return money(used.known_usd)
+        return money(used.known_usd) + most
     if used.unpriced == used.calls:
-        return "not known"
-    return f"{money(used.known_usd)}, and {counted(used.unpriced, 'request')} not known"
-
-
-def _cells(used: Tally, most_usd: float = 0.0) -> tuple[str, ...]:
-    *numbers, cost = cells(used)
-    return (*numbers, f"{cost} of {money(most_usd)}" if most_usd else cost)
+        return f"not known{most}"
+    return f"{money(used.known_usd)}{most}, and {counted(used.unpriced, 'request')} not known"
 
 
 def _last_turn(events: Sequence[Event]) -> Sequence[Event]:
@@ -69,7 +65,7 @@ def _of_profile(talk: Talk, most_usd: float) -> Iterator[tuple[str, ...]]:
         used = tallies(ledger.entries(ledger.month), lambda entry: (entry.profile,))
     except OSError as error:
         raise TerpError(f"What was spent this month cannot be read: {error}.") from error
-    yield (f"{account.profile}, {ledger.month}", *_cells(used.get((account.profile,), Tally()), most_usd))
+    yield (f"{account.profile}, {ledger.month}", *cells(used.get((account.profile,), Tally()), most_usd))
 
 
 def _notes(by_model: dict[str, Tally], facts: Callable[[str], ModelFacts]) -> Iterator[str]:

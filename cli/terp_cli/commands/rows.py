@@ -1,18 +1,23 @@
 """Columns of text for what commands list."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 _GAP = 2
+_NARROWEST = 8
 
 
-def columns(lines: Sequence[Sequence[str]], width: int, styles: Sequence[str] = ()) -> "list[Text]":
+def columns(
+    lines: Sequence[Sequence[str]], width: int, styles: Sequence[str] = (), *, wraps: bool = False
+) -> "list[Text]":
     """A row for each line, its cells below each other; the last one is cut to what the screen has left.
 
-    `styles` are those of the columns. Cells are made safe here.
+    Where it `wraps`, it goes on below itself instead. `styles` are those of the columns. Cells are made safe
+    here.
     """
     # There is a prompt before there is rich.
     from rich.cells import cell_len, set_cell_size  # noqa: PLC0415
@@ -24,17 +29,24 @@ def columns(lines: Sequence[Sequence[str]], width: int, styles: Sequence[str] = 
     widths = [max(map(cell_len, column)) for column in zip(*safe, strict=True)]
     room = width - sum(widths[:-1]) - _GAP * (len(widths) - 1)
     rows = []
-    for line in safe:
+    for line in _wrapped(safe, room) if wraps else safe:
         row = Text()
         for at, cell in enumerate(line[:-1]):
             row.append(set_cell_size(cell, widths[at] + _GAP), styles[at] if at < len(styles) else "")
         last = line[-1]
-        if room >= 8 and cell_len(last) > room:
+        if room >= _NARROWEST and cell_len(last) > room:
             last = set_cell_size(last, room - 1).rstrip() + "…"
         row.append(last, styles[len(line) - 1] if len(line) <= len(styles) else "")
         row.rstrip()
         rows.append(row)
     return rows
+
+
+def _wrapped(lines: Sequence[Sequence[str]], room: int) -> Iterator[Sequence[str]]:
+    for line in lines:
+        first, *more = wrap(line[-1], max(room, _NARROWEST), break_long_words=False) or [""]
+        yield (*line[:-1], first)
+        yield from ((*[""] * (len(line) - 1), rest) for rest in more)
 
 
 def size_of(count: int) -> str:

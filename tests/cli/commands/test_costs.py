@@ -32,8 +32,10 @@ async def test_several_models_have_a_row_each_and_no_unknown_price_is_nothing(tm
     talk.session.budget.facts = lambda _: ModelFacts()
     assert await talk.does("/cost") == [
         "                 requests  sent    cached  received  seconds  cost",
-        "turn             2         13 300  10 000  320       4.8      $0.0213, and 1 re…",
-        "session          2         13 300  10 000  320       4.8      $0.0213, and 1 re…",
+        "turn             2         13 300  10 000  320       4.8      $0.0213, and 1",
+        "                                                              request not known",
+        "session          2         13 300  10 000  320       4.8      $0.0213, and 1",
+        "                                                              request not known",
         "  openai/gpt-4o  1         12 000  10 000  300       4.5      $0.0213",
         "  mine/llama     1         1 300   0       20        0.2      not known",
         "The price of mine/llama is not known. The settings input_price and output_price can give it.",
@@ -56,3 +58,10 @@ async def test_limits_and_the_month_of_the_profile_are_told(tmp_path: Path) -> N
     assert turn.endswith("$0.0213 of $0.5000")
     assert session.endswith("$0.0213 of $1.00")
     assert month == "work, 2026-11  2         24 000  20 000  600       9.0      $0.0426 of $30.00"
+
+
+async def test_a_limit_stands_beside_what_counts_for_it(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, TurnStarted("a"), CACHED, UNKNOWN)
+    talk.session.budget.limits = lambda: Limits(max_budget_usd=1)
+    said = " ".join(" ".join(await talk.does("/cost")).split())
+    assert "$0.0213 of $1.00, and 1 request not known" in said

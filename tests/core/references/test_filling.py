@@ -71,7 +71,7 @@ async def test_what_fails_stands_as_written_and_person_and_model_are_told(tmp_pa
     )
     assert shown(events) == events[-1].answer == "42, {{gone}}, {{f()}}, {{long}}"  # type: ignore[union-attr]
     assert of(Noticed, events) == [
-        Noticed(f"Not filled in: {why}.", "It stands as the model wrote it. The model is told why.")
+        Noticed(f"Not filled in: {why}.", "Left as written by the model, which is told why.")
     ]
     await collect(session, "and now")
     told = model.requests[-1][-1]

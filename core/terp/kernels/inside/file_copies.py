@@ -27,19 +27,20 @@ class FileCopies:
     def keep(self, moment: Moment, path: str) -> None:
         """A path is about to be written to, renamed or removed."""
         if path not in moment.files and is_of_interest(path):
-            moment.files[path] = self.copy(path)
+            moment.files[path] = self.copy(path, moment.began_ns)
 
-    def copy(self, path: str) -> Copy:
-        """What is there now."""
+    def copy(self, path: str, began_ns: int) -> Copy:
+        """What is there now, if it was there when the turn began.
+
+        It was not where the turn has written to it unseen: by a file that was open before, or a program.
+        """
         try:
             found = os.lstat(path)
         except FileNotFoundError:
             return ("absent",)
         except (OSError, ValueError) as error:
             return ("not kept", str(error))
-        if not stat.S_ISREG(found.st_mode):
-            return ("not kept", "it is no plain file")
-        if why := self.too_much(found.st_size):
+        if why := self.in_the_way(found, began_ns):
             return ("not kept", why)
         try:
             with open(path, "rb") as file:  # noqa: PTH123 - see `files`
@@ -49,11 +50,15 @@ class FileCopies:
         self.size += len(content)
         return ("file", content, found.st_mode)
 
-    def too_much(self, size: int) -> str:
-        """Why a file of so many bytes is not copied; "" if it is."""
-        if size > LARGEST:
-            return f"{size / 1e6:,.0f} MB is too large to be kept"
-        return "copies of other files take all the room" if self.size + size > ROOM else ""
+    def in_the_way(self, found: os.stat_result, began_ns: int) -> str:
+        """Why a file is not copied; "" if it is."""
+        if not stat.S_ISREG(found.st_mode):
+            return "it is no plain file"
+        if found.st_mtime_ns >= began_ns:
+            return "the turn had written to it before it could be copied"
+        if found.st_size > LARGEST:
+            return f"{found.st_size / 1e6:,.0f} MB is too large to be kept"
+        return "copies of other files take all the room" if self.size + found.st_size > ROOM else ""
 
     def end(self, moment: Moment, touched: Any) -> None:
         """A cell is over; how it has left what it touched."""

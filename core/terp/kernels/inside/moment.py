@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 import weakref
 from typing import Any
 
@@ -11,6 +13,8 @@ from .marks import WEAK
 
 # Bytes of copies in a turn.
 ROOM = 64_000_000
+# Linux dates files by CLOCK_REALTIME_COARSE, some milliseconds behind the other one; `time` does not name it.
+FILES_CLOCK = 5 if sys.platform == "linux" else time.CLOCK_REALTIME
 # With so many names it is not noted which object each stands for.
 MANY_NAMES = 5_000
 
@@ -52,6 +56,7 @@ class Moment:
 
     def __init__(self, number: int, names: Any) -> None:
         self.number = number
+        self.began_ns = time.clock_gettime_ns(FILES_CLOCK)
         self.names = dict.fromkeys(names)
         self.ids = {name: id(value) for name, value in names.items()} if len(names) < MANY_NAMES else {}
         self.held: dict[str, Held] = {}

@@ -1,5 +1,6 @@
 """What a kernel keeps of its past, and forgets again."""
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -28,8 +29,10 @@ def test_copies_of_files_are_forgotten_with_the_turn_that_they_are_of(tmp_path: 
 
 
 def test_a_small_file_for_which_there_is_no_room_is_not_called_too_large(tmp_path: Path) -> None:
-    file, copies, moment = tmp_path / "file", FileCopies(), Moment(1, {})
+    file, copies = tmp_path / "file", FileCopies()
     file.write_text("x")
+    os.utime(file, (0, 0))
+    moment = Moment(1, {})
     copies.size = ROOM
     copies.keep(moment, str(file))
     file.write_text("y")
