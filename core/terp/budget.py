@@ -101,13 +101,15 @@ class Budget:
 
     def _bounds(self, limits: Limits) -> Iterator[Bound]:
         if limits.max_turn_usd and self._turn is not None:
+            # A request that alone costs more would be refused again.
+            again = ", or say 'go on' at the prompt" if self._turn.calls else ""
             yield Bound(
                 "max_turn_usd",
                 limits.max_turn_usd,
                 self._turn.known_usd,
                 " in this turn",
                 self._turn.unpriced,
-                "Raise --max-turn-usd, or say 'go on' at the prompt.",
+                f"Raise --max-turn-usd{again}.",
             )
         if limits.max_budget_usd:
             yield Bound(

@@ -85,7 +85,7 @@ class Past:
         self._leave()
         turns = self._history.turns
         if not any(turn.number == number for turn in turns):
-            raise SessionError(_no_turn(number, turns))
+            raise SessionError(*_no_turn(number, turns))
 
     def reset(self) -> None:
         """Begin a new conversation in the same session; the kernels and their variables stay.
@@ -137,9 +137,11 @@ class Past:
         return tuple(turns)
 
 
-def _no_turn(number: int, turns: Sequence[PastTurn]) -> str:
+def _no_turn(number: int, turns: Sequence[PastTurn]) -> tuple[str, str]:
+    """Why it cannot be gone back to, and what to do."""
     if not turns:
-        return "There is no turn to go back to."
+        return "There is no turn to go back to.", ""
     if number > turns[-1].number or number < 1:
-        return f"There is no turn {number}; the last one is {turns[-1].number}."
-    return f"Turn {number} is part of a summary, and cannot be gone back to by itself."
+        return f"There is no turn {number}; the last one is {turns[-1].number}.", ""
+    why = f"Turn {number} is part of a summary, and cannot be gone back to by itself."
+    return why, "/compact undo brings it back."

@@ -141,8 +141,9 @@ async def test_compacting_replaces_all_but_the_last_turn_by_a_summary(tmp_path: 
     assert [turn.number for turn in session.turns] == [3, 4]
     told = of(HistoryCompacted, [record.event for record in session.log.since(0)])
     assert [(event.how, event.reason) for event in told] == [("summed up", "asked")]
-    with pytest.raises(SessionError, match="Turn 2 is part of a summary"):
+    with pytest.raises(SessionError, match="Turn 2 is part of a summary") as told_back:
         session.past.rewind(2)
+    assert told_back.value.remedy == "/compact undo brings it back."
 
 
 async def test_a_single_turn_cannot_be_compacted(tmp_path: Path) -> None:

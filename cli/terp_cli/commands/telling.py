@@ -150,6 +150,9 @@ def _last_usage(talk: Talk) -> UsageReported | None:
 async def leave(talk: Talk, _: str) -> None:
     """The end of the talk, and of what runs in the background."""
     running = talk.session.jobs.running
-    if running and not await talk.ask(f"{counted(len(running), 'job')} still running: leave, and end that?"):
+    left = "1 job still runs: leave, and end it?"
+    if len(running) > 1:
+        left = f"{len(running)} jobs still run: leave, and end them?"
+    if running and not await talk.ask(left):
         return
     talk.leave()

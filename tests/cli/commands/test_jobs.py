@@ -94,7 +94,7 @@ async def test_bg_says_when_there_is_nothing_to_let_go(tmp_path: Path) -> None:
 
 async def test_quit_asks_before_it_ends_jobs(tmp_path: Path) -> None:
     talk = talking(tmp_path)
-    asked = ("ask", "1 job still running: leave, and end that?")
+    asked = ("ask", "1 job still runs: leave, and end it?")
     assert await talk.does("/quit") == [asked]
     talk.yes = True
     assert await talk.does("/quit") == [asked, ("leave",)]
