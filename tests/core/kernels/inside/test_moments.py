@@ -1,8 +1,8 @@
 """Names as they were when a turn began: put back into the same objects, or told to be in doubt."""
 
-import asyncio
 import itertools
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jupyter_core.utils import run_sync
 
+from terp.kernels.inside.moments import is_theirs
 from tests.core.kernels.inside.keeping import Kernel, lost
 
 COUNTER = """
@@ -142,18 +143,7 @@ def test_threads_are_named() -> None:
 
 
 def test_threads_of_jupyter_are_not() -> None:
-    kernel = Kernel()
-
-    async def nothing() -> None:
-        return
-
-    async def begun() -> None:
-        run_sync(nothing)()
-
-    kernel.run(1, "x = 1")
-    asyncio.run(begun())
-    kernel.run(2, "x = 2")
-    assert kernel.back_to(2)["notes"] == []
+    assert [is_theirs(threading.Thread(target=target)) for target in (run_sync, print)] == [False, True]
 
 
 def test_each_turn_can_be_gone_back_to() -> None:
