@@ -15,7 +15,7 @@ from terp.events import (
     TurnFinished,
 )
 from terp.log import Record
-from terp.outputs import InputRequest, Text
+from terp.outputs import Text
 
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
@@ -28,7 +28,7 @@ class Redaction:
 
     The end of a piece in which a secret may begin waits for the next piece of the same text: mostly nothing,
     at most some kilobytes. Of the model's words it comes before anything else happens, of a run's before that
-    asks for a line or ends, and of late output when a turn ends: other things go on beside these.
+    shows anything else or ends, and of late output when a turn ends: other things go on beside these.
     """
 
     def __init__(self, scrubber: Callable[[], "Scrubber"]) -> None:
@@ -80,8 +80,8 @@ def _comes_before(stream: _Stream, event: Event) -> bool:
     match stream, event:
         case ("printed", call_id, _), CodeFinished(call_id=ended):
             return call_id == ended
-        case ("printed", call_id, _), Printed(call_id=asking, output=InputRequest()):
-            return call_id == asking
+        case ("printed", call_id, _), Printed(call_id=printing):
+            return call_id == printing
         case ("printed", *_), _:
             return False
         case ("late", *_), _:
