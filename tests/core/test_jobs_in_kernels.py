@@ -25,9 +25,9 @@ while not pathlib.Path("go").exists():
 found = 42
 """
 FILLS = """
+rows.append(1)
 print("begun", flush=True)
 while not pathlib.Path("go").exists():
-    rows.append(1)
     time.sleep(0.01)
 """
 RELEASES = "touch go"
