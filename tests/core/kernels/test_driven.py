@@ -71,7 +71,8 @@ async def test_it_can_be_interrupted_again_and_again(kernel: Kernel, cells: Cell
     await ran(kernel, cells.sets)
     for _ in range(3):
         await interrupted_at(kernel, cells.loops, "on")
-    assert (await ran(kernel, cells.uses)).results == [cells.shown]
+    then = await ran(kernel, cells.uses)
+    assert (then.error, then.results) == ("", [cells.shown])
 
 
 async def test_a_line_that_code_reads_is_asked_of_the_person(kernel: Kernel, cells: Cells) -> None:
