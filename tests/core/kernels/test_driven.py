@@ -69,10 +69,10 @@ async def test_an_interrupt_keeps_the_variables(kernel: Kernel, cells: Cells) ->
 
 async def test_it_can_be_interrupted_again_and_again(kernel: Kernel, cells: Cells) -> None:
     await ran(kernel, cells.sets)
-    for _ in range(3):
-        await interrupted_at(kernel, cells.loops, "on")
+    stopped = [await interrupted_at(kernel, cells.loops, "on") for _ in range(3)]
     then = await ran(kernel, cells.uses)
-    assert (then.error, then.results) == ("", [cells.shown])
+    ends = [(run.ended.status, run.ended.note) for run in stopped]
+    assert (ends, then.error, then.results) == ([("interrupted", "")] * 3, "", [cells.shown])
 
 
 async def test_a_line_that_code_reads_is_asked_of_the_person(kernel: Kernel, cells: Cells) -> None:

@@ -33,6 +33,8 @@ class JShellDriver {
     private final JShell shell = JShell.builder().in(System.in).out(System.out).err(System.err).build();
     private final Map<String, String> looks = new HashMap<>();
     private volatile boolean stopped;
+    private volatile boolean busy;
+    private volatile int cell;
 
     /** The verdict on one cell. */
     private String evaluate(String code) {
@@ -71,6 +73,20 @@ class JShellDriver {
         }
         // Nothing but a whole program: it is meant to run.
         return onlyTypes && program != null ? evaluate(program.name() + ".main(new String[0]);") : "{\"value\":" + quoted(value) + "}";
+    }
+
+    /** Stop the cell that is evaluated: JShell does not stop code that is just inside one of its own calls. */
+    private void stop() {
+        int now = cell;
+        stopped = true;
+        while (busy && cell == now) {
+            shell.stop();
+            try {
+                Thread.sleep(20);
+            } catch (InterruptedException ended) {
+                return;
+            }
+        }
     }
 
     private static String thrown(Exception problem) {
@@ -168,16 +184,21 @@ class JShellDriver {
         InputStream in = new java.io.BufferedInputStream(new FileInputStream("/dev/fd/" + numbers[0]));
         OutputStream out = new FileOutputStream("/dev/fd/" + numbers[1]);
         JShellDriver driver = new JShellDriver();
-        sun.misc.Signal.handle(new sun.misc.Signal("INT"), signal -> {
-            driver.stopped = true;
-            driver.shell.stop();
-        });
+        sun.misc.Signal.handle(new sun.misc.Signal("INT"), signal -> driver.stop());
         Arrays.stream(IMPORTS.split(" ")).forEach(name -> driver.shell.eval("import java." + name + ".*;"));
         driver.shell.onShutdown(shell -> Runtime.getRuntime().halt(STATUS_UNKNOWN));
         tell(out, "{}");
         while (true) {
             String code = next(in);
-            tell(out, code.startsWith("\u0001") ? driver.answered(code) : driver.evaluate(code));
+            if (code.startsWith("\u0001")) {
+                tell(out, driver.answered(code));
+                continue;
+            }
+            driver.cell++;
+            driver.busy = true;
+            String verdict = driver.evaluate(code);
+            driver.busy = false;
+            tell(out, verdict);
         }
     }
 }
