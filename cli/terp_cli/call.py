@@ -55,9 +55,6 @@ class Call:
         """What writes a line above a prompt, while there is one."""
         for notice in line.notices:
             self.tell(notice)
-        if line.missed and self.source == "terminal":
-            # Sent all the same: a prompt may be any word.
-            self.tell(f"'{line.words[0]}' is sent as a prompt; the command is: {line.missed}")
         if self.options.api_key:
             self.tell(_KEY_IN_ARGUMENTS)
 

@@ -15,7 +15,7 @@ from terp.errors import SettingsError
 from terp.layers import Given
 from terp.setting import Setting
 from terp_cli.flags import GONE, Flag, Options, all_flags
-from terp_cli.subcommands import attached_by, called_by, missed_by, mistaken
+from terp_cli.subcommands import attached_by, called_by, mistaken
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,6 @@ class CommandLine:
 
     `command` is "" or a subcommand with `argument`, behind which come `arguments`; otherwise `words` are the
     prompt. `given` holds the settings that flags set, `notices` the lines about flags that do nothing.
-    `missed` is the usage of a subcommand that the prompt may have been meant to be.
     """
 
     command: str = ""
@@ -34,7 +33,6 @@ class CommandLine:
     options: Options = field(default_factory=Options)
     notices: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
-    missed: str = ""
 
 
 def read_command_line(arguments: Sequence[str]) -> CommandLine:
@@ -45,17 +43,17 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
     """
     reader = _Reader(list(arguments))
     reader.read()
-    command, argument, missed = "", "", ""
+    command, argument = "", ""
     if not reader.after_dashes and (kernel := attached_by(reader.words)):
         # A conversation like any other, with this setting.
         reader.given["attach"] = Given(kernel, "terp attach")
         reader.words = reader.words[2:]
     elif not reader.after_dashes:
-        command, argument = called_by(reader.words, in_language="language" in reader.options)
+        in_language = "language" in reader.options
+        command, argument = called_by(reader.words, in_language=in_language)
         asks_about = reader.options.get("help") or reader.options.get("version")
-        if not (command or asks_about) and (problem := mistaken(reader.words)):
+        if not (command or asks_about) and (problem := mistaken(reader.words, in_language=in_language)):
             raise SettingsError([problem])
-        missed = "" if command else missed_by(reader.words)
     if reader.options.get("server") and command != "serve":
         if reader.words:
             raise SettingsError(["--server takes no prompt and no command: its clients ask."])
@@ -68,7 +66,6 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
         Options(**reader.options),
         tuple(reader.notices),
         tuple(reader.words[2:]) if command else (),
-        missed,
     )
 
 

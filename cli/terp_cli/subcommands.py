@@ -1,6 +1,7 @@
-"""The first words that are commands, if what follows them fits; else they begin a prompt."""
+"""The first words that are commands, and what is said where the words behind them do not fit."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,10 +76,15 @@ def _takes(command: str) -> str:
     return f"it takes {', '.join(told)}"
 
 
+_ELSEWHERE = {"version": "use terp --version", "help": "use terp --help"}
+"""Flags here, commands of other programs; several words behind one are a prompt."""
 _WANTED = {
     "run": "it takes a file that is there, or - for stdin",
+    "attach": "it takes a notebook, a connection file or the name of a running kernel, and then a prompt",
     "demo": "it takes nothing",
     "doctor": "it takes nothing",
+    "languages": "it takes nothing",
+    "tools": "it takes nothing",
     "mcp": "it takes nothing",
     "serve": "it takes nothing but flags",
     "solve": "it takes a folder, a .md or .py file, or - for stdin",
@@ -86,10 +92,9 @@ _WANTED = {
     "replay": "it takes the ID of a session, its folder, or a recording",
     "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
     "completions": f"it takes {', '.join(SHELLS)}",
-    "version": "use terp --version",
-    "help": "use terp --help",
+    **_ELSEWHERE,
 }
-"""What would be right, for each name; `version` and `help` are flags here and commands elsewhere."""
+"""What would be right, for each name."""
 
 
 @dataclass(frozen=True)
@@ -165,39 +170,43 @@ def attached_by(words: Sequence[str]) -> str:
     return more[0] if alone or _names_kernel(more[0]) else ""
 
 
-def mistaken(words: Sequence[str]) -> str:
-    """What to say about words that name a subcommand and do not fit it, too few to be a prompt; else "".
+def mistaken(words: Sequence[str], *, in_language: bool) -> str:
+    """What to say about words that call no subcommand, but begin as one; else "", and they are a prompt.
 
-    A question is a sentence: whatever has more than one word behind the name goes to the model.
+    The first word is the name of a subcommand; or it misses one by a letter, and stands alone or before words
+    that fit that subcommand. A first word with a space in it, as a quoted prompt is, begins none.
     """
     command, more = (words[0], words[1:]) if words else ("", ())
+    ask = f"To ask the model: terp -- {shlex.join(words)}"
+    if command not in _WANTED:
+        meant = (one.name for one in SUBCOMMANDS if _one_slip(one.name, command.lower()))
+        fits = (name for name in meant if not more or _follows(name, more, in_language=in_language))
+        told = (f"'{command}' is no command. Did you mean terp {shlex.join([name, *more])}?" for name in fits)
+        return next((f"{line} {ask}" for line in told), "")
     if verb := _meant_verb(command, more):
-        told = f"'terp {command} {more[0]}' is no command. Did you mean terp {command} {verb}?"
-        return f"{told} To ask the model: terp -- {' '.join(words)}"
-    if len(more) > 1 or any(len(word.split()) != 1 for word in more):
+        return f"'terp {command} {more[0]}' is no command. Did you mean terp {command} {verb}? {ask}"
+    if command in _ELSEWHERE and len(more) > 1:
         return ""
-    wanted = _WANTED.get(command)
-    if wanted is None:
-        return ""
-    told = f"terp {command} {' '.join(more)}".rstrip()
-    return f"'{told}' is no command: {wanted}. To ask the model: terp -- {' '.join(words)}"
+    return f"'terp {shlex.join(words)}' is no command: {_WANTED[command]}. {ask}"
+
+
+def _follows(command: str, more: Sequence[str], *, in_language: bool) -> bool:
+    """Whether these words fit the subcommand: they begin with a verb of it, or name what it takes."""
+    if command in VERBS:
+        return more[0] in VERBS[command]
+    if command == "attach":
+        return _names_kernel(more[0])
+    is_any_word = command == "replay" and not (Path(more[0]).exists() or more[0][:1].isdigit())
+    return bool(called_by([command, *more], in_language=in_language)[0]) and not is_any_word
 
 
 def _meant_verb(command: str, more: Sequence[str]) -> str:
     """The verb that these words miss by a letter, if they fit it otherwise; else ""."""
-    if not more or any(len(word.split()) != 1 for word in more):
+    if not more:
         return ""
     rows = VERBS.get(command, {}).items()
     fitting = (verb for verb, row in rows if row.least < len(more) <= row.most + 1 and verb != more[0])
     return next((verb for verb in fitting if _one_slip(verb, more[0])), "")
-
-
-def missed_by(words: Sequence[str]) -> str:
-    """The usage of the subcommand that a prompt of one word misses by a letter; else ""."""
-    if len(words) != 1:
-        return ""
-    near = (one for one in SUBCOMMANDS if _one_slip(one.name, words[0].lower()))
-    return next((f"terp {one.name} {one.argument}".rstrip() for one in near), "")
 
 
 def _one_slip(name: str, word: str) -> bool:
