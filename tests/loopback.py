@@ -66,7 +66,7 @@ class Loopback:
 
     `chunk` is the number of characters per streamed piece (0: all at once), `pause_s` the wait between
     pieces. `usage` is sent with the last chunk. A request past the end of the script gets a 400.
-    `pages` are JSON values to be had with GET, by path.
+    `pages` are JSON values to be had with GET, by path; `looked_at` are the paths that were asked for.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class Loopback:
         pages: Mapping[str, Any] | None = None,
     ) -> None:
         self.pages = pages or {}
+        self.looked_at: list[str] = []
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
@@ -168,6 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Stay quiet: the test reads `requests`."""
 
     def do_GET(self) -> None:
+        self.owner.looked_at.append(self.path)
         page = self.owner.pages.get(self.path)
         self._whole(Http(404) if page is None else Http(200, json.dumps(page)))
 

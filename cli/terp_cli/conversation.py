@@ -5,7 +5,7 @@ Much is imported for it. Where a person stays, there is a prompt before this (`t
 
 import asyncio
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,10 +15,12 @@ from terp.attachments import attach, attach_elsewhere, with_attachments
 from terp.downloading import downloaded, is_address
 from terp.emitting import Emission
 from terp.errors import SettingsError
+from terp.keys import with_keys
 from terp.messages import Attachment
+from terp.models.building import with_offered_model
 from terp.models.routing import doubt
 from terp.opening import build_session
-from terp.person import AutoRun, Nobody, Person
+from terp.person import AutoRun, Choice, Nobody, Option, Person
 from terp.places import make_private
 from terp.session import Session
 from terp.settings import Settings
@@ -32,6 +34,8 @@ from terp_cli.stdin import Piped, read_prompt, take_data
 from terp_cli.trusting import settled
 
 _SETTLED_S = 1.0
+# As many as there are digits to choose with.
+_OFFERED = 9
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,8 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     """Open the session, ask, and go on at the prompt where the person stays; the exit code."""
     # Before anything of the project counts, and before what the person has entered meanwhile is sent.
     settings = await settled(call, settings, seat)
+    if settings.api_base and not settings.model and not settings.replay:
+        settings = await _with_model(call, settings, seat)
     if not call.stays:
         # Its answer is all there is: it must not end before its code.
         settings = replace(settings, background_after_s=0.0)
@@ -137,6 +143,21 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     front = seat.titles.beside(seat.front) if seat else call.front(facts, lambda: session.budget.used)
     last = partial(write_variable, wanted=given.emission, out=call.out) if given.emission else None
     return await one_shot(session, given.question, front, call.stopping, last)
+
+
+async def _with_model(call: Call, settings: Settings, seat: Seat | None) -> Settings:
+    """The settings with a model of the server at `api_base`; who sits there chooses among several."""
+    person = seat.person if seat else None
+
+    async def choose(names: Sequence[str]) -> str:
+        if person is None:
+            return ""
+        offered = {str(number): name for number, name in enumerate(names[:_OFFERED], 1)}
+        options = tuple(Option(number, name) for number, name in offered.items())
+        return offered.get(await person.choose(Choice(f"Which model of {settings.api_base}?", options)), "")
+
+    environ = with_keys(call.environ, "openai/")
+    return await with_offered_model(settings, environ, call.options.api_key, choose)
 
 
 def _attached(call: Call, cwd: Path, *, elsewhere: bool) -> tuple[Attachment, ...]:

@@ -237,6 +237,10 @@ def _models(patient: Patient) -> Iterator[Finding]:
         yield Finding("model", "ok", f"{patient.model} (this session)")
     elif settings.model:
         yield Finding("model", "ok", f"{settings.model} ({settings.origin('model')})")
+    elif settings.api_base:
+        yield Finding(
+            "model", "ok", f"the one that {settings.api_base} lists ({settings.origin('api_base')})"
+        )
     named = dict.fromkeys(name for provider in PROVIDERS.values() for name in provider.key_envs)
     keys = [name for name in (*named, settings.api_key_env) if name and environ.get(name)]
     yield Finding("model", "ok", f"keys in the environment: {', '.join(keys) or 'none'}")
@@ -250,7 +254,7 @@ def _models(patient: Patient) -> Iterator[Finding]:
     local = asyncio.run(running_models(local_servers(environ)))
     found = [f"{one.model} ({one.why})" for one in local]
     yield Finding("model", "ok", f"models on this machine: {', '.join(found) or 'none'}")
-    if not (patient.model or settings.model or keys or kept or local):
+    if not (patient.model or settings.model or settings.api_base or keys or kept or local):
         told = "no model can be asked; terp demo works without one."
         yield Finding("model", "wrong", told, "terp keys set openai (or another), or start a local server.")
 

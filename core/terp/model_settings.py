@@ -15,7 +15,7 @@ class ModelSettings:
         group="model",
         flags=("-m",),
         metavar="NAME",
-        unset="found by the keys in the environment, else a local server",
+        unset="the one that `api_base` lists, else found by the keys in the environment, else a local server",
     )
     discover: str = setting(
         "any",

@@ -1,8 +1,13 @@
 """What a person is told about the model they chose."""
 
+import sys
 from pathlib import Path
 
-from tests.cli.running import Terp
+import pytest
+
+from tests.cli.running import Terp, said
+from tests.cli.teletype import Teletype
+from tests.loopback import Loopback
 
 
 def test_a_model_that_looks_like_another_providers_is_doubted(tmp_path: Path) -> None:
@@ -18,3 +23,51 @@ def test_without_any_model_one_screen_says_what_to_do(tmp_path: Path) -> None:
     assert (result.code, result.out) == (77, "")
     assert "terp demo" in result.notes
     assert "ANTHROPIC_API_KEY" in result.notes
+
+
+def listing(*names: str) -> dict[str, object]:
+    """The page on which a server lists its models."""
+    return {"/v1/models": {"data": [{"id": name} for name in names]}}
+
+
+KEYS = {"ANTHROPIC_API_KEY": "sk-" + "x" * 20, "OPENAI_API_KEY": "sk-" + "y" * 20}
+
+
+@pytest.mark.parametrize("way", ["flag", "variable", "file"])
+def test_an_address_without_a_model_is_the_one_that_is_asked(tmp_path: Path, way: str) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["from there"], pages=listing("llama")) as server:
+        flags = ("--api-base", server.url) if way == "flag" else ()
+        variables = {"TERP_API_BASE": server.url} if way == "variable" else {}
+        if way == "file":
+            (terp.home / "config.yaml").write_text(f"api_base: {server.url}\n")
+        result = terp(*flags, "-q", "my data?", data="private", **KEYS, **variables)
+    assert (result.code, result.out, result.notes) == (0, "from there\n", "")
+    assert (server.requests[0]["model"], said(server.requests[0])[1][1].partition("\n")[0]) == (
+        "llama",
+        "my data?",
+    )
+
+
+def test_several_models_at_an_address_are_a_mistake_where_nobody_can_choose(tmp_path: Path) -> None:
+    with Loopback([], pages=listing("a", "b")) as server:
+        result = Terp(tmp_path)("--api-base", server.url, "hi", **KEYS)
+    assert (result.code, result.notes) == (
+        2,
+        f"terp: {server.url} lists 2 models (openai/a, openai/b): name the model with -m openai/NAME.\n",
+    )
+
+
+@pytest.mark.parametrize("words", [["hi"], []], ids=["once", "staying"])
+def test_who_sits_at_a_terminal_chooses_among_several_models(tmp_path: Path, words: list[str]) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["hello"], pages=listing("a", "b/c")) as server:
+        command = [sys.executable, "-m", "terp_cli", "--api-base", server.url, *words]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            teletype.until("openai/b/c")
+            teletype.types("2\r")
+            if not words:
+                teletype.until("/help")
+                teletype.types("hi\r")
+            teletype.until("hello")
+    assert server.requests[0]["model"] == "b/c"

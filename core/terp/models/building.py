@@ -1,13 +1,13 @@
 """From settings to a model: adapter, patience, tools or fenced code, recording."""
 
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from terp.errors import NoModel
+from terp.errors import NoModel, SettingsError
 from terp.known_secrets import Secrets
 from terp.models.adapters import open_model
 from terp.models.fences import FencedModel, with_text_fallback
@@ -16,6 +16,8 @@ from terp.models.protocol import Model
 from terp.models.routing import route
 from terp.person import Consent, Nobody, Person
 from terp.settings import Settings
+
+_NAMED = 5
 
 
 async def build_model(
@@ -30,16 +32,23 @@ async def build_model(
 ) -> Model:
     """The model that `settings` ask for.
 
-    When none is named, the keys in `environ` pick one, else a server of this machine is offered to
-    `person`. A printed call of one of `functions`, which are names in the Python kernel, is a call.
+    When none is named, it is the one that the server at `api_base` lists; without an address the keys in
+    `environ` pick one, else a server of this machine is offered to `person`. A printed call of one of
+    `functions`, which are names in the Python kernel, is a call.
 
     Raises:
-        SettingsError: the model's name says no provider, or the recording cannot be read.
+        SettingsError: the model's name says no provider, the recording cannot be read, or none is named
+            where `api_base` does not list one alone.
         NoModel: none is named, and none is found or the one that was found is not wanted.
     """
 
     async def live() -> Model:
-        named = settings if settings.model else await _with_found_model(settings, environ, person or Nobody())
+        if settings.model:
+            return _live(settings, languages, environ, api_key, functions)
+        if settings.api_base:
+            named = await with_offered_model(settings, environ, api_key)
+        else:
+            named = await _with_found_model(settings, environ, person or Nobody())
         return _live(named, languages, environ, api_key, functions)
 
     if not (settings.record or settings.replay):
@@ -60,6 +69,29 @@ async def build_model(
     if mode == "new":
         return ReplayModel(settings.replay, mode, await live(), scrubber=scrubber, sampling=sampling)
     return ReplayModel(settings.replay, mode, scrubber=scrubber, sampling=sampling, name=settings.model)
+
+
+async def with_offered_model(
+    settings: Settings,
+    environ: Mapping[str, str],
+    api_key: str = "",
+    choose: Callable[[Sequence[str]], Awaitable[str]] | None = None,
+) -> Settings:
+    """The settings with the one model that the server at `api_base` lists, or the one that `choose` gives.
+
+    Raises:
+        ModelError: the server cannot be reached, or wants another key.
+        SettingsError: it lists none, or several of which none is chosen.
+    """
+    from terp.models.discovery import offered_models  # noqa: PLC0415  (see above)
+
+    names = await offered_models(options_of(settings, api_key), environ)
+    chosen = names[0] if len(names) == 1 else await choose(names) if choose else ""
+    if not chosen:
+        shown = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+        told = f"{settings.api_base} lists {len(names)} models ({shown})"
+        raise SettingsError([f"{told}: name the model with -m openai/NAME."])
+    return replace(settings, model=chosen)
 
 
 async def _with_found_model(settings: Settings, environ: Mapping[str, str], person: Person) -> Settings:

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from terp.models.chat_stream import ChatStream
-from terp.models.failures import classify, unreachable
+from terp.models.failures import Target, classify, unreachable
 from terp.models.routing import Route, is_loopback
 
 _CONNECT_S = 15.0
@@ -57,11 +57,36 @@ class ChatServer:
         await self._client.aclose()
 
     def _reason(self, error: httpx.RequestError) -> str:
-        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-            return f"no connection to {self._route.api_base} ({str(error) or 'timeout'})"
-        if isinstance(error, httpx.TimeoutException):
-            return f"nothing came for {self._timeout_s or 0:g} s (timeout_s)"
-        return f"the connection broke off ({str(error) or type(error).__name__})"
+        return _reason(error, self._route, self._timeout_s)
+
+
+async def get_json(route: Route, path: str, target: Target, timeout_s: float | None) -> Any:
+    """The JSON at `path` below the address of a route; None where the server has no such page.
+
+    Raises:
+        ModelError: it cannot be reached, or wants another key.
+    """
+    try:
+        async with (
+            connections(route, timeout_s) as client,
+            client.stream("GET", f"{route.api_base}{path}") as response,
+        ):
+            if response.status_code in (401, 403):
+                raise classify(target, response.status_code, await error_text(response), response.headers)
+            await response.aread()
+            return response.json() if response.status_code == 200 else None
+    except httpx.RequestError as error:
+        raise unreachable(target, _reason(error, route, timeout_s)) from error
+    except ValueError:
+        return None
+
+
+def _reason(error: httpx.RequestError, route: Route, timeout_s: float | None) -> str:
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return f"no connection to {route.api_base} ({str(error) or 'timeout'})"
+    if isinstance(error, httpx.TimeoutException):
+        return f"nothing came for {timeout_s or 0:g} s (timeout_s)"
+    return f"the connection broke off ({str(error) or type(error).__name__})"
 
 
 def connections(route: Route, timeout_s: float | None) -> httpx.AsyncClient:

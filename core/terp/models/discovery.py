@@ -4,13 +4,16 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from terp.errors import NoModel
+from terp.errors import NoModel, SettingsError
+from terp.importing import import_slow
+from terp.models.failures import unusable_key
+from terp.models.options import ModelOptions
 from terp.models.providers import PROVIDERS
-from terp.models.routing import is_loopback, ollama_base
+from terp.models.routing import is_loopback, ollama_base, route
 
 # First come, first taken. The names are what the providers recommend for work with tools; where they keep
 # a name for "the newest", it is that one.
@@ -142,6 +145,30 @@ async def find_model(
     if not keys:
         raise NoModel("No server with a model answers on this machine.", _START_ONE)
     raise NoModel(NO_MODEL)
+
+
+async def offered_models(options: ModelOptions, environ: Mapping[str, str]) -> list[str]:
+    """The models that the server at `options.api_base` lists, as names for `--model`; at least one.
+
+    No other host is asked.
+
+    Raises:
+        ModelError: it cannot be reached, or wants another key.
+        SettingsError: it lists no models.
+    """
+    # Whatever the model will be called: address and key are the same.
+    there = route(replace(options, model="openai/", adapter="direct"), environ)
+    if problem := unusable_key(there.target, needed=there.lacks_key):
+        raise problem
+    await asyncio.to_thread(import_slow, "terp.models.chat_server")
+    from terp.models.chat_server import get_json  # noqa: PLC0415  (httpx)
+
+    target = replace(there.target, model=there.api_base)
+    listed = await get_json(there, "/models", target, options.timeout_s or None)
+    names = [f"openai/{name}" for name, _ in _entries(listed, "data", "id")]
+    if not names:
+        raise SettingsError([f"{there.api_base} lists no models: name the model with -m openai/NAME."])
+    return names
 
 
 async def running_models(servers: Sequence[LocalServer], *, budget_s: float = 0.15) -> list[Found]:
