@@ -1,7 +1,10 @@
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+_FAULTS_LIMIT_S = 1800
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("terp", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -11,6 +14,21 @@ settings.load_profile("terp")
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def pytest_configure() -> None:
+    """Receive the signals that `nohup` and a shell's `&` have a program ignore: tests send them."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give tests of faults, which take minutes by themselves, a time limit of their own."""
+    if item.get_closest_marker("faults"):
+        item.add_marker(pytest.mark.timeout(_FAULTS_LIMIT_S))
 
 
 def pytest_xdist_auto_num_workers() -> int:
