@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from tests.cli.running import Terp, to
+from tests.cli.running import Terp, said, to
 from tests.core.until.projects import RIGHT, project
 from tests.loopback import Call, Loopback, Scripted
 
@@ -47,6 +47,30 @@ def test_a_check_that_never_passes_ends_with_1_and_json_has_every_attempt(terp: 
         (1, 2, "no\n"),
         (2, 2, "no\n"),
     ]
+
+
+# Only in a folder that no other program uses: what is written is obeyed by every pytest below it.
+ABOVE = """
+import os, pathlib, tempfile
+own = pathlib.Path(tempfile.gettempdir())
+assert os.environ["TMPDIR"] and own.resolve() != pathlib.Path("/tmp")
+(own / "pytest.ini").write_text("[pytest]\\n")
+(own / "conftest.py").write_text('''
+import pytest
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call():
+    return True
+''')
+"""
+
+
+@pytest.mark.parametrize("sandbox", ["auto", "off"])
+def test_files_above_the_copy_of_the_project_steer_no_check(terp: Terp, sandbox: str) -> None:
+    environ = {} if sandbox == "auto" else {"TMPDIR": str(terp.cwd.parent)}
+    flags = ("-y", "--sandbox", sandbox, "--until", PYTEST, "--max-revisions", "1")
+    result = terp.asked([Call(code=ABOVE), "Done.", "Done."], *flags, "make the tests pass", **environ)
+    assert (result.code, "The check has not passed" in result.notes) == (1, True)
+    assert "AssertionError" not in "".join(text for _, text in said(result.requests[1]))
 
 
 def test_an_expression_is_a_check(terp: Terp) -> None:

@@ -184,9 +184,9 @@ class Confinement:
         return other
 
     def elsewhere(self, cwd: str) -> "Confinement":
-        """The same around another directory, for a process that is no kernel."""
+        """The same around another directory, for a process that is no kernel and shares no files with one."""
         other = copy(self)
-        other._cwd, other.outputs = os.path.realpath(cwd), ""
+        other._cwd, other.outputs, other.temporary = os.path.realpath(cwd), "", ""
         other._started, other._obeyed, other._repositories = {}, {}, None
         return other
 

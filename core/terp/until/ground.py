@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shlex
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -21,10 +22,15 @@ from terp.pythons.interpreter import needed_by
 from terp.sandbox.tier import Command
 from terp.until import tree
 from terp.until.check import Check
-from terp.until.originals import Originals
+from terp.until.originals import Originals, folders_entered, words_of
 from terp.until.report import Channel, Tests, tests_in
 from terp.until.running import Ended, run
 
+_CONFIGURES = (
+    *("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),
+    *("pyproject.toml", "tox.ini", "setup.cfg"),
+)
+_SECTION = re.compile(rb"^\s*\[\s*(?:tool[.:]\s*)?pytest\b", re.MULTILINE)
 _EVALUATE = "import sys; sys.path.pop(0); from {}.expression import main; main(sys.argv[1])"
 
 
@@ -105,6 +111,9 @@ class Ground:
         async with _private() as folder:
             copy = folder / "project"
             await asyncio.to_thread(tree.copy, folders.root, copy)
+            # Where pytest looks for a configuration above the copy, it ends its search here.
+            (folder / "pytest.ini").write_text("[pytest]\n")
+            (folder / "tmp").mkdir(mode=0o700)
             # The copy is looked at: code that still runs may change the project meanwhile.
             changed = await asyncio.to_thread(originals.changed, copy)
             lost = await asyncio.to_thread(originals.put_back, copy, changed)
@@ -122,9 +131,11 @@ class Ground:
     async def _ran(
         self, check: Check, channel: Channel, cwd: Path, copy: Path, options: Sequence[str], bounds: Bounds
     ) -> Ended:
-        environment = self._environment(channel, copy, options)
+        # A path of the project that the command names in full would lead out of the copy.
+        text = re.sub(rf"{re.escape(str(self.root))}(?![^/\s'\";:&|)])", str(copy), check.text)
+        environment = self._environment(channel, copy, (*_pinned(text, cwd, copy), *options))
         folder = copy.parent
-        command = Command(self._argv(check, channel), environment, str(cwd), folder)
+        command = Command(self._argv(check, text, channel), environment, str(cwd), folder)
         # Environments and data of the project are looked at where they are.
         readable = (str(self.root), *needed_by(self._kernels.python))
         confined = self._kernels.confinement.elsewhere(str(copy)).now(readable)
@@ -134,13 +145,13 @@ class Ground:
         except OSError as error:
             return Ended(127, f"It cannot be started: {error}", 0.0)
 
-    def _argv(self, check: Check, channel: Channel) -> tuple[str, ...]:
+    def _argv(self, check: Check, text: str, channel: Channel) -> tuple[str, ...]:
         kernels = self._kernels
         if check.expression:
             return (kernels.python.path, "-c", _EVALUATE.format(channel.package), check.expression)
         shell = find_shell(Machine(kernels.environ, shell=kernels.options.shell))
         # What a program in the middle of a line says must not be lost behind `| tail`.
-        return (shell, "-o", "pipefail", "-c", check.text) if shell else ("/bin/sh", "-c", check.text)
+        return (shell, "-o", "pipefail", "-c", text) if shell else ("/bin/sh", "-c", text)
 
     def _environment(self, channel: Channel, copy: Path, options: Sequence[str]) -> Mapping[str, str]:
         kernels = self._kernels
@@ -157,6 +168,8 @@ class Ground:
             **told,
             "PYTHONPATH": os.pathsep.join(filter(None, (told["PYTHONPATH"], own))),
             "PYTHONDONTWRITEBYTECODE": "1",
+            # What code has left among the temporary files of others is no part of the project.
+            "TMPDIR": str(copy.parent / "tmp"),
             # What fits the narrowest terminal is read anywhere.
             "COLUMNS": "80",
             "PYTEST_ADDOPTS": f"{given} {shlex.join((*plugin, *options))}".strip(),
@@ -170,6 +183,28 @@ def _moved(place: str, root: Path, copy: Path) -> str:
     """A folder of the project as it is in the copy; any other as it is."""
     path = Path(place)
     return str(copy / path.relative_to(root)) if path.is_relative_to(root) else place
+
+
+def _pinned(command: str, cwd: Path, copy: Path) -> tuple[str, str]:
+    """Options that hold pytest's root and its conftests below `copy`: where it would see the root itself."""
+    folder = Path(os.path.normpath(cwd.joinpath(*folders_entered(command))))
+    named = [Path(os.path.normpath(folder / word.partition("::")[0])) for word in words_of(command)]
+    inside = [path for path in named if path.is_relative_to(copy) and path.exists()]
+    start = Path(os.path.commonpath(inside or [folder]))
+    above = [place for place in (start, *start.parents) if place.is_relative_to(copy)]
+    found = [place for place in above if any(map(_configures, (place / name for name in _CONFIGURES)))]
+    found += [place for place in above for name in ("setup.py", "pyproject.toml") if (place / name).is_file()]
+    root = found[0] if found else folder if folder in above else copy
+    return f"--rootdir={root}", f"--confcutdir={root}"
+
+
+def _configures(path: Path) -> bool:
+    """Whether pytest finds its configuration in a file of that name."""
+    try:
+        content = path.read_bytes()
+        return path.name in _CONFIGURES[:4] or _SECTION.search(content) is not None
+    except OSError:
+        return False
 
 
 @asynccontextmanager

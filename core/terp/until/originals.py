@@ -141,10 +141,20 @@ class Originals:
         return not _matches(name, self._free) and (name in self._named or _matches(name, self._patterns))
 
 
+def folders_entered(command: str) -> list[str]:
+    """The folders that a line of shell changes to, as they are written."""
+    return _CD.findall(command)
+
+
+def words_of(command: str) -> list[str]:
+    """The words of a line of shell that may be paths."""
+    return _WORD.findall(command)
+
+
 def _named_in(command: str, root: Path, cwd: Path) -> frozenset[str]:
     """The files of a project that a command names, by relative path."""
-    folders = (cwd, *(cwd / folder for folder in _CD.findall(command)))
-    there = {os.path.normpath(folder / word) for word in _WORD.findall(command) for folder in folders}
+    folders = (cwd, *(cwd / folder for folder in folders_entered(command)))
+    there = {os.path.normpath(folder / word) for word in words_of(command) for folder in folders}
     return frozenset(
         os.path.relpath(path, root) for path in there if Path(path).is_file() or Path(path).is_symlink()
     )

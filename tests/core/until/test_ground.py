@@ -218,6 +218,38 @@ async def test_tests_are_kept_whatever_their_files_are_called(tmp_path: Path) ->
     assert (why, ran.changed) == ("It ended with exit status 1.", ("check_shop.py",))
 
 
+async def test_tests_named_by_their_full_path_are_those_of_the_copy(tmp_path: Path) -> None:
+    judge = Judge(project(tmp_path), f"{PYTEST} {tmp_path}/test_shop.py")
+    write(tmp_path, {"test_shop.py": "def test_of_nothing():\n    pass\n"})
+    assert await judge.why() == "It ended with exit status 1."
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "root"),
+    [
+        ({}, "", ""),
+        ({"a/tests/test_a.py": "", "a/setup.py": ""}, "a/tests", "a"),
+        ({"a/pyproject.toml": "", "pytest.ini": ""}, "a", ""),
+        ({"a/pyproject.toml": "[tool.pytest.ini_options]\n"}, "a", "a"),
+        ({"a/tox.ini": "[tox]\n", "b/tests/pytest.ini": ""}, "b/tests", "b/tests"),
+    ],
+)
+async def test_the_root_of_pytest_is_where_it_would_be_in_the_project(
+    tmp_path: Path, files: dict[str, str], options: str, root: str
+) -> None:
+    shown = "def test(request): print(f'root: {request.config.rootpath}')\n"
+    where = f"{options or '.'}/test_root.py"
+    judge = Judge(project(tmp_path, **files, **{where: shown}), f"{PYTEST} -s {options}; false")
+    _, ran = await judge.run()
+    assert f"root: {tmp_path / root}\n" in ran.ended.output
+
+
+async def test_a_check_has_an_empty_folder_for_temporary_files(tmp_path: Path) -> None:
+    command = f"{sys.executable} -c 'import os, tempfile; print(os.listdir(tempfile.gettempdir()))'; false"
+    _, ran = await Judge(project(tmp_path), command).run()
+    assert ran.ended.output == "[]\n"
+
+
 async def test_examples_in_docstrings_do_not_keep_their_code(tmp_path: Path) -> None:
     told = '"""\n>>> total([1, 2])\n3\n"""\n\n\n'
     judge = Judge(project(tmp_path, **{"shop.py": told + BROKEN}), f"{PYTEST} --doctest-modules")
