@@ -11,7 +11,7 @@ from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp.places import find_places
 from terp.profile_file import short_path
-from terp.sandbox.tier import is_confined
+from terp.sandbox.tier import NONE, is_confined
 from terp_cli.choices import letter_of, lettered, numbered
 from terp_cli.clipboard import copied
 from terp_cli.commands.table import Commands
@@ -65,7 +65,8 @@ class TerminalPerson:
     the choices are numbered and read out.
 
     While `always` is set nobody is asked, but about what a rule asks about. `explain`, where it is set, is
-    what the model says about code, and `beside` does what a line says that is a command or code, no answer.
+    what the model says about code, `tier` what confines the next code of a language, and `beside` does what a
+    line says that is a command or code, no answer.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class TerminalPerson:
         self._spoken = spoken
         self._always = False
         self.explain: Callable[[str, str], Awaitable[str]] | None = None
+        self.tier: Callable[[str], str] = lambda _: NONE
         self.beside: Callable[[str], Awaitable[None]] | None = None
 
     @property
@@ -197,7 +199,8 @@ class TerminalPerson:
         self.always = always
         if always:
             self._tell(_UNASKED_ONCE if self._once else _UNASKED)
-            if not self._once and not is_confined(proposed.tier):
+            # A kernel in which no code has run yet begins again, in the sandbox.
+            if not (self._once or is_confined(proposed.tier) or is_confined(self.tier(proposed.language))):
                 self._tell(_FREE)
         return Run(proposed.code)
 
@@ -259,7 +262,7 @@ class TerminalPerson:
         where = ", in ".join(one_line(part) for part in (proposed.cwd, proposed.place) if part)
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
         if proposed.asks:
-            warnings += f"A rule wants you to be asked: {one_line(proposed.asks)}.\n"
+            warnings += f"You are asked all the same: {one_line(proposed.asks)}.\n"
         asked = f"{warnings}Run this in {where}? {tier[0].upper()}{tier[1:]}."
         letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()
         return f"\n{self._broken(asked)}\n{letters}"

@@ -58,6 +58,7 @@ async def talk(
     at_terminal = TerminalTalk(session, seat.front, seat.desk(), seat.person, around)
     seat.person.explain = at_terminal.explain
     seat.person.beside = at_terminal.beside
+    seat.person.tier = lambda language: at_terminal.session.kernels.get(language).tier
     kernel = session.kernels.get(session.kernels.languages[0])
     given = ReplSettings(
         history=call.places.history,

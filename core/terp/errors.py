@@ -21,6 +21,7 @@
     ├── TurnFailed             a turn ended without an answer (`terp.reply`, for callers of `terp.open`)
     └── KernelError            a kernel cannot do what was asked
         ├── KernelStartFailed  it did not come up; the message ends with the last lines of its log
+        │   ├── KernelKilled        a signal ended it while it started
         │   ├── GatewayRefused      the gateway of its machine lets nobody in without the right token
         │   └── GatewayUnavailable  the gateway cannot be reached, or fails
         ├── NoSandbox          its code must be confined, and nothing here can do that
@@ -183,6 +184,10 @@ class KernelError(TerpError):
 
 class KernelStartFailed(KernelError):
     """A kernel did not come up."""
+
+
+class KernelKilled(KernelStartFailed):
+    """A signal ended a kernel while it started."""
 
 
 class GatewayRefused(KernelStartFailed):

@@ -86,7 +86,8 @@ class CodeProposed:
     of the language's kernel (0: not started yet). `tier` names the confinement of the run, `place` a
     kernel that is not terp's own on this machine, to follow "in"; `cwd` is "" when that kernel alone knows
     it. `effects` tell what it would do: they inform, and decide nothing unless a rule of the person's is
-    about them. `asks` is the rule that wants a person to be asked, whatever runs code unasked otherwise.
+    about them. `asks` says why a person must be asked, whatever runs code unasked otherwise: a rule, or a
+    kernel that is held by less than the person was told.
     """
 
     call_id: str

@@ -131,7 +131,7 @@ class Nobody:
         """
         if proposed.asks:
             raise NobodyThere(
-                f"A rule wants you to be asked about the code, and nobody is there: {proposed.asks}.",
+                f"You must be asked about the code, and nobody is there: {proposed.asks}.",
                 "Run terp on a terminal, or change the rule.",
             )
         raise NobodyThere(

@@ -11,10 +11,14 @@ from terp.log import EventLog
 from terp.person import Decline, Person, Run
 from terp.questions import Questions
 from terp.rules.deciding import Ruling
+from terp.sandbox.tier import is_confined
 from terp.tool import Call
 
 if TYPE_CHECKING:
     from terp.effects.session_names import SessionNames
+
+
+_NOT_HELD = "this kernel was started without the sandbox"
 
 
 class Proposals:
@@ -39,6 +43,7 @@ class Proposals:
         self._person = person
         self._drawn = drawn
         self._names: dict[str, SessionNames] = {}
+        self._shown_tier = ""
 
     async def decide(self, call: Call, kernel: Kernel) -> Run | Decline:
         """The decision about `call`.
@@ -54,11 +59,17 @@ class Proposals:
             decision = await self._questions.ask("approval", call.id, asking)
             if not isinstance(decision, Run):
                 return Decline("") if not isinstance(decision, Decline) else decision
+            if decision.by == "person" and (held := self._equipment().confinement) is not None:
+                held.said = proposed.tier
             if decision.rules:
                 self._equipment().rules.add(decision.rules)
             if decision.code == code and _still_true(proposed, kernel):
                 return decision
             code, edited = decision.code, True
+
+    def is_held_as_shown(self, kernel: Kernel) -> bool:
+        """Return False if the kernel is up without the sandbox that was shown with the last proposal."""
+        return is_confined(kernel.tier) or not is_confined(self._shown_tier)
 
     def _asking(
         self, proposed: CodeProposed, ruling: Ruling, *, edited: bool
@@ -68,7 +79,7 @@ class Proposals:
             if ruling.verdict == "deny":
                 return Decline(f"a rule of the user denies {ruling.what}.", by=f"{RULE}{ruling.by}")
             # Who has just edited code is there, and waits to see it again.
-            if ruling.verdict == "allow" and not edited:
+            if ruling.verdict == "allow" and not edited and not proposed.asks:
                 return Run(proposed.code, by=f"{RULE}{ruling.by}")
             return await self._person.approve(proposed)
 
@@ -100,9 +111,15 @@ class Proposals:
             kernel.tier,
             effects,
             kernel.place,
-            ruling.by if ruling.verdict == "ask" else "",
+            f"rule {ruling.by}" if ruling.verdict == "ask" else self._weaker(kernel),
         )
+        self._shown_tier = proposed.tier
         return proposed, ruling
+
+    def _weaker(self, kernel: Kernel) -> str:
+        """Why code does not run unasked in a kernel that is held by less than the user was told."""
+        held = self._equipment().confinement
+        return _NOT_HELD if held is not None and not kernel.place and held.promises_more(kernel.tier) else ""
 
 
 def digest_of(code: str) -> str:

@@ -122,11 +122,17 @@ class Turn:
         if (job := self.parts.jobs.in_the_way(kernel)) and (why := await self._waited_for(job)):
             self._skip(call_id, asked, f"{job.name}, for which it waited, {why}")
             return True
-        decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel))
-        if isinstance(decision, Decline):
-            self._decline(asked, call_id, decision)
-            return False
-        return await self._run(asked, tool.Call(call_id, call.language, decision.code), kernel, failures)
+        ready = ""
+        while True:
+            decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel))
+            if isinstance(decision, Decline):
+                self._decline(asked, call_id, decision)
+                return False
+            call = tool.Call(call_id, call.language, decision.code)
+            ready += await self.interrupts.guard(self.parts.readiness.before(call, kernel))
+            # What is made ready takes its time: what holds new kernels may have been changed meanwhile.
+            if self.parts.proposals.is_held_as_shown(kernel):
+                return await self._run(asked, call, kernel, ready, failures)
 
     def _skip(self, call_id: str, asked: ToolCall, why: str) -> None:
         """Answer a call whose forerunner failed: it was written for another outcome."""
@@ -157,8 +163,9 @@ class Turn:
         if decision.stop:
             raise _Stop("declined")
 
-    async def _run(self, asked: ToolCall, call: tool.Call, kernel: Kernel, failures: Failures) -> bool:
-        ready = await self.interrupts.guard(self.parts.readiness.before(call, kernel))
+    async def _run(
+        self, asked: ToolCall, call: tool.Call, kernel: Kernel, ready: str, failures: Failures
+    ) -> bool:
         observed = await self.parts.jobs.run(call, kernel, self.parts.limits)
         if isinstance(observed, Job):
             self._result(asked, self._before() + ready + still_running(observed))

@@ -63,8 +63,8 @@ async def test_what_a_rule_asks_about_is_asked_though_everything_runs_unasked(
 ) -> None:
     seat = desk()
     seat.person.always = True
-    asked = asyncio.create_task(seat.person.approve(replace(SHELL, asks="shell: git ** (a.yaml:2)")))
+    asked = asyncio.create_task(seat.person.approve(replace(SHELL, asks="rule shell: git ** (a.yaml:2)")))
     await seat.asked(1)
     seat.keys.send_text("n\r")
     assert await asyncio.wait_for(asked, 20) == Decline("")
-    assert "A rule wants you to be asked: shell: git ** (a.yaml:2)." in seat.terminal.shown()
+    assert "You are asked all the same: rule shell: git ** (a.yaml:2)." in seat.terminal.shown()

@@ -1,14 +1,16 @@
 """The program and its sandbox, from the command line to what the model is told."""
 
 import json
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Terp, said
-from tests.loopback import Call
+from tests.cli.running import Terp, said, to
+from tests.cli.teletype import Teletype
+from tests.loopback import Call, Loopback
 from tests.sandbox.held import TIERS, tier_named
 
 works = pytest.mark.skipif(not any(tier_named(name)[0] for name in TIERS), reason="no sandbox works here")
@@ -99,3 +101,19 @@ def test_piped_data_reaches_code_that_is_confined(terp: Terp) -> None:
     code = "print(open(stdin_path).read())"
     result = terp.asked([Call(code=code), "Done."], "-y", "go", data="a,b\n")
     assert "a,b" in said(result.requests[1])[-1][1]
+
+
+@works
+def test_code_is_confined_as_said_where_auto_run_comes_on_while_a_kernel_starts(
+    terp: Terp, outside: Path
+) -> None:
+    code = f"open('{outside}/x', 'w').write('escaped')"
+    with Loopback([[Call(code=code)], "Tried."]) as server:
+        command = [sys.executable, "-m", "terp_cli", *to(server)]
+        with Teletype(command, terp.cwd, terp.environ) as terminal:
+            terminal.until("starting")
+            terminal.types("/auto_run on\r")
+            terminal.until("It is confined by")
+            terminal.types("go\r")
+            terminal.until("Tried.")
+    assert list(outside.iterdir()) == []

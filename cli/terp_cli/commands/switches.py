@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from terp.kernels.pages import PageKernel
 from terp.kernels.runtimes.sql import SqlKernel
 from terp.renewing import renew
-from terp.sandbox.tier import is_confined
+from terp.sandbox.tier import NONE, is_confined
 from terp.setting import table
 from terp.settings import Settings
 from terp_cli.commands.table import misused
@@ -131,5 +131,8 @@ def _means(talk: Talk) -> str:
     confinement = talk.session.equipment.confinement
     free = any(not is_confined(tier) for tier in _running(talk).values())
     if confinement is None or free or not is_confined(confinement.what):
+        if confinement is not None:
+            confinement.said = NONE
         return "Nothing confines it: it can do whatever you can do on this machine and over the network."
+    confinement.said = confinement.what
     return confinement.told

@@ -9,12 +9,12 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequen
 from contextlib import aclosing
 from typing import Any
 
-from terp.errors import KernelStartFailed
 from terp.kernels.asides import Asides
 from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
 from terp.kernels.connection import Way
 from terp.kernels.endings import fatal_end, ordinary_end, silent_end
+from terp.kernels.lives import Lives
 from terp.kernels.protocol import KernelListener, Variable, WrittenValue
 from terp.kernels.run import Run
 from terp.kernels.run_files import RunFiles
@@ -24,11 +24,8 @@ from terp.kernels.stopping import Stopping
 from terp.kernels.translation import RUN_MOMENT, RUN_NUMBER, Translator, report_of, wants_exit
 from terp.kernels.waiting import first_of, is_set_within
 from terp.outputs import FileChange, RunEnded, RunItem
-from terp.sandbox.tier import NONE
 
 _REMEMBERED_RUNS = 500
-_LOST = "Its variables are lost; the next run starts a new kernel."
-_LOOKED_FOR = "The next run looks for it again."
 # How often code is sent that the kernel drops because code before it has failed.
 _TRIES = 5
 
@@ -54,26 +51,22 @@ class JupyterKernel:
         max_output_chars: int = 64_000_000,
     ) -> None:
         self._language = language
-        self._cwd = cwd
-        self._way = way
         self._tell = tell
-        self.next_tier: Callable[[], str] = lambda: NONE
         self._max_output_chars = max_output_chars
         self._token = secrets.token_hex(16)
-        self._generation = 0
-        self._closed = False
         self._translator = Translator()
         self._files = files
         self._place = place
         self._turn = asyncio.Lock()
-        self._running: RunningKernel | None = None
-        self._starting: asyncio.Task[RunningKernel] | None = None
+        self._lives = Lives(
+            language, cwd, lambda: way(self._token), tell, files, self._on_unclaimed, self._all_told
+        )
         self._run: Run | None = None
         self._settling: asyncio.Task[None] | None = None
         self._stopping = Stopping(
-            lambda: self._running, lambda: self._tell.changed(self._language, "interrupted", "")
+            lambda: self._lives.running, lambda: self._tell.changed(self._language, "interrupted", "")
         )
-        self._asides = Asides(lambda: self._running, lambda: self._run is not None)
+        self._asides = Asides(lambda: self._lives.running, lambda: self._run is not None)
         self._tasks: set[asyncio.Task[None]] = set()
         # Ids of requests to ids of runs, for output that comes after the end.
         self._past: OrderedDict[str, str] = OrderedDict()
@@ -86,17 +79,26 @@ class JupyterKernel:
     @property
     def generation(self) -> int:
         """Which life of the kernel this is."""
-        return self._generation
+        return self._lives.generation
 
     @property
     def cwd(self) -> str:
         """The directory in which the kernel is, as far as its runs have told."""
-        return self._running.cwd if self._running is not None else self._cwd
+        return self._lives.cwd
 
     @property
     def tier(self) -> str:
-        """What confines the kernel that runs, else the next one."""
-        return self._running.tier if self._running is not None else self.next_tier()
+        """What confines the next run."""
+        return self._lives.tier
+
+    @property
+    def next_tier(self) -> Callable[[], str]:
+        """What tells what confines the kernel when it is started. Can be set."""
+        return self._lives.next_tier
+
+    @next_tier.setter
+    def next_tier(self, told: Callable[[], str]) -> None:
+        self._lives.next_tier = told
 
     @property
     def place(self) -> str:
@@ -106,7 +108,8 @@ class JupyterKernel:
     @property
     def connection_file(self) -> str:
         """Jupyter's connection file of the kernel that runs now; "" when none does, or when it has none."""
-        return self._running.connection_file if self._running is not None else ""
+        running = self._lives.running
+        return running.connection_file if running is not None else ""
 
     @property
     def running(self) -> str:
@@ -115,7 +118,7 @@ class JupyterKernel:
 
     async def start(self) -> None:
         """Bring the kernel up."""
-        await self._up()
+        await self._lives.up()
 
     async def up(self) -> RunningKernel:
         """The life of the kernel that there is now, brought up where there was none.
@@ -123,7 +126,7 @@ class JupyterKernel:
         Raises:
             KernelStartFailed: it did not come up.
         """
-        return await self._up()
+        return await self._lives.up()
 
     async def execute(
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
@@ -164,14 +167,9 @@ class JupyterKernel:
 
     async def restart(self) -> None:
         """Replace the kernel by a fresh one."""
-        running, self._running = self._running, None
-        if running is not None:
-            self._generation += 1
-            if self._run is not None:
-                self._run.stop("died")
-            await running.kill()
-            await running.close()
-        await self._up()
+        if self._run is not None and self._lives.running is not None:
+            self._run.stop("died")
+        await self._lives.replace()
 
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
         """Completions, if they come at once."""
@@ -200,10 +198,11 @@ class JupyterKernel:
     async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
         """Put names back as they were, and files."""
         told = await self._asides.take_back(moment, paths)
-        if told and self._running is not None:
-            self._running.cwd = str(told.get("cwd") or self._running.cwd)
+        running = self._lives.running
+        if told and running is not None:
+            running.cwd = str(told.get("cwd") or running.cwd)
             # What is different by now, no run has changed.
-            await self._files.look(self._cwd)
+            await self._files.look(self._lives.first_cwd)
         return told
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
@@ -212,54 +211,13 @@ class JupyterKernel:
 
     async def aclose(self) -> None:
         """End the kernel. Harmless when repeated."""
-        self._closed = True
-        if self._starting is not None:
-            self._starting.cancel()
-            await asyncio.wait({self._starting})
-        running, self._running = self._running, None
-        if running is not None:
-            await running.close()
-            self._tell.changed(self._language, "left" if running.is_shared else "stopped", "")
+        await self._lives.aclose()
         for task in tuple(self._tasks):
             await asyncio.wait({task})
 
-    async def _up(self) -> RunningKernel:
-        if self._running is not None and not self._running.gone.done():
-            return self._running
-        if self._closed:
-            raise KernelStartFailed("The kernels of this session were ended.")
-        if self._starting is None or self._starting.done():
-            self._starting = asyncio.create_task(self._bring_up())
-            # Who started it may have gone; its failure was told to the listeners.
-            self._starting.add_done_callback(lambda task: task.cancelled() or task.exception())
-        return await asyncio.shield(self._starting)
-
-    async def _bring_up(self) -> RunningKernel:
-        way = self._way(self._token)
-        self._tell.changed(self._language, "starting", way.why)
-        connect = await asyncio.to_thread(way.load)
-        running = RunningKernel(way, connect(), self._on_unclaimed)
-        # This takes no longer than the kernel needs anyway to come up.
-        looking = asyncio.create_task(self._files.look(self._cwd))
-        try:
-            await running.start()
-            # From here on `aclose` ends it.
-            self._running = running
-            self._cwd = self._cwd or running.cwd
-        except KernelStartFailed as error:
-            self._tell.changed(self._language, "died", error.message)
-            raise
-        finally:
-            await asyncio.wait({looking})
-        looking.result()
-        self._generation = max(1, self._generation)
-        self._tell.changed(self._language, "restarted" if self._generation > 1 else "ready", "")
-        self._background(self._mourn(running))
-        return running
-
     async def _up_unless_stopped(self, run: Run) -> RunningKernel | None:
         await self._stopping.settled()
-        up = asyncio.ensure_future(self._up())
+        up = asyncio.ensure_future(self._lives.up())
         stop = asyncio.create_task(run.stop_requested.wait())
         try:
             await first_of(up, stop)
@@ -268,22 +226,10 @@ class JupyterKernel:
             up.cancel()
             stop.cancel()
 
-    async def _mourn(self, running: RunningKernel) -> None:
-        """Wait for the end of the kernel and tell it, unless it was wanted."""
-        await asyncio.wait({running.gone})
-        why = self._obituary(running)
-        if self._running is running:
-            self._running = None
-            self._generation += 1
-            self._tell.changed(self._language, "left" if running.was_left else "died", why)
+    async def _all_told(self) -> None:
+        """Return when what the last run has put out is complete."""
         if self._settling is not None:
-            # Its last output is still on the way, and its note quotes the log.
             await asyncio.wait({self._settling})
-        await running.close()
-
-    def _obituary(self, running: RunningKernel) -> str:
-        # When all is being ended there is no next run.
-        return running.obituary("" if self._closed else _afterwards(running))
 
     def _send(self, running: RunningKernel, run: Run, timeout_s: float) -> None:
         content = {
@@ -295,7 +241,7 @@ class JupyterKernel:
             # Runs are sent one at a time; a queue that is being aborted would swallow the next one.
             "stop_on_error": False,
         }
-        run.sent_ns = time.time_ns()
+        run.sent_ns, running.used = time.time_ns(), True
         about = {RUN_NUMBER: run.number, RUN_MOMENT: run.moment}
         metadata = {name: number for name, number in about.items() if number}
         tries = iter(range(_TRIES))
@@ -337,30 +283,21 @@ class JupyterKernel:
             gone = running.gone.done()
             if not gone:
                 return silent_end(run, files)
-            return fatal_end(run, files, self._obituary(running), left=running.was_left)
+            return fatal_end(run, files, self._lives.obituary(running), left=running.was_left)
         note = run.overtime
         if wants_exit(run.reply.result()):
-            note = f"The code ended the session. {_afterwards(running)}"
-            self._background(self._retire(running))
+            note = f"The code ended the session. {self._lives.afterwards(running)}"
+            self._background(self._lives.retire(running))
         if run.lost:
             note = run.lost
-            self._generation += 1
-            self._tell.changed(self._language, "restarted", "")
+            self._lives.lose_state()
         recall = f"out[{run.number}]" if run.number and running.has_bootstrap else ""
         return ordinary_end(run, files, note, recall=recall)
 
-    async def _retire(self, running: RunningKernel) -> None:
-        """End a kernel that its own code has told to end."""
-        if self._running is running:
-            self._running = None
-            self._generation += 1
-            self._tell.changed(self._language, "died", f"The code ended the session. {_afterwards(running)}")
-        await running.kill()
-
     def _reply(self, text: str) -> None:
-        if self._running is not None and self._run is not None:
+        if self._lives.running is not None and self._run is not None:
             self._run.answered()
-            self._running.type_in(text)
+            self._lives.running.type_in(text)
 
     async def _limit(self, run: Run, timeout_s: float) -> None:
         """Stop a run that takes longer; the time in which it waits for an answer does not count."""
@@ -386,8 +323,3 @@ class JupyterKernel:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-
-def _afterwards(running: RunningKernel) -> str:
-    """What follows from the end of a kernel."""
-    return _LOOKED_FOR if running.is_shared or running.may_live else _LOST

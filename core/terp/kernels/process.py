@@ -10,7 +10,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 
-from terp.errors import KernelStartFailed
+from terp.errors import KernelKilled, KernelStartFailed
 from terp.kernels.connection import Route
 from terp.kernels.launch import Launch
 from terp.kernels.orphans import MARK, end_marked
@@ -35,7 +35,7 @@ class KernelProcess:
         self._mark = uuid.uuid4().hex
         self._provisioner: GroupProvisioner | None = None
         self._sockets: Sockets | None = None
-        self._closed = False
+        self._closed = self._killed = False
         self._last_words = ""
         self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._watch = Watch(self._exit_code, self.gone, _PACE)
@@ -126,7 +126,8 @@ class KernelProcess:
             )
         words = self.last_words()
         quoted = f" Its last words:\n{words}" if words else ""
-        return KernelStartFailed(
+        failed = KernelKilled if self._killed else KernelStartFailed
+        return failed(
             f"The kernel did not come up. {self.gone.result()}{quoted}",
             "Run `terp doctor` to check its environment.",
         )
@@ -156,4 +157,5 @@ class KernelProcess:
     async def _exit_code(self) -> int | None:
         assert self._provisioner is not None
         code: int | None = await self._provisioner.poll()
+        self._killed = code is not None and code < 0
         return code

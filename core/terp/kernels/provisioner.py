@@ -12,7 +12,7 @@ from typing import Any
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
-from terp.errors import KernelStartFailed
+from terp.errors import KernelKilled, KernelStartFailed
 from terp.kernels.launch import Launch
 from terp.kernels.orphans import supervised
 from terp.sandbox.tier import Command
@@ -117,5 +117,5 @@ class GroupProvisioner(LocalProvisioner):
         if number < 0:
             raise OSError(-number, os.strerror(-number), program)
         if not number:
-            raise KernelStartFailed("The kernel was ended before it had started.", "Try it again.")
+            raise KernelKilled("The kernel was ended before it had started.", "Try it again.")
         return number

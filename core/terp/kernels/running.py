@@ -30,7 +30,7 @@ class RunningKernel:
 
     `way` says what the kernel needs before its first cell; `unclaimed` gets the output that belongs to no
     open request of ours. `info` is what the kernel says of itself, `cwd` is where its code has taken it; it
-    `was_left` when it goes on without us.
+    is `used` once code was sent to it, and `was_left` when it goes on without us.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class RunningKernel:
         self._welcome = asyncio.Event()
         self._ready = False
         self._subshell: Reply | None = None
-        self.was_left = False
+        self.used = self.was_left = False
         self.info: Message = {}
         self.cwd = way.cwd
 

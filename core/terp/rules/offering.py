@@ -38,7 +38,7 @@ class Offer:
 def offered(proposed: CodeProposed) -> Offer:
     """What would have allowed this code: its very commands, or else its effects where all are known."""
     if proposed.asks:
-        return Offer(why=f"A rule wants to be asked about this each time: {proposed.asks}.")
+        return Offer(why=f"You are asked about this each time: {proposed.asks}.")
     on_commands = _on_commands(proposed)
     if on_commands.rules:
         return on_commands

@@ -16,7 +16,7 @@ from terp.sandbox.obeyed import Obeyed
 from terp.sandbox.policy import Allowed, Policy, ResourceLimits, policy_for
 from terp.sandbox.private_places import home_of
 from terp.sandbox.repositories import repositories_in
-from terp.sandbox.tier import NONE, Confined, Tier
+from terp.sandbox.tier import NONE, Confined, Tier, is_confined
 from terp.sandbox.unconfined import Unconfined
 
 Mode = Literal["auto", "off", "workspace", "strict", "docker"]
@@ -38,7 +38,8 @@ class Confinement:
 
     `unasked` tells whether code runs without a question by now, `outputs` is the session's folder of pictures
     and texts, `temporary` that for temporary files of all its kernels, and what is `readable` can be read
-    wherever it lies. `tiers` finds those of this machine, the best first; each is tried once.
+    wherever it lies. `said` is the tier that the user last read; "" stands for that of the next start.
+    `tiers` finds those of this machine, the best first; each is tried once.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Confinement:
     ) -> None:
         self.wish = wish
         self.unasked = unasked
+        self.said = ""
         self.outputs = ""
         self.temporary = ""
         self.readable: tuple[str, ...] = ()
@@ -87,7 +89,13 @@ class Confinement:
     @property
     def what(self) -> str:
         """The tier of a kernel that starts now, as people are told."""
-        return self._confined(()).what
+        # Asked for with each key at the prompt: no folder is looked at.
+        tier = self._tier()[0] if self.wanted else None
+        return Confined(tier or Unconfined(), Policy(self._cwd, network=self.network)).what
+
+    def promises_more(self, tier: str) -> bool:
+        """Return True if the user was last told of a sandbox, and `tier` is none."""
+        return not is_confined(tier) and is_confined(self.said or self.what)
 
     @property
     def told(self) -> str:

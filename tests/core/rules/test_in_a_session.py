@@ -68,7 +68,7 @@ async def test_what_a_rule_asks_about_is_asked_under_auto_run_too(tmp_path: Path
     session = opened(tmp_path, ["git push", "make"], AutoRun(person))
     await collect(session, "go")
     assert ran(session) == ["make"]
-    assert [shown.asks for shown in person.shown] == ["shell: git ** (x.yaml:1)"]
+    assert [shown.asks for shown in person.shown] == ["rule shell: git ** (x.yaml:1)"]
 
 
 async def test_where_nobody_can_be_asked_a_rule_that_asks_ends_the_turn(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ async def test_where_nobody_can_be_asked_a_rule_that_asks_ends_the_turn(tmp_path
         TurnFinished(
             "approval_needed",
             "",
-            "A rule wants you to be asked about the code, and nobody is there: shell: git ** (x.yaml:1).",
+            "You must be asked about the code, and nobody is there: rule shell: git ** (x.yaml:1).",
             "Run terp on a terminal, or change the rule.",
         ),
     )

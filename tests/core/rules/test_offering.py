@@ -56,10 +56,10 @@ def test_where_nothing_is_offered_the_reason_is_told(code: str, language: str, w
 
 
 def test_nothing_is_offered_against_a_rule_that_asks() -> None:
-    offer = offered(proposed("git push", asks="shell: git push ** (a.yaml:2)"))
+    offer = offered(proposed("git push", asks="rule shell: git push ** (a.yaml:2)"))
     assert (offer.texts, offer.why) == (
         (),
-        "A rule wants to be asked about this each time: shell: git push ** (a.yaml:2).",
+        "You are asked about this each time: rule shell: git push ** (a.yaml:2).",
     )
 
 

@@ -121,6 +121,8 @@ class SharedSession:
         self._id = served.id
         confinement = served.session.equipment.confinement
         if confinement is not None:
+            # As it was said when the server started.
+            confinement.said = confinement.what
             confinement.unasked = lambda: self.unasked
         assert self._show
         assert self._began

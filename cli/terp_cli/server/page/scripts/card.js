@@ -44,7 +44,7 @@ export class Card {
     this.drawn = code.length;
     const does = effects.found.map(({ kind, targets, more }) => `${kind}${targets.length ? `: ${targets.slice(0, 4).join(", ")}` : ""}${more ? " …" : ""}`);
     const where = place ? `in ${place}` : tier === "none" ? "not confined" : `confined by ${tier}`;
-    this.told.textContent = readable([does.join(" · ") || "computes only", where, asks && `asked by rule: ${asks}`].filter(Boolean).join(" — "));
+    this.told.textContent = readable([does.join(" · ") || "computes only", where, asks && `asked about: ${asks}`].filter(Boolean).join(" — "));
     this.told.hidden = false;
     this.become("proposed", "proposed");
   }
