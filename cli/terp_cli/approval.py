@@ -34,6 +34,7 @@ CHOICES = (
 CONSENT = (Option("y", "yes"), Option("n", "no"))
 _ESCAPE = "Esc does not run it either; Ctrl-C ends the turn."
 _LONGER = "Anything longer does not run it, and is told to the model."
+_WORDS_ARE_NO = "Any words are a no, and are sent to the model."
 _LETTERS = "[y]es · [n]o · [e]dit · [a]lways · [r]ule · e[x]plain · [?] or what instead"
 # Fewer cells than this beside the letters are too few to write in.
 _ROOM = 30
@@ -44,10 +45,9 @@ _FREE = "Nothing confines it; /auto_run on offers a sandbox."
 _UNASKED_ONCE = "Code runs unasked until this call ends. Ctrl-C stops it."
 _RULED = "It runs now, and from now on in this session without asking:"
 _PASTED = "A paste cannot approve. Type the letter."
-_YES = ("yes", "ok", "okay", "sure", "run", "yep", "yeah")
-_Y_RUNS = "y runs it, with Enter."
+_MEANT = {**dict.fromkeys(("yes", "ok", "okay", "sure", "run", "yep", "yeah"), "y"), "no": "n", "nope": "n"}
 _BESIDE = "Commands that only show something, as /vars does, can be used here, too."
-_NO_COMMANDS = "No command and no code of your own can be entered here. y runs it, n does not."
+_NO_COMMANDS = "No command and no code of your own can be entered here. ? lists the answers."
 
 
 def _send_interrupt() -> None:
@@ -118,28 +118,45 @@ class TerminalPerson:
                 if decision is not None:
                     return decision
 
-    async def allow(self, request: Consent) -> bool:
-        """Whether something other than code may be done; only the letter `y` means yes."""
+    async def allow(self, request: Consent) -> bool | Decline:
+        """Whether something other than code may be done; words are a no with this reason."""
         if request.as_code and self.always:
             return True
-        return await self.choose(Choice(request.what, CONSENT, request.why)) == "y"
+        answer = await self.choose(Choice(request.what, CONSENT, request.why))
+        return answer if isinstance(answer, Decline) else answer == "y"
 
-    async def choose(self, choice: Choice) -> str:
-        """The letter of the answer; any other answer is none of them, and a paste only can be that."""
+    async def choose(self, choice: Choice) -> str | Decline:
+        """The letter of the answer; words are none of them, and a paste agrees to nothing."""
         if choice.as_code and self.always:
             return choice.as_code
         why = f"\n{readable(choice.why)}" if choice.why else ""
         spoken = f"{self._broken(numbered(choice.options))} "
         letters = spoken if self._spoken else f"{lettered(choice.options)} › "
-        known = {option.letter for option in choice.options}
         with self._front.asking():
             while True:
                 typed = await self._line(f"{self._broken(readable(choice.what) + why)}\n{letters}")
                 if typed is None:
                     return ""
-                answer = self._letter(typed.text, choice.options) or choice.otherwise
-                if answer and not (answer in known and typed.pasted and answer != "n"):
-                    return answer if answer in known else ""
+                answer = await self._chosen(choice, typed)
+                if answer is not None:
+                    return answer
+
+    async def _chosen(self, choice: Choice, typed: Typed) -> str | Decline | None:
+        """The answer to a question that is not about code; None to ask again."""
+        answer = self._letter(typed.text, choice.options) or choice.otherwise
+        if answer in (option.letter for option in choice.options):
+            if not typed.pasted or answer == "n":
+                return answer
+            self._tell(_PASTED)
+        elif _MEANT.get(answer) == "n":
+            return ""
+        elif _means_terp(answer):
+            await self._do_beside(typed.text.strip())
+        elif len(answer) > 1 and answer not in _MEANT:
+            return Decline(typed.text.strip())
+        elif answer:
+            self._tell(*(f"{option.letter}  {option.does}" for option in choice.options), _WORDS_ARE_NO)
+        return None
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """A line for code that waits in `input()`; nothing of a secret is shown.
@@ -160,9 +177,7 @@ class TerminalPerson:
 
     async def _decided(self, proposed: CodeProposed, typed: Typed) -> Run | Decline | None:
         answer = self._letter(typed.text, CHOICES)
-        if answer in _YES:
-            self._tell(_Y_RUNS)
-        elif _means_terp(answer):
+        if _means_terp(answer):
             await self._do_beside(typed.text.strip())
         elif len(answer) > 1:
             return Decline(typed.text.strip())
@@ -204,7 +219,7 @@ class TerminalPerson:
                 self._tell(_FREE)
         return Run(proposed.code)
 
-    async def _ruled(self, proposed: CodeProposed) -> Run | None:
+    async def _ruled(self, proposed: CodeProposed) -> Run | Decline | None:
         """Consent with the rules that would have given it; None where there are none, or not wanted."""
         from terp.rules.offering import as_yaml, offered  # noqa: PLC0415  (few questions are answered so)
 
@@ -216,12 +231,17 @@ class TerminalPerson:
         keep = [f"To keep it, write into {short_path(find_places(self._environ).config_file)}:"]
         keep += [f"  {one_line(line)}" for line in as_yaml(offer.texts)]
         what = "\n".join([_RULED, *told, *keep, "Do you want that?"])
-        wanted = await self.choose(Choice(what, CONSENT)) == "y"
-        return Run(proposed.code, rules=offer.texts) if wanted else None
+        answer = await self.choose(Choice(what, CONSENT))
+        if isinstance(answer, Decline):
+            return answer
+        return Run(proposed.code, rules=offer.texts) if answer == "y" else None
 
     def _letter(self, text: str, choices: Sequence[Option]) -> str:
-        """What was typed, in small letters; the letter of a number where numbers were offered."""
+        """The letter of what was typed, a word for it or a number that was offered; else small letters."""
         answer = text.strip().lower()
+        letter = _MEANT.get(answer.rstrip(".!"), answer)
+        if letter in (option.letter for option in choices):
+            return letter
         return letter_of(answer, choices) if self._spoken else answer
 
     async def _explain(self, proposed: CodeProposed) -> None:

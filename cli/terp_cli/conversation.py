@@ -20,7 +20,7 @@ from terp.messages import Attachment
 from terp.models.building import with_offered_model
 from terp.models.routing import doubt
 from terp.opening import build_session
-from terp.person import AutoRun, Choice, Nobody, Option, Person
+from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.places import make_private
 from terp.session import Session
 from terp.settings import Settings
@@ -154,7 +154,10 @@ async def _with_model(call: Call, settings: Settings, seat: Seat | None) -> Sett
             return ""
         offered = {str(number): name for number, name in enumerate(names[:_OFFERED], 1)}
         options = tuple(Option(number, name) for number, name in offered.items())
-        return offered.get(await person.choose(Choice(f"Which model of {settings.api_base}?", options)), "")
+        answer = await person.choose(Choice(f"Which model of {settings.api_base}?", options))
+        if isinstance(answer, Decline):
+            return answer.reason if answer.reason in names else ""
+        return offered.get(answer, "")
 
     environ = with_keys(call.environ, "openai/")
     return await with_offered_model(settings, environ, call.options.api_key, choose)

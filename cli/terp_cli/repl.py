@@ -44,7 +44,7 @@ from terp_cli.mentions import described, mentions
 from terp_cli.missed_mentions import missed
 from terp_cli.presses import Presses
 from terp_cli.sanitise import readable
-from terp_cli.talk import LineSettings, Sources, Word, typed_code
+from terp_cli.talk import LineSettings, Sources, Word, typed_code, unclear
 from terp_cli.terminal_talk import TerminalTalk
 from terp_cli.titles import Titles
 from terp_cli.toolbar import Toolbar
@@ -263,6 +263,8 @@ class Repl:
         session = self._talk.session
         if code := typed_code(line, session.kernels.languages):
             await self._busily(self._drawn(session.run(*code)))
+        elif told := unclear(line):
+            self._talk.say(told)
         elif not await self._commanded(line):
             line = self._commands.as_text(line)
             attached = await self._attached(line)

@@ -121,6 +121,16 @@ def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None
     return None
 
 
+def unclear(message: str) -> str:
+    """The remedy for a message that can only be a slip: a letter that answers no question, or `!` alone."""
+    word = message.strip()
+    if word == "!":
+        return "Nothing was sent. ! runs a command of the shell: !ls"
+    if len(word) == 1 and word.lower() != word.upper():
+        return f"Nothing was sent: no question is open that '{word}' could answer. What did you mean?"
+    return ""
+
+
 def unmarked(text: str) -> str:
     '''A message without the backslashes at its line ends and the """ around it.'''
     if is_code(text.strip()):

@@ -56,6 +56,7 @@ async def talk(
         reopen=reopen,
     )
     at_terminal = TerminalTalk(session, seat.front, seat.desk(), seat.person, around)
+    _teach(session, seat)
     seat.person.explain = at_terminal.explain
     seat.person.beside = at_terminal.beside
     seat.person.tier = lambda language: at_terminal.session.kernels.get(language).tier
@@ -85,10 +86,16 @@ async def _use_model(call: Call, session: Session, settings: Settings, name: str
     await preload_adapters()
 
 
+def _teach(session: Session, seat: Seat) -> None:
+    while seat.untold:
+        session.teach(seat.untold.pop(0))
+
+
 async def _trust(
     call: Call, seat: Seat, session: Session, before: Settings, profile: str, allow: Asks
 ) -> tuple[str, Change | None]:
     told, is_new = await asked_again(call, seat)
+    _teach(session, seat)
     if not is_new:
         return told, None
     _brief_on_project(call, session, before)

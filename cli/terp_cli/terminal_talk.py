@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from terp.between_runs import objection
 from terp.errors import SessionError, TerpError
 from terp.explaining import asked_about
 from terp.messages import Attachment
-from terp.person import Consent, Person
+from terp.person import Consent, Decline, Person
 from terp.places import Places
 from terp.session import Session
 from terp.settings import Settings
@@ -163,7 +164,10 @@ class TerminalTalk:
 
     async def ask(self, question: str) -> bool:
         """Whether the person says yes."""
-        return await self._person.allow(Consent(question))
+        answer = await self._person.allow(Consent(question))
+        if isinstance(answer, Decline):
+            self.session.teach(objection(question, answer.reason))
+        return bool(answer)
 
     async def explain(self, language: str, code: str) -> str:
         """What the model says about a piece of code."""

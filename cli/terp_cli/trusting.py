@@ -5,8 +5,9 @@ from functools import partial
 from textwrap import fill
 from typing import Protocol
 
+from terp.between_runs import objection
 from terp.errors import TerpError
-from terp.person import Choice, Option
+from terp.person import Choice, Decline, Option
 from terp.project import Project
 from terp.settings import Settings
 from terp.trust.difference import Difference, difference_of
@@ -21,6 +22,7 @@ OPTIONS = (
     Option("d", "no, and do not ask again"),
     Option("s", "show the files"),
 )
+_WHAT = "Trust it as it is now?"
 _WHY = "A change of these files asks again. Code of the model is asked about as ever."
 _MOST_LINES, _MOST_OF_A_FILE = 40, 200
 _LONGEST_LINE = 400
@@ -32,7 +34,7 @@ Say = Callable[[str], None]
 class Chooses(Protocol):
     """Who is asked."""
 
-    async def choose(self, choice: Choice) -> str:
+    async def choose(self, choice: Choice) -> str | Decline:
         """The letter of the answer; "" when none is wanted, or nobody answers."""
 
 
@@ -53,8 +55,8 @@ def told(standing: Standing, found: Difference) -> list[str]:
     return lines
 
 
-async def ask(standing: Standing, found: Difference, person: Chooses, say: Say, width: int) -> None:
-    """Show what the project would change, and let the answer of the person count.
+async def ask(standing: Standing, found: Difference, person: Chooses, say: Say, width: int) -> str:
+    """Show what the project would change, and let the answer of the person count; words that they answered.
 
     Lines are broken between words at `width` cells.
 
@@ -63,11 +65,12 @@ async def ask(standing: Standing, found: Difference, person: Chooses, say: Say, 
     """
     say("\n".join(["", *(_folded(line, width) for line in told(standing, found))]))
     while True:
-        answer = await person.choose(Choice("Trust it as it is now?", OPTIONS, _WHY, otherwise="n"))
+        answer = await person.choose(Choice(_WHAT, OPTIONS, _WHY, otherwise="n"))
         if answer != "s":
             break
         say("\n".join(shown_files(found)))
     decide(standing, yes=answer == "y", keep=answer in ("y", "d"))
+    return answer.reason if isinstance(answer, Decline) else ""
 
 
 def decide(standing: Standing, *, yes: bool, keep: bool) -> None:
@@ -133,7 +136,10 @@ async def _trusted(call: Call, standing: Standing, seat: Seat) -> bool:
     if seat.person is None or seat.desk is None:
         return False
     try:
-        await ask(standing, difference(call, standing), seat.person, seat.desk().say, seat.desk().width)
+        desk = seat.desk()
+        words = await ask(standing, difference(call, standing), seat.person, desk.say, desk.width)
+        if words:
+            seat.untold.append(objection(f"{_WHAT} (the project {_where(standing)})", words))
     except TerpError as error:
         # The answer counts for this call all the same.
         call.tell(readable(f"{error.message} {error.remedy}".rstrip()))

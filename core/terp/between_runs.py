@@ -1,4 +1,4 @@
-"""What kernels do outside runs: it is logged, and the model reads of it with the next result."""
+"""Changes of kernels outside runs, and objections of the user: the model reads them with the next result."""
 
 from terp.events import KernelChanged, KernelState, LateOutput
 from terp.headtail import HeadTail
@@ -22,8 +22,14 @@ class BetweenRuns:
         self._log.append(KernelChanged(language, state, why))
         if state == "stopped":
             # It rested for long, or another one took its place. One that died is told with its run.
-            closed = f"[The {language} kernel was closed: its variables and imports are gone.]"
-            self.note = f"{self.note}\n{closed}".lstrip("\n")
+            self._add(f"[The {language} kernel was closed: its variables and imports are gone.]")
+
+    def objected(self, what: str, why: str) -> None:
+        """The user answered a question with words."""
+        self._add(objection(what, why))
+
+    def _add(self, note: str) -> None:
+        self.note = f"{self.note}\n{note}".lstrip("\n")
 
     def late_output(self, run_id: str, output: Output) -> None:
         """Output of a run that had ended."""
@@ -40,3 +46,8 @@ class BetweenRuns:
         late = self._late.text().rstrip("\n")
         self._late.clear()
         return f"{before}[an earlier run put out after its end:]\n{late}\n[this run:]\n"
+
+
+def objection(what: str, why: str) -> str:
+    """The sentence for the model about a question that the user answered with words."""
+    return f'[The user was asked "{what.strip().splitlines()[0]}" and did not agree, but wrote: {why}]'

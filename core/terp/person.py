@@ -5,7 +5,7 @@ A session cannot be built without one, and no call of the model runs unless its 
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
@@ -26,14 +26,17 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """No consent; `reason` is told to the model. `stop` ends the turn instead of going on.
+    """No consent; `reason` is sent to the model. `stop` ends the turn instead of going on.
 
-    `by` is who refused: "person", or the rule that did.
+    `by` is who refused: "person", or the rule that did. It is false, as "no" is.
     """
 
     reason: str
     stop: bool = False
     by: str = "person"
+
+    def __bool__(self) -> Literal[False]:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +80,11 @@ class Person(Protocol):
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """The decision on one proposal."""
 
-    async def allow(self, request: Consent) -> bool:
-        """Whether something other than code may be done."""
+    async def allow(self, request: Consent) -> bool | Decline:
+        """Whether something other than code may be done; the model reads the reason of a `Decline`."""
 
-    async def choose(self, choice: Choice) -> str:
-        """The letter of the answer; "" when none is wanted, or nobody answers."""
+    async def choose(self, choice: Choice) -> str | Decline:
+        """The letter of the answer; "" when none is wanted, or nobody answers; `Decline` as for `allow`."""
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """A line for code that waits in `input()`.
@@ -107,11 +110,11 @@ class AutoRun:
             return await self._behind.approve(proposed)
         return Run(proposed.code, by="auto_run")
 
-    async def allow(self, request: Consent) -> bool:
+    async def allow(self, request: Consent) -> bool | Decline:
         """What the person behind says; no, when there is none. Yes to what code can do as well."""
         return request.as_code or await self._behind.allow(request)
 
-    async def choose(self, choice: Choice) -> str:
+    async def choose(self, choice: Choice) -> str | Decline:
         """What the person behind answers, if there is one. Yes to what code can do as well."""
         return choice.as_code or await self._behind.choose(choice)
 

@@ -20,10 +20,16 @@ class _Reply:
 
 
 class Questions:
-    """The open questions of a session; `asked` is how many were asked before it was resumed."""
+    """The open questions of a session; `asked` is how many were asked before it was resumed.
 
-    def __init__(self, log: EventLog, asked: int = 0) -> None:
+    `objected` gets a question that is not about code, and the words that declined it.
+    """
+
+    def __init__(
+        self, log: EventLog, asked: int = 0, objected: Callable[[str, str], None] = lambda _what, _why: None
+    ) -> None:
         self._log = log
+        self._objected = objected
         self._open: dict[str, asyncio.Future[_Reply]] = {}
         self._kinds: dict[str, QuestionKind] = {}
         self._count = asked
@@ -58,6 +64,8 @@ class Questions:
             await asyncio.wait({person})
             del self._open[question_id], self._kinds[question_id]
         self._log.append(Answered(question_id, "" if secret else _told(reply.answer), reply.by))
+        if kind != "approval" and isinstance(reply.answer, Decline) and reply.answer.reason:
+            self._objected(what, reply.answer.reason)
         return reply.answer
 
     def answer(self, question_id: str, answer: Answer, by: str) -> bool:

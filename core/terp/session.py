@@ -79,7 +79,8 @@ class Session:
         self._person = person
         self._keeper = keeper
         self._playing = Playing(log)
-        self._questions = Questions(log, stored.questions if stored else 0)
+        self._between = BetweenRuns(log)
+        self._questions = Questions(log, stored.questions if stored else 0, self._between.objected)
         self._history = stored.history if stored else History()
         self.readiness = Readiness()
         self.equipment = Equipment()
@@ -110,7 +111,6 @@ class Session:
             log, self._conversation, kernels, proposals, self.readiness, self.jobs, limits or Limits()
         )
         self._closed = False
-        self._between = BetweenRuns(log)
         self._stop_listening = kernels.listen(self._between)
         if keeper is not None:
             keeper.begin(log.append, model.name)

@@ -266,13 +266,15 @@ class ScriptedPerson:
         assert isinstance(decision, Run | Decline)
         return decision
 
-    async def allow(self, request: Consent) -> bool:
+    async def allow(self, request: Consent) -> bool | Decline:
         """The next decision."""
-        return bool(self._next(False))
+        decision = self._next(False)
+        return decision if isinstance(decision, Decline) else bool(decision)
 
-    async def choose(self, choice: Choice) -> str:
+    async def choose(self, choice: Choice) -> str | Decline:
         """The next decision, a letter."""
-        return str(self._next(""))
+        decision = self._next("")
+        return decision if isinstance(decision, Decline) else str(decision)
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """The next line.

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from terp.events import Noticed, Progress
 from terp.log import EventLog
-from terp.person import Choice, Consent, Person
+from terp.person import Choice, Consent, Decline, Person
 from terp.questions import Questions
 
 _BEAT_S = 1.0
@@ -27,7 +27,7 @@ class Voice:
     async def allow(self, request: Consent) -> bool:
         """Whether something other than code may be done."""
 
-        async def ask() -> bool:
+        async def ask() -> bool | Decline:
             await self._drawn()
             return await self._person.allow(request)
 
@@ -36,12 +36,12 @@ class Voice:
     async def choose(self, choice: Choice) -> str:
         """One of several answers: its letter, or "" for none of them."""
 
-        async def ask() -> str:
+        async def ask() -> str | Decline:
             await self._drawn()
             return await self._person.choose(choice)
 
         options = {option.letter: option.does for option in choice.options}
-        letter = str(await self._questions.ask("choice", choice.what, ask, options=options))
+        letter: str = await self._questions.ask("choice", choice.what, ask, options=options)
         return letter if letter in options else ""
 
     async def line(self, prompt: str) -> str:

@@ -53,6 +53,14 @@ class Seat:
             self.keys.send_text(keys)
         return await asyncio.wait_for(self.asking, 20)
 
+    async def answered(self, request: Consent, *typed: str) -> bool | Decline:
+        """The answer to another question, after each of `typed` was entered at its own."""
+        asking = asyncio.create_task(self.person.allow(request))
+        for number, keys in enumerate(typed, 1):
+            await self.asked(number)
+            self.keys.send_text(keys)
+        return await asyncio.wait_for(asking, 20)
+
     async def asked(self, times: int) -> None:
         """Return when something was asked so often: each prompt begins by asking for marked pastes."""
         await self.terminal.wrote("\x1b[?2004h", times)
@@ -94,18 +102,18 @@ async def test_n_ends_the_turn_of_a_one_shot(desk: Callable[..., Seat]) -> None:
     assert await desk(once=True).decide("n\r") == Decline("", stop=True)
 
 
-@pytest.mark.parametrize("text", ["yes, but slower", "no", "yy", "run it slower", "/tmp/a is wrong"])
+@pytest.mark.parametrize("text", ["yes, but slower", "no way", "yy", "run it slower", "/tmp/a is wrong"])
 async def test_anything_longer_declines_and_is_feedback(desk: Callable[..., Seat], text: str) -> None:
     assert await desk().decide(text + "\r") == Decline(text)
 
 
-@pytest.mark.parametrize("word", ["yes", "ok", "OK", " sure ", "run"])
-async def test_a_word_of_consent_tells_the_letter_and_asks_again(
-    desk: Callable[..., Seat], word: str
-) -> None:
-    seat = desk()
-    assert await seat.decide(f"{word}\r", "y\r") == Run("print(1)")
-    assert "y runs it, with Enter." in seat.terminal.shown()
+@pytest.mark.parametrize("word", ["yes", "ok", "OK", "Yes.", " sure ", "run"])
+async def test_a_word_of_consent_is_the_letter(desk: Callable[..., Seat], word: str) -> None:
+    assert await desk().decide(f"{word}\r") == Run("print(1)")
+
+
+async def test_the_word_no_declines_without_feedback(desk: Callable[..., Seat]) -> None:
+    assert await desk().decide("No\r") == Decline("")
 
 
 @pytest.mark.parametrize("line", ["/help", "/vars df", "%tokens", ">>> 1+1", "!ls", "%% ls", "/undo"])
@@ -128,7 +136,7 @@ async def test_a_one_shot_says_that_it_takes_no_commands(desk: Callable[..., Sea
     seat = desk(once=True)
     assert await seat.decide("/help\r", "y\r") == Run("print(1)")
     shown = " ".join(seat.terminal.shown())
-    assert "No command and no code of your own can be entered here. y runs it, n does not." in shown
+    assert "No command and no code of your own can be entered here. ? lists the answers." in shown
 
 
 async def test_an_empty_line_asks_again(desk: Callable[..., Seat]) -> None:
@@ -141,7 +149,7 @@ async def test_another_letter_tells_the_letters_and_asks_again(desk: Callable[..
     assert "y  run it" in seat.terminal.shown()
 
 
-@pytest.mark.parametrize("paste", ["y", "y\n", "a", "\ny\n"])
+@pytest.mark.parametrize("paste", ["y", "yes", "y\n", "a", "\ny\n"])
 async def test_a_paste_never_approves(desk: Callable[..., Seat], paste: str) -> None:
     assert await desk().decide(f"\x1b[200~{paste}\x1b[201~\r", "n\r") == Decline("")
 
@@ -249,13 +257,42 @@ async def test_a_name_that_deceives_is_told_with_the_question(desk: Callable[...
     assert "! 'p\u0430ypal' mixes Cyrillic and Latin letters." in seat.terminal.shown()
 
 
-@pytest.mark.parametrize(("typed", "allowed"), [("y\r", True), ("n\r", False), ("yes\r", False)])
-async def test_consent_is_the_letter_y_alone(desk: Callable[..., Seat], typed: str, allowed: bool) -> None:
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        (["y\r"], True),
+        (["YES\r"], True),
+        (["ok\r"], True),
+        (["n\r"], False),
+        (["No\r"], False),
+        (["use the standard library\r"], Decline("use the standard library")),
+        (["?\r", "n\r"], False),
+        (["\x1b[200~yes\x1b[201~\r", "n\r"], False),
+    ],
+)
+async def test_consent_is_y_or_a_word_for_it_and_other_words_are_the_reason(
+    desk: Callable[..., Seat], typed: list[str], answer: bool | Decline
+) -> None:
+    assert await desk().answered(Consent("Install pandas?", "The code imports it."), *typed) == answer
+
+
+async def test_a_question_mark_explains_the_answers_of_any_question(desk: Callable[..., Seat]) -> None:
     seat = desk()
-    asking = asyncio.create_task(seat.person.allow(Consent("Install pandas?", "The code imports it.")))
-    await seat.asked(1)
-    seat.keys.send_text(typed)
-    assert await asyncio.wait_for(asking, 20) == allowed
+    await seat.answered(Consent("Install pandas?"), "?\r", "n\r")
+    shown = seat.terminal.shown()
+    at = shown.index("y  yes")
+    assert shown[at : at + 3] == ["y  yes", "n  no", "Any words are a no, and are sent to the model."]
+
+
+async def test_a_command_at_any_question_is_done_or_refused_aloud(desk: Callable[..., Seat]) -> None:
+    seat = desk()
+
+    async def beside(line: str) -> None:
+        raise TerpError(f"{line} has to wait.")
+
+    seat.person.beside = beside
+    assert await seat.answered(Consent("Install pandas?"), "/auto_run off\r", "y\r") is True
+    assert "/auto_run off has to wait." in seat.terminal.shown()
 
 
 async def test_what_code_can_do_as_well_is_not_asked_where_code_runs_unasked(
@@ -270,10 +307,10 @@ async def test_what_code_can_do_as_well_is_not_asked_where_code_runs_unasked(
 
 @pytest.mark.parametrize(
     ("typed", "answer"),
-    [("o\r", "o"), ("n\r", "n"), ("whatever\r", "")],
+    [("o\r", "o"), ("n\r", "n"), ("no\r", "n"), ("whatever\r", Decline("whatever"))],
 )
 async def test_one_of_several_answers_is_its_letter(
-    desk: Callable[..., Seat], typed: str, answer: str
+    desk: Callable[..., Seat], typed: str, answer: str | Decline
 ) -> None:
     seat, options = desk(), (Option("i", "install it"), Option("o", "lay it over"), Option("n", "no"))
     asking = asyncio.create_task(seat.person.choose(Choice("No ipykernel there.", options)))

@@ -51,7 +51,8 @@ class Seat:
         self.session = Session(self.model, self.kernel, Sitter(), folder=folder / "session")
         front = TerminalFront(lambda: self.screen.screen(painter))
         around = Around(Settings(), Places(folder, folder), {}, model=settings.pop("model", None))
-        self.talk = TerminalTalk(self.session, front, Desk(keys, painter), Sitter(), around)
+        person = settings.pop("person", None) or Sitter()
+        self.talk = TerminalTalk(self.session, front, Desk(keys, painter), person, around)
         given = ReplSettings(history=folder / "history", **settings)
         self.running = asyncio.create_task(run_repl(self.talk, given))
 
@@ -103,6 +104,33 @@ async def test_a_command_that_there_is_not_comes_back_to_the_line(seat: Callable
     assert (await here.left(), here.said) == (0, ["/usr is full"])
     told = "There is no command '/usr'. /help lists all commands. As a message it is sent with a blank"
     assert told in " ".join(" ".join(here.screen.shown()).split())
+
+
+@pytest.mark.parametrize("slip", ["v", "Y", "!", "é"])
+async def test_a_slip_at_the_prompt_is_not_sent(seat: Callable[..., Seat], slip: str) -> None:
+    here = seat()
+    await here.types(f"{slip}\r", "\x04")
+    assert (await here.left(), here.said, here.model.requests) == (0, [], [])
+    assert "Nothing was sent" in " ".join(here.screen.shown())
+
+
+@pytest.mark.parametrize("answer", ["2", "好", "b)", "go"])
+async def test_a_short_answer_to_the_model_is_sent(seat: Callable[..., Seat], answer: str) -> None:
+    here = seat("so be it")
+    await here.types(f"{answer}\r", "\x04")
+    assert (await here.left(), here.said) == (0, [answer])
+
+
+async def test_words_at_a_question_of_a_command_reach_the_model_with_the_next_message(
+    seat: Callable[..., Seat],
+) -> None:
+    here = seat("yes", person=Sitter(Decline("keep a.txt")))
+    await here.prompted()
+    assert await here.talk.ask("Restore a.txt?") is False
+    await here.types("hi\r", "\x04")
+    await here.left()
+    note = '[The user was asked "Restore a.txt?" and did not agree, but wrote: keep a.txt]'
+    assert note in here.model.requests[0][-1].text
 
 
 async def test_a_file_that_is_named_goes_with_the_message(seat: Callable[..., Seat], tmp_path: Path) -> None:

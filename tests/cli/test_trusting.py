@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.person import Choice
+from terp.person import Choice, Decline
 from terp.places import Places
 from terp.trust.difference import Difference
 from terp.trust.standing import Standing, standing_of
@@ -75,6 +75,23 @@ def test_enter_alone_is_no_and_the_question_comes_again_the_next_time(terp: Terp
     assert ("Obey" in told, standing(terp).state) == (False, "open")
 
 
+def test_words_are_no_and_reach_the_model_with_the_first_message(terp: Terp) -> None:
+    typed = [("[s]how the files ›", "only its tests\r"), ("/help", "hi\r")]
+    with Loopback(["hello"]) as server:
+        command = [sys.executable, "-m", "terp_cli", *to(server)]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            for awaited, keys in typed:
+                teletype.until(awaited)
+                teletype.types(keys)
+            teletype.until("hello")
+            teletype.types("\x04")
+            teletype.over()
+    asked = f"Trust it as it is now? (the project {terp.cwd})"
+    note = f'[The user was asked "{asked}" and did not agree, but wrote: only its tests]'
+    assert note in said(server.requests[0])[-1][1]
+    assert standing(terp).state == "open"
+
+
 def test_whoever_does_not_want_to_be_asked_is_not_asked_until_something_changes(terp: Terp) -> None:
     talk(terp, ("[s]how the files ›", "d\r"), ("/help", "hi\r"))
     _, quiet = talk(terp, ("/help", "hi\r"))
@@ -104,7 +121,7 @@ def test_what_is_trusted_in_a_session_counts_from_there_on(terp: Terp) -> None:
     assert ["Obey the project." in one for one in told] == [False, True]
 
 
-async def choice_of(desk: Callable[..., Seat], *typed: str) -> str:
+async def choice_of(desk: Callable[..., Seat], *typed: str) -> str | Decline:
     seat = desk()
     answer = seat.person.choose(Choice("Trust it as it is now?", OPTIONS, otherwise="n"))
     asking = asyncio.create_task(answer)
@@ -120,13 +137,14 @@ async def choice_of(desk: Callable[..., Seat], *typed: str) -> str:
         (("\r",), "n"),
         (("y\r",), "y"),
         (("\x1b",), "n"),
-        (("yes please\r",), ""),
+        (("yes\r",), "y"),
+        (("what is it?\r",), Decline("what is it?")),
         (("\x1b[200~y\x1b[201~\r", "n\r"), "n"),
     ],
-    ids=["enter", "y", "esc", "words", "a paste"],
+    ids=["enter", "y", "esc", "yes", "words", "a paste"],
 )
-async def test_only_the_letter_typed_by_hand_is_yes(
-    desk: Callable[..., Seat], typed: tuple[str, ...], answer: str
+async def test_only_what_is_typed_by_hand_is_yes(
+    desk: Callable[..., Seat], typed: tuple[str, ...], answer: str | Decline
 ) -> None:
     assert await choice_of(desk, *typed) == answer
 

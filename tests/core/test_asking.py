@@ -15,9 +15,12 @@ from terp.events import (
     CodeProposed,
     TurnFinished,
 )
+from terp.kernels.protocol import Kernel
 from terp.outputs import BackCall, Error, InputRequest, RunEnded, Text
 from terp.person import Consent, Decline, Nobody, Run
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
+from terp.tool import Call
+from terp.voice import Voice
 from tests.core.sessions import of, open_session, results, unanswered
 
 
@@ -29,6 +32,36 @@ async def test_declined_code_never_reaches_the_kernel(tmp_path: Path) -> None:
     assert of(CodeDeclined, events) == [CodeDeclined("c1", "too risky")]
     assert results(session) == ["Not run: the person declined to run this code. They said: too risky"]
     assert events[-1] == TurnFinished("done", "ok")
+
+
+async def test_words_at_another_question_are_a_no_and_reach_the_model_with_the_result(tmp_path: Path) -> None:
+    model, kernel = ScriptedModel([call("import humanize")], "ok"), EchoKernel()
+    person = ScriptedPerson("run", Decline("use the standard library"))
+    session = open_session(tmp_path, model, kernel, person)
+    asking = Asking(session.voice)
+    session.readiness.add(asking)
+    events = await collect(session, "go")
+    assert (asking.agreed, of(Answered, events)[-1].answer) == (False, "declined: use the standard library")
+    note = '[The user was asked "Install humanize?" and did not agree, but wrote: use the standard library]'
+    assert results(session)[0].startswith(f"{note}\n")
+
+
+class Asking:
+    """A preparation that needs consent."""
+
+    def __init__(self, voice: Voice) -> None:
+        self.voice = voice
+        self.agreed: bool | None = None
+
+    def waits(self, language: str) -> bool:
+        return False
+
+    async def before(self, call: Call, kernel: Kernel) -> str:
+        self.agreed = await self.voice.allow(Consent("Install humanize?"))
+        return ""
+
+    async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
+        return ""
 
 
 async def test_a_decline_that_stops_ends_the_turn(tmp_path: Path) -> None:

@@ -50,11 +50,11 @@ class OneTrack:
         decision = await self._person.approve(proposed)
         return Decline(decision.reason, stop=True) if isinstance(decision, Decline) else decision
 
-    async def allow(self, request: Consent) -> bool:
+    async def allow(self, request: Consent) -> bool | Decline:
         """What the person says."""
         return await self._person.allow(request)
 
-    async def choose(self, choice: Choice) -> str:
+    async def choose(self, choice: Choice) -> str | Decline:
         """What the person says."""
         return await self._person.choose(choice)
 

@@ -8,7 +8,7 @@ import pytest
 from terp.errors import TerpError
 from terp.events import Asked
 from terp.mcp_servers.calls import ServerCalls
-from terp.person import AutoRun, Choice, Nobody, Person
+from terp.person import AutoRun, Choice, Decline, Nobody, Person
 from terp.testing import ScriptedPerson
 from tests.core.mcp_servers.serving import TIME, Room, program
 
@@ -22,7 +22,7 @@ class Noting(ScriptedPerson):
         super().__init__(*letters)
         self.choices: list[Choice] = []
 
-    async def choose(self, choice: Choice) -> str:
+    async def choose(self, choice: Choice) -> str | Decline:
         self.choices.append(choice)
         return await super().choose(choice)
 
