@@ -57,35 +57,41 @@ class Bodies:
         elif any(not length.isdigit() or int(length) > most for length in lengths):
             await answer(send, _too_large(most))
         else:
-            await self._app(scope, _Body(receive, most, self._limits.stall_s).receive, send)
+            await self._app(scope, _Body(receive, most, self._limits).receive, send)
 
 
 class _Body:
-    """Counts what comes, and waits only so long for more of it.
+    """Counts what comes, and waits only so long for more of it, and for all of it.
 
     What it raises comes up in the route that reads, and is answered like any error of a route.
     """
 
-    def __init__(self, receive: Receive, most: int, stall_s: float) -> None:
+    def __init__(self, receive: Receive, most: int, limits: ServerLimits) -> None:
         self._receive = receive
         self._most = self._left = most
-        self._stall_s = stall_s
+        self._limits = limits
         self._whole = False
+        self._began = asyncio.get_running_loop().time()
 
     async def receive(self) -> Message:
         if self._whole:
             # What comes behind the body is that the client has gone: that may take its time.
             return await self._receive()
         try:
-            async with asyncio.timeout(self._stall_s):
+            async with asyncio.timeout_at(self._latest()):
                 message = await self._receive()
         except TimeoutError:
-            raise HTTPException(408, "The body does not go on.") from None
+            raise HTTPException(408, "The body comes too slowly.") from None
         self._left -= len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._left < 0:
             raise HTTPException(413, _too_large(self._most).problem.message)
         return message
+
+    def _latest(self) -> float:
+        """The time at which the next piece must be here: a byte now and then holds no connection."""
+        earned = (self._most - self._left) / self._limits.slowest
+        return self._limits.stall_s + min(asyncio.get_running_loop().time(), self._began + earned)
 
 
 def _too_large(most: int) -> Refused:

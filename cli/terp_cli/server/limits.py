@@ -14,7 +14,8 @@ class ServerLimits:
     nothing for `idle_s` are closed (0: never). A question that nobody was there to answer for `patience_s` is
     answered with no. `connections` are those of all clients; `strangers` the WebSockets among them that have
     not shown the token yet, for which they have `greeting_s` and, in their first message, `greeting` bytes. A
-    body that does not go on for `stall_s`, and a client that takes nothing for as long, are let go.
+    body of which nothing, or fewer than `slowest` bytes a second, came for `stall_s`, and a client that takes
+    nothing for as long, are let go.
     """
 
     sessions: int = 100
@@ -32,5 +33,6 @@ class ServerLimits:
     strangers: int = 128
     greeting_s: float = 5.0
     stall_s: float = 30.0
+    slowest: int = 10_000
     keepalive_s: float = 15.0
     closing_s: float = 2.0

@@ -5,7 +5,7 @@ import errno
 import gc
 import logging
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ import uvicorn
 
 from terp.errors import SettingsError
 from terp.known_secrets import Secrets
+from terp.models.discovery import keyed_models
 from terp.settings import Settings
 from terp_cli.call import Call
 from terp_cli.server.application import application
@@ -53,7 +54,7 @@ def serve(call: Call) -> int:
         folder = call.places.state / "servers"
         file = stack.enter_context(written(token, folder, port)) if is_new else None
         names = OwnNames(host, port)
-        _announce(call, names, token, file, confined)
+        _announce(call, settings, names, token, file, confined)
         _keep_imports()
         return asyncio.run(_served(call, settings, token, names, taken))
 
@@ -89,7 +90,8 @@ async def _served(call: Call, settings: Settings, token: Token, names: OwnNames,
 
     with _logging(JsonLines(line)), call.stopping.watching(end, _nothing):
         await server.serve(sockets=[taken])
-    return call.stopping.code or 0
+    # A server has no other end than by a signal: service managers take anything but 0 for a failure.
+    return 0
 
 
 class Server(uvicorn.Server):
@@ -152,16 +154,33 @@ def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
         yield taken
 
 
-def _announce(call: Call, names: OwnNames, token: Token, file: Path | None, confined: str) -> None:
-    """Say, in a line each, where the server is, where its token is, what confines code, and what is open."""
+def _announce(
+    call: Call, settings: Settings, names: OwnNames, token: Token, file: Path | None, confined: str
+) -> None:
+    """Say, in a line each, where the server is, its token and model, what confines code, and what is open."""
     host = f"[{names.host}]" if ":" in names.host else names.host
     call.say(f"serving http://{host}:{names.port}")
     call.say(f"token: {f'in {file}' if file else f'that of {TOKEN_VARIABLE}'}")
     if file and call.notes.isatty():
         call.say(f"page: http://{host}:{names.port}/#token={token.reveal()}")
+    call.say(f"model: {_model_told(settings, call.environ)}")
     call.say(f"sandbox: {confined}")
-    for line in opened_by(call, names.host, names.port, unasked=call.settings().auto_run):
+    for line in opened_by(call, names.host, names.port, unasked=settings.auto_run):
         call.say(line)
+
+
+def _model_told(settings: Settings, environ: Mapping[str, str]) -> str:
+    """The model of sessions for which none is named."""
+    if settings.replay:
+        return f"the recording {settings.replay}"
+    if settings.model:
+        return settings.model
+    if settings.api_base:
+        return f"none is named; the one of {settings.api_base}, if it offers one only"
+    found = None if settings.discover == "local" else next(keyed_models(environ), None)
+    if found is not None:
+        return f"{found.model} ({found.why})"
+    return "none is configured; name one with --model, or start a local server before the first session"
 
 
 @contextmanager

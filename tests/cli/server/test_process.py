@@ -37,7 +37,7 @@ def started(terp: Terp, *arguments: str, **environ: str) -> Iterator[tuple[subpr
     )
     assert process.stderr is not None
     try:
-        yield process, [process.stderr.readline() for _ in range(4)]
+        yield process, [process.stderr.readline() for _ in range(5)]
     finally:
         process.kill()
         process.wait()
@@ -76,10 +76,11 @@ def test_it_says_where_it_is_and_what_it_opens(terp: Terp) -> None:
     assert told == [
         "terp: serving http://127.0.0.1:N\n",
         "terp: token: in HOME/servers/server-N.token\n",
+        "terp: model: openai/gpt-5.6 (OPENAI_API_KEY is set)\n",
         "terp: sandbox: none; nothing confines code\n",
         "terp: open: /v1, the native interface and OpenAI's; no compatibility mode\n",
     ]
-    assert (mode, alive.status_code, process.returncode, out) == (0o600, 200, 143, "")
+    assert (mode, alive.status_code, process.returncode, out) == (0o600, 200, 0, "")
     assert len(token) >= 22
     assert token not in "".join([*lines, notes, argv])
     assert not file.exists()
@@ -92,7 +93,7 @@ def test_quiet_leaves_where_it_is_and_what_confines_code(terp: Terp) -> None:
             alive = own.get("/heartbeat")
         process.send_signal(signal.SIGTERM)
         _, notes = process.communicate(timeout=20)
-    assert [line.split()[1] for line in lines] == ["serving", "token:", "sandbox:", "open:"]
+    assert [line.split()[1] for line in lines] == ["serving", "token:", "model:", "sandbox:", "open:"]
     assert (alive.status_code, notes) == (200, "")
 
 
@@ -105,7 +106,7 @@ def test_a_token_that_is_given_is_written_nowhere(terp: Terp) -> None:
         process.send_signal(signal.SIGINT)
         _, notes = process.communicate(timeout=20)
     assert lines[1] == "terp: token: that of TERP_SERVER_TOKEN\n"
-    assert (alive.status_code, process.returncode) == (200, 130)
+    assert (alive.status_code, process.returncode) == (200, 0)
     assert GIVEN not in "".join([*lines, notes])
     written = [
         path
@@ -142,7 +143,7 @@ def test_code_runs_in_a_real_kernel_and_all_is_saved_and_ended_at_the_end(terp: 
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)
-    assert (seen, process.returncode) == ("False", 143)
+    assert (seen, process.returncode) == ("False", 0)
     assert int(pid) in {child.pid for child in children}
     assert [
         child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE

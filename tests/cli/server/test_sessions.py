@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from importlib import import_module
 from pathlib import Path
 
@@ -194,6 +195,20 @@ async def test_a_body_that_is_too_long_or_too_slow_is_refused(tmp_path: Path) ->
         slow = await reader.readuntil(b"\r\n")
         writer.transport.abort()
     assert (announced.status_code, slow.split()[1]) == (413, b"408")
+
+
+async def test_a_body_that_trickles_is_let_go(tmp_path: Path) -> None:
+    limits = ServerLimits(stall_s=0.1, slowest=10**9)
+    async with serving(tmp_path, limits=limits) as server:
+
+        async def trickle() -> AsyncGenerator[bytes, None]:
+            while True:
+                yield b" "
+                await asyncio.sleep(0)
+
+        headers = {"Content-Type": "application/json"}
+        answer = await server.client.post("/v1/sessions", content=trickle(), headers=headers)
+    assert (answer.status_code, answer.json()["error"]["message"]) == (408, "The body comes too slowly.")
 
 
 async def test_a_header_that_is_too_long_is_refused(tmp_path: Path) -> None:

@@ -77,6 +77,21 @@ def router(
         answer = Answer(thread, read, False, _markdown(thread, request))
         return _reply(answer, wanted, sessions, lambda _: None)
 
+    _add_models(routes, model)
+
+    @routes.post("/v1/embeddings", responses=_VECTORS, response_class=Response)
+    async def embeddings(wanted: forms.EmbeddingsWanted) -> Response:
+        """Pass texts on to the model's provider; 501 where it has no embeddings."""
+        if embed is None:
+            raise Refused(501, "This server passes no embeddings on.", code="no_embeddings")
+        if wanted.model == OWN_MODEL:
+            raise Refused(400, f"{OWN_MODEL!r} embeds nothing.", "Name an embedding model of the provider.")
+        return JSONResponse(await embed(wanted.model_dump()))
+
+    return routes
+
+
+def _add_models(routes: APIRouter, model: str) -> None:
     @routes.get("/v1/models", responses=documented())
     @routes.get("/openai/models", include_in_schema=False)
     async def models() -> forms.ModelList:
@@ -84,14 +99,12 @@ def router(
         named = [OWN_MODEL, *([model] if model else [])]
         return forms.ModelList(data=[forms.ModelTold(id=one) for one in named])
 
-    @routes.post("/v1/embeddings", responses=_VECTORS, response_class=Response)
-    async def embeddings(wanted: forms.EmbeddingsWanted) -> Response:
-        """Pass texts on to the model's provider; 501 where it has no embeddings."""
-        if embed is None:
-            raise Refused(501, "This server passes no embeddings on.", code="no_embeddings")
-        return JSONResponse(await embed(wanted.model_dump()))
-
-    return routes
+    @routes.get("/v1/models/{name:path}", responses=documented(404))
+    async def model_of(name: str) -> forms.ModelTold:
+        """One model by its name."""
+        if name not in (OWN_MODEL, model):
+            raise Refused(404, f"No model {name[:200]!r} is listed.", "GET /v1/models lists them.")
+        return forms.ModelTold(id=name)
 
 
 def _reply(

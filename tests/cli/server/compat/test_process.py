@@ -73,7 +73,7 @@ def test_it_says_what_it_opens(terp: Terp) -> None:
     """C27"""
     with started(terp) as (_, lines):
         pass
-    assert [re.sub(r"\d{4,}", "N", line) for line in lines[3:]] == [
+    assert [re.sub(r"\d{4,}", "N", line) for line in lines[4:]] == [
         "terp: open: /v1, the native interface and OpenAI's\n",
         "terp: open: Open Interpreter's protocol and /openai (--compat), to any program of this machine, "
         "with any key or none; code waits for their go\n",
@@ -86,7 +86,7 @@ def test_it_says_what_unsafe_opens(terp: Terp) -> None:
     environ = {"INTERPRETER_INSECURE_ROUTES": "true", "INTERPRETER_API_KEY": "secret"}
     with started(terp, "--compat-unsafe", "-y", **environ) as (_, lines):
         pass
-    assert lines[4:7] == [
+    assert lines[5:8] == [
         "terp: open: Open Interpreter's protocol and /openai (--compat), to who has the key of "
         "INTERPRETER_API_KEY; code runs unasked (auto_run)\n",
         "terp: open: auto_run over the wire (--compat-unsafe): clients may let code run unasked\n",

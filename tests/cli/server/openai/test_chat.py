@@ -373,3 +373,11 @@ async def test_the_models_are_listed(tmp_path: Path) -> None:
     async with serving(tmp_path) as server, openai_client(server) as client:
         listed = [model.id async for model in client.models.list()]
     assert listed == ["terp", "scripted/model"]
+
+
+async def test_a_model_is_had_by_its_name(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server, openai_client(server) as client:
+        found = [(await client.models.retrieve(name)).id for name in ("terp", "scripted/model")]
+        with pytest.raises(openai.NotFoundError, match="No model 'other' is listed"):
+            await client.models.retrieve("other")
+    assert found == ["terp", "scripted/model"]

@@ -63,3 +63,12 @@ async def test_where_there_are_none_the_status_says_so(tmp_path: Path, embed: Em
         with pytest.raises(openai.InternalServerError) as raised:
             await embedded(server, "voyage")
     assert raised.value.status_code == 501
+
+
+async def test_an_embedding_model_has_to_be_named(tmp_path: Path) -> None:
+    def also(sessions: Sessions) -> APIRouter:
+        return routes.router(sessions, embed=Embedder(Settings(model="gpt-5.5"), {}))
+
+    async with serving(tmp_path, also=also) as server:
+        with pytest.raises(openai.BadRequestError, match="'terp' embeds nothing"):
+            await embedded(server, "terp")
