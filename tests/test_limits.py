@@ -13,8 +13,8 @@ OF_SIGNALS = ("tests/core/test_chat.py", "tests/cli/test_stopping.py")
 
 
 def test_tests_of_signals_pass_where_they_are_ignored() -> None:
-    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "timeout=60"]
-    command = [*IGNORING, *pytest, *OF_SIGNALS]
+    quickly = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "timeout=60"]
+    command = [*IGNORING, *quickly, *OF_SIGNALS]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout
 

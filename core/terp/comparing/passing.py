@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_EPOCH = r"1[5-9]\d{8}(?:\d{3})?"
 _TOKENS = re.compile(
     rf"""
       (?P<place> (?:/private)?(?:/tmp|/var/tmp|/var/folders/\w+/\w+/T)/[^\s'"`<>|:;,()\[\]{{}}]+ )
@@ -14,7 +15,7 @@ _TOKENS = re.compile(
     | (?P<date> \b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[ ]?[+-]\d\d:?\d\d)?)?\b
               | \b{_MONTH}\s+\d{{1,2}}\s+\d\d:\d\d:\d\d\s+\d{{4}}\b )
     | (?P<clock> \b\d{{1,2}}:\d\d:\d\d(?:[.,]\d+)?\b | (?<=[\[<])\d\d:\d\d(?=[<,\]]) )
-    | (?P<epoch> \b1[5-9]\d{{8}}(?:\d{{3}})?(?:\.\d+)?\b )
+    | (?P<epoch> \b{_EPOCH}\b(?!\.\d) )
     | (?P<rate> \b\d+(?:\.\d+)?\s?(?:[kMG]?B/s|it/s|s/it)(?!\w) )
     | (?P<loops> \b\d[\d,]*\ loops?\ each\b )
     | (?P<duration> \b(?:\d+h\ )?(?:\d+min\ )?\d+(?:[.,]\d+)?\s?(?:[nu\u00b5\u03bc]s|ms|s|secs?|seconds?)\b )
@@ -67,13 +68,22 @@ def alike(then: str, now: str, at: datetime) -> bool:
 def _same(kind: str, old: str, new: str, at: datetime) -> bool:
     match kind:
         case "number":
-            return _near(old, new)
+            # Seconds since the epoch with a fraction stand beside data of that size.
+            return _near(old, new) or (_is_epoch(old) and _is_epoch(new) and _is_time(new, at))
         case "date":
             return _is_now(new[:10], at)
         case "epoch":
-            seconds = float(new) / (1000 if len(new.partition(".")[0]) > 10 else 1)
-            return abs(seconds - at.timestamp()) < timedelta(days=1).total_seconds()
+            return _is_time(new, at)
     return True
+
+
+def _is_epoch(number: str) -> bool:
+    return re.fullmatch(rf"{_EPOCH}(?:\.\d+)?", number) is not None
+
+
+def _is_time(number: str, at: datetime) -> bool:
+    seconds = float(number) / (1000 if len(number.partition(".")[0]) > 10 else 1)
+    return abs(seconds - at.timestamp()) < timedelta(days=1).total_seconds()
 
 
 def _is_now(date: str, at: datetime) -> bool:

@@ -286,12 +286,12 @@ async def test_the_heartbeat_answers_while_code_runs(tmp_path: Path) -> None:
         await client.ask("loop")
         await client.until({"format": "active_line"})
         running = asyncio.create_task(server.http.post("/run", json={"language": "python", "code": "1"}))
-        async with asyncio.timeout(1):
-            alive = await server.http.get("/heartbeat")
+        alive = await server.http.get("/heartbeat")
+        answered = not running.done()
         await client.command("stop")
         await client.until()
         await running
-    assert alive.json() == {"status": "alive"}
+    assert (answered, alive.json()) == (True, {"status": "alive"})
 
 
 async def test_a_session_that_was_closed_is_opened_again_with_what_was_said(tmp_path: Path) -> None:
@@ -360,7 +360,6 @@ async def test_the_heartbeat_answers_while_an_answer_is_stopped(tmp_path: Path) 
     async with speaking(tmp_path, call(EchoKernel.ENDLESS)) as server, server.client() as client:
         await client.ask("loop")
         await client.until({"format": "active_line"})
-        async with asyncio.timeout(5):
-            _, alive = await asyncio.gather(client.command("stop"), server.http.get("/heartbeat"))
-            await client.until()
+        _, alive = await asyncio.gather(client.command("stop"), server.http.get("/heartbeat"))
+        await client.until()
     assert alive.json() == {"status": "alive"}
