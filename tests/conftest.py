@@ -17,6 +17,13 @@ def anyio_backend() -> str:
 
 
 def pytest_configure() -> None:
+    """Put what tests need of their process in place."""
+    # No test asks an index of packages: what it installs it brings along.
+    os.environ.update(PIP_NO_INDEX="1", UV_OFFLINE="1")
+    receive_signals()
+
+
+def receive_signals() -> None:
     """Receive the signals that `nohup` and a shell's `&` have a program ignore: tests send them."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

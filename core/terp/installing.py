@@ -1,9 +1,12 @@
 """Packages put into a Python by uv or pip, which terp runs in its own process and environment."""
 
 import asyncio
+import configparser
+import os
 import shlex
 import shutil
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,6 +18,9 @@ from terp.plain import without_escapes
 from terp.pythons.interpreter import has_module
 
 _SAID_LINES = 4
+# Options of pip that say where packages come from; uv has the same, and `index` and `default-index`.
+_OF_PIP = ("index-url", "extra-index-url", "find-links", "no-index")
+_OF_UV = (*_OF_PIP, "index", "default-index")
 
 
 class InstallFailed(TerpError):
@@ -76,13 +82,21 @@ class Installer:
         return shlex.join([self.python, "-m", "pip", "install", *target, *packages])
 
     def _program(self) -> list[str]:
-        if uv := shutil.which("uv", path=self.environ.get("PATH", "")):
+        uv = shutil.which("uv", path=self.environ.get("PATH", ""))
+        # uv does not read pip's configuration: packages would come from the public index instead.
+        for_pip = _pip_has_an_index(self.environ, self.python) and not _uv_has_an_index(self.environ)
+        if uv and not for_pip:
             return [uv, "pip"]
         # uv and pip leave environments without pip alone, so terp's own pip works for all.
         if has_module(self.python, "pip"):
             return [self.python, "-m", "pip"]
         if has_module(sys.executable, "pip"):
             return [sys.executable, "-m", "pip", "--python", self.python]
+        if uv:
+            raise InstallFailed(
+                "An index of packages is configured for pip, which is not installed, and none for uv.",
+                "Set UV_DEFAULT_INDEX to that index, or install pip beside terp.",
+            )
         raise InstallFailed("There is neither uv nor pip to install packages with.", "Install uv.")
 
     def _options(self) -> list[str]:
@@ -92,6 +106,51 @@ class Installer:
         if self.target:
             options += ["--target", self.target]
         return options if self.builds else [*options, "--only-binary", ":all:"]
+
+
+def _pip_has_an_index(environ: Mapping[str, str], python: str) -> bool:
+    """Return True if a variable or a file tells pip where packages come from."""
+    if any(environ.get(_variable("PIP", option)) for option in _OF_PIP):
+        return True
+    if (own := environ.get("PIP_CONFIG_FILE", "")) == os.devnull:
+        return False
+    read = configparser.RawConfigParser(strict=False)
+    home = Path(environ.get("HOME", "/"))
+    folders = [*_configured_in(environ), home / "Library/Application Support"]
+    places = [*(folder / "pip/pip.conf" for folder in folders), home / ".pip/pip.conf", Path("/etc/pip.conf")]
+    try:
+        read.read([*places, Path(python).parent.parent / "pip.conf", *([own] if own else [])])
+    except (configparser.Error, UnicodeDecodeError):
+        return True  # pip says what is wrong with it
+    return any(read.has_option(part, option) for part in ("global", "install") for option in _OF_PIP)
+
+
+def _uv_has_an_index(environ: Mapping[str, str]) -> bool:
+    """Return True if a variable or a file tells uv where packages come from."""
+    if any(environ.get(_variable("UV", option)) for option in _OF_UV if option != "no-index"):
+        return True
+    own = environ.get("UV_CONFIG_FILE")
+    places = [Path(own)] if own else [folder / "uv/uv.toml" for folder in _configured_in(environ)]
+    for path in [*places, *([] if own else [Path("/etc/uv/uv.toml")])]:
+        try:
+            read = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError:
+            continue
+        except ValueError:
+            return True  # uv says what is wrong with it
+        if any(option in table for table in (read, read.get("pip", {})) for option in _OF_UV):
+            return True
+    return False
+
+
+def _configured_in(environ: Mapping[str, str]) -> list[Path]:
+    """The folders of configuration of the XDG rules: the person's own, then the system's."""
+    own = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '')}/.config"
+    return [Path(folder) for folder in (own, *(environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":"))]
+
+
+def _variable(program: str, option: str) -> str:
+    return f"{program}_{option.replace('-', '_').upper()}"
 
 
 def _from_anywhere(package: str) -> str:

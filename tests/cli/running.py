@@ -44,6 +44,9 @@ class Terp:
             "TERM": "xterm",
             # The terminals of tests do not tell where their cursor is.
             "PROMPT_TOOLKIT_NO_CPR": "1",
+            # Nothing is installed from an index of packages.
+            "PIP_NO_INDEX": "1",
+            "UV_OFFLINE": "1",
         }
 
     def __call__(self, *arguments: str, data: str | None = None, **environ: str) -> Result:

@@ -9,7 +9,7 @@ import pytest
 from terp_cli.run_code import language_for
 from tests.cli.running import Result, Terp
 from tests.cli.teletype import Teletype
-from tests.core.packages.wheels import index_of, write_wheel
+from tests.core.packages.wheels import index_of, path_with, write_wheel
 
 TOOL = """\
 from terp.tools import register_tool
@@ -66,7 +66,11 @@ def test_the_python_of_another_project_is_left_alone_and_that_is_said(project: T
     assert "No module named 'only_here'" in result.notes
 
 
-def test_a_package_that_is_missing_is_installed_first_where_that_is_set(terp: Terp, tmp_path: Path) -> None:
+@pytest.mark.parametrize("uv", [True, False])
+def test_a_package_that_is_missing_is_installed_first_where_that_is_set(
+    terp: Terp, tmp_path: Path, uv: bool
+) -> None:
+    terp.environ["PATH"] = path_with(uv)
     write_wheel(tmp_path / "wheels", "demo_pkg", "demo_mod", "V = 42\n")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
     flags = "--auto-install", "known", "--python", str(tmp_path / "env")

@@ -30,6 +30,61 @@ async def test_uv_is_started_outside_of_the_directory_and_finds_files_of_it_all_
     assert told.read_text() == f"/\n{project}/own.whl\n"
 
 
+def own_index(configuration: str, home: Path) -> dict[str, str]:
+    """Variables of a person whose index of packages is set as `configuration` says."""
+    where, _, option = configuration.partition(": ")
+    if where == "variable":
+        return dict([option.split("=", 1)])
+    file = home / ".config" / where
+    file.parent.mkdir(parents=True)
+    file.write_text(option.replace("; ", "\n"))
+    return {}
+
+
+PIP_CONF = "pip/pip.conf: [global]; index-url = file:///nowhere"
+UV_TOML = 'uv/uv.toml: index-url = "file:///nowhere"'
+
+
+@pytest.mark.parametrize(
+    ("configurations", "program"),
+    [
+        (["variable: PIP_CONFIG_FILE=/dev/null"], "uv"),
+        ([PIP_CONF], "pip"),
+        (["pip/pip.conf: [install]; find-links = /wheels"], "pip"),
+        (["pip/pip.conf: not a file of pip's"], "pip"),
+        (["variable: PIP_INDEX_URL=file:///nowhere"], "pip"),
+        ([PIP_CONF, "variable: PIP_CONFIG_FILE=/dev/null"], "uv"),
+        ([PIP_CONF, UV_TOML], "uv"),
+        ([PIP_CONF, 'uv/uv.toml: [[index]]; url = "file:///nowhere"'], "uv"),
+        ([PIP_CONF, 'uv/uv.toml: [pip]; find-links = ["/wheels"]'], "uv"),
+        ([PIP_CONF, "uv/uv.toml: offline = true"], "pip"),
+        ([PIP_CONF, "variable: UV_INDEX=file:///nowhere"], "uv"),
+        ([PIP_CONF, "variable: UV_NO_INDEX=1"], "pip"),
+    ],
+)
+async def test_packages_come_from_the_index_that_is_configured(
+    tmp_path: Path, configurations: list[str], program: str
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("uv", "python"):
+        (programs / name).write_text(f'#!/bin/sh\necho "$1 $2" >> {tmp_path}/told\n')
+        (programs / name).chmod(0o700)
+    (tmp_path / "lib/python3/site-packages/pip").mkdir(parents=True)
+    environ = {
+        "PATH": f"{programs}:/bin:/usr/bin",
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_DIRS": str(tmp_path / "none"),
+    }
+    if not any("uv.toml" in one for one in configurations):
+        environ["UV_CONFIG_FILE"] = os.devnull
+    for one in configurations:
+        environ |= own_index(one, tmp_path)
+    await Installer(str(programs / "python"), environ).install(["numpy"])
+    told = (tmp_path / "told").read_text().splitlines()[-1]
+    assert {"pip install": "uv", "-m pip": "pip"}[told] == program
+
+
 INSTALLS = """
 import asyncio, sys
 from terp.installing import Installer

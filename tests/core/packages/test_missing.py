@@ -1,7 +1,6 @@
 """Packages that code imports and that are not there: with a real installer and a real kernel."""
 
 import asyncio
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from terp.outputs import Text
 from terp.person import Choice, Consent, Decline, Run
 from terp.session import Session
 from terp.testing import ScriptedModel, call, collect
-from tests.core.packages.wheels import index_of, write_wheel
+from tests.core.packages.wheels import index_of, path_with, write_wheel
 from tests.core.sessions import of, results
 
 
@@ -80,13 +79,17 @@ class Heard:
         return [event.what for event in of(Asked, self.events) if event.kind == "choice"]
 
 
+installed = pytest.mark.parametrize("place", ["pip", "uv"], indirect=True)
+"""For what is installed: with uv on the PATH, and without."""
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path, request: pytest.FixtureRequest) -> Place:
     write_wheel(tmp_path / "wheels", "demo_pkg", "demo_mod", "V = 41 + 1\n")
     folder = tmp_path / "project"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
     environ = {
-        "PATH": os.environ["PATH"],
+        "PATH": path_with(uv=getattr(request, "param", "pip") == "uv"),
         "HOME": str(tmp_path),
         "TERP_HOME": str(tmp_path / "terp"),
         "OPENAI_API_KEY": "none",
@@ -95,6 +98,7 @@ def place(tmp_path: Path) -> Place:
     return Place(folder, environ)
 
 
+@installed
 async def test_a_cell_that_imports_a_missing_package_runs_once_after_consent(place: Place) -> None:
     heard = await place.events("open('log', 'a').write('x')\nimport demo_mod\nprint(demo_mod.V)")
     assert heard.asked == ["Install demo-pkg (for demo_mod)?"]
@@ -120,12 +124,14 @@ async def test_without_consent_nothing_is_installed_and_the_model_is_told(place:
     assert not list(place.folder.glob("env/lib/*/site-packages/demo_mod.py"))
 
 
+@installed
 async def test_always_asks_once(place: Place) -> None:
     write_wheel(place.folder.parent / "wheels", "other_pkg", "other_mod", "V = 1\n")
     heard = await place.events("import demo_mod", "import other_mod; print(other_mod.V)", letter="a")
     assert (len(heard.asked), heard.printed) == (1, "1\n")
 
 
+@installed
 async def test_what_is_known_is_installed_unasked_where_that_is_set(place: Place) -> None:
     heard = await place.events("import demo_mod; print(demo_mod.V)", auto_install="known")
     assert (heard.asked, heard.printed) == ([], "42\n")
@@ -138,6 +144,7 @@ async def test_a_name_that_a_model_may_have_made_up_is_not_installed_unasked(pla
     assert noticed.remedy == "/install NAME or --packages NAME installs a package."
 
 
+@installed
 async def test_a_package_that_is_not_to_be_had_is_tried_once_and_the_reason_told(place: Place) -> None:
     code = "import definitely_not_a_pkg_zz"
     heard = await place.events(code, code + " as z")
@@ -179,6 +186,7 @@ async def test_never_means_never(place: Place) -> None:
     assert "[demo_mod is not installed, and terp may not install packages.]" in heard.results[0]
 
 
+@installed
 async def test_a_module_that_only_the_run_asks_for_is_installed_after_it(place: Place) -> None:
     code = "import importlib; print(importlib.import_module('demo' + '_mod').V)"
     heard = await place.events(code, code)
@@ -186,6 +194,7 @@ async def test_a_module_that_only_the_run_asks_for_is_installed_after_it(place: 
     assert [event.status for event in of(CodeFinished, heard.events)] == ["error", "ok"]
 
 
+@installed
 async def test_configured_packages_are_there_before_the_first_code_and_named_to_the_model(
     place: Place,
 ) -> None:
@@ -201,6 +210,7 @@ async def test_configured_packages_that_are_there_cost_nothing(place: Place) -> 
     assert (heard.results[0], heard.printed) == ("42", "42\n")
 
 
+@installed
 async def test_the_first_package_for_terps_own_python_is_found_by_the_kernel_that_runs(place: Place) -> None:
     heard = await place.events("import demo_mod; print(demo_mod.V)", python=sys.executable)
     assert (heard.results[0], heard.printed) == (

@@ -1,5 +1,7 @@
 """A wheel that nothing else has, made by hand."""
 
+import os
+import sys
 import zipfile
 from pathlib import Path
 
@@ -26,6 +28,14 @@ def index_of(folder: Path) -> dict[str, str]:
     return {
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(folder),
-        "UV_NO_INDEX": "1",
+        # uv knows no UV_NO_INDEX.
+        "UV_OFFLINE": "1",
         "UV_FIND_LINKS": str(folder),
     }
+
+
+def path_with(uv: bool) -> str:
+    """The PATH with uv on it, or without."""
+    own = str(Path(sys.executable).parent)
+    folders = os.environ["PATH"].split(":")
+    return ":".join([own, *folders] if uv else [one for one in folders if not Path(one, "uv").exists()])
