@@ -15,6 +15,7 @@ BENCHES = (
     "rendering",
     "effects",
     "history",
+    "requests",
     "sessions",
     "server",
     "crowd",

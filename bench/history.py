@@ -16,6 +16,7 @@ from terp.models.chat_format import chat_messages
 from terp.models.fences import with_text_fallback
 from terp.models.scrubbing import Scrubber
 from terp.person import AutoRun, Nobody
+from terp.sent import SentMessages
 from terp.session import Session
 from terp.store.forms import Header
 from terp.store.keeping import Keeper
@@ -83,7 +84,7 @@ def _around(seconds: Mapping[int, float], messages: int) -> float:
 def expected(messages: int) -> tuple[float, float]:
     """Seconds to expect the tokens of so many messages for the first time, and after one more of them."""
     history = History(conversation(messages))
-    tokens = ExpectedTokens(history)
+    tokens = ExpectedTokens(SentMessages(history))
     began = time.perf_counter()
     tokens.counted("You run code.", ())
     first = time.perf_counter() - began

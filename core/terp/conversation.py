@@ -24,6 +24,7 @@ from terp.log import EventLog
 from terp.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.models.arguments import ArgumentsDecoder
 from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+from terp.sent import SentMessages
 from terp.shortening import Asking, Shortening
 from terp.tokens import ExpectedTokens, message_tokens
 from terp.window import Window
@@ -97,7 +98,8 @@ class Conversation:
         self._tools = [tool.schema(languages)]
         self._wants_kernel = wants_kernel
         self._call_numbers = count(calls + 1)
-        self._tokens = ExpectedTokens(history)
+        self._sent = SentMessages(history)
+        self._tokens = ExpectedTokens(self._sent)
         self.windows: Callable[[str], Window] = lambda _: Window()
         asking = Asking(lambda: self.request, self.reply_to)
         self.shortening = Shortening(history, log, self._tokens, asking)
@@ -114,7 +116,7 @@ class Conversation:
         besides = self._told_besides if self.offers_code else ""
         system = System("\n\n".join(part for part in (self._system, besides) if part))
         own = self._tools if self.offers_code else []
-        return [system, *self.history], [*own, *self.outside().values()]
+        return [system, *self._sent.messages], [*own, *self.outside().values()]
 
     def brief(self, system: str, *, code: bool) -> None:
         """From now on the model is told `system`, and offered to run code or not."""

@@ -1,4 +1,4 @@
-"""Text cut in the middle: the head and the tail of it, and how much was left out."""
+"""Text cut in the middle, between lines: the head and the tail of it, and how much was left out."""
 
 from collections import deque
 
@@ -13,7 +13,7 @@ class HeadTail:
         self._head_size = 0
         self._tail: deque[str] = deque()
         self._tail_size = 0
-        self._dropped = 0
+        self._dropped = self._dropped_lines = 0
 
     def add(self, text: str) -> None:
         """Append `text`."""
@@ -29,13 +29,18 @@ class HeadTail:
         while self._tail and self._tail_size - len(self._tail[0]) >= self._tail_limit:
             gone = self._tail.popleft()
             self._tail_size -= len(gone)
-            self._dropped += len(gone)
+            self.lacks(gone.count("\n"), len(gone))
+
+    def lacks(self, lines: int, characters: int) -> None:
+        """Count so much more as left out of the middle."""
+        self._dropped_lines += lines
+        self._dropped += characters
 
     def clear(self) -> None:
         """Forget everything."""
         self._head.clear()
         self._tail.clear()
-        self._head_size = self._tail_size = self._dropped = 0
+        self._head_size = self._tail_size = self._dropped = self._dropped_lines = 0
 
     @property
     def empty(self) -> bool:
@@ -44,14 +49,30 @@ class HeadTail:
 
     @property
     def left_out(self) -> int:
-        """How many characters the text lacks."""
+        """How many characters the text lacks at least; it is cut between lines."""
         return self._dropped + max(0, self._tail_size - self._tail_limit)
 
     def text(self, where: str = "") -> str:
-        """The text; where characters are left out, a line says how many, and `where` all of it is."""
+        """The text; where lines are left out, one says how many, and `where` all of it is.
+
+        A line that is longer than half of what is kept is cut, too.
+        """
         head, tail = "".join(self._head), "".join(self._tail)
         if not self.left_out:
             return head + tail
-        tail = tail[len(tail) - self._tail_limit :] if self._tail_limit else ""
-        note = f"{self.left_out:,} characters left out"
-        return f"{head}\n[… {note}{'; ' + where if where else ''} …]\n{tail}"
+        end, start = head.rfind("\n") + 1, max(0, len(tail) - self._tail_limit)
+        if end > self._head_limit // 2:
+            head, tail, start = head[:end], head[end:] + tail, start + len(head) - end
+        line = tail.find("\n", max(0, start - 1)) + 1
+        if 0 < line <= len(tail) - self._tail_limit // 2:
+            start = line
+        gone, tail = tail[:start], tail[start:]
+        note = _counted(self._dropped_lines + gone.count("\n"), self._dropped + len(gone))
+        head = head.removesuffix("\n")
+        return f"{head}\n[… {note} left out{'; ' + where if where else ''} …]\n{tail}"
+
+
+def _counted(lines: int, characters: int) -> str:
+    if not lines:
+        return f"{characters:,} characters"
+    return f"{lines:,} {'line' if lines == 1 else 'lines'} ({characters:,} characters)"

@@ -23,7 +23,7 @@ class Limits:
     """Seconds that one run may take before it is interrupted."""
     background_after_s: float = 0.0
     """Seconds after which a run goes on in the background."""
-    max_output_chars: int = 20_000
+    max_output_chars: int = 16_000
     """Characters of one run's output that the model reads: head and tail. At least 200."""
     max_failures: int = 3
     """How often the same error may come, or calls may be malformed, in a row before a turn stops."""

@@ -172,7 +172,7 @@ class ModelSettings:
         unset="no limit",
     )
     max_output_chars: int = setting(
-        20_000,
+        16_000,
         "output of a run that the model reads; head and tail are kept",
         group="conversation",
         flags=("-xo", "--max-output"),

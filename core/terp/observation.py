@@ -83,7 +83,8 @@ class Observation:
         for update in self._updates.values():
             self._block(described(update))
         self._updates.clear()
-        said = [self._text.text(_where(ended.recall, full_output)).rstrip("\n")]
+        where = f'{ended.recall}.text has all, {ended.recall}.grep("…") searches it' if full_output else ""
+        said = [self._text.text(where if ended.recall else "").rstrip("\n")]
         if self._text.empty:
             said = [_silence(ended)]
         if self._omitted:
@@ -92,9 +93,9 @@ class Observation:
             said.append(f"[the last expression, silenced with ';', is {ended.hidden_value}]")
         said += [f"[{remark}]" for remark in self._remarks]
         said += _endings(ended)
-        if ended.recall and full_output and len(said[0]) > _LONG:
-            # What is shortened later keeps its end.
-            said.append(f"[this output stays in {ended.recall}]")
+        if full_output and len(said[0]) > _LONG:
+            # What is shortened later (`terp.sent`) keeps its end.
+            said.append(f"[this output stays in {ended.recall or full_output}]")
         return "\n".join(said)
 
     def _write(self, text: str) -> None:
@@ -156,12 +157,6 @@ def _endings(ended: RunEnded) -> list[str]:
     if ended.files:
         said.append(f"[files: {_listed(ended.files)}]")
     return said
-
-
-def _where(recall: str, path: str) -> str:
-    if not path:
-        return ""
-    return f'{recall}.text has all, {recall}.grep("…") searches it' if recall else f"all of it is in {path}"
 
 
 def _listed(files: tuple[FileChange, ...]) -> str:

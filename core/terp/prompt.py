@@ -24,7 +24,7 @@ class Facts:
     cwd: str
     languages: Sequence[str]
     python: str = ""
-    max_output_chars: int = 20_000
+    max_output_chars: int = 16_000
     stateless: Sequence[str] = ()
     packages: Sequence[str] = ()
     shared: str = ""

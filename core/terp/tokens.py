@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any
 
 from terp import pictures
-from terp.history import Change, Cut, History, Replaced
 from terp.messages import Assistant, Image, Message, Result, System, User
+from terp.sent import SentMessages
 
 # Fitted to o200k_base and cl100k_base over prose, code, tables and listings: within 8 % for prose and code.
 # Bytes that continue a character count as cl100k_base has them, which takes the most for Chinese.
@@ -81,21 +81,21 @@ def picture_tokens(message: Message) -> float:
 
 
 class ExpectedTokens:
-    """Counts a conversation as it grows: a new message costs its own length, and none is counted twice.
+    """Counts a conversation as it is sent: a new message costs its own length, and none is counted twice.
 
-    After the messages were replaced by others they are counted once more. Nothing is counted before
+    After messages were replaced by others they are counted once more. Nothing is counted before
     somebody asks.
     """
 
-    def __init__(self, history: History) -> None:
-        self._history = history
+    def __init__(self, sent: SentMessages) -> None:
+        self._sent = sent
         # What the first so many messages come to, with and without their pictures.
         self._upto = [(0.0, 0.0)]
         self._system = ("", 0.0)
         self._tools: tuple[Sequence[Mapping[str, Any]], float] = ((), 0.0)
         self.told_to_counted = 1.0
         """What providers tell for each token that is counted: 1 until one has."""
-        history.watchers.append(self._changed)
+        sent.watchers.append(self._changed)
 
     @property
     def conversation(self) -> float:
@@ -128,16 +128,13 @@ class ExpectedTokens:
         self.told_to_counted = 1.0
 
     def _count(self) -> None:
-        for message in islice(self._history.messages, len(self._upto) - 1, None):
+        messages = self._sent.messages
+        for message in islice(messages, len(self._upto) - 1, None):
             words, seen = self._upto[-1]
             self._upto.append((words + message_tokens(message), seen + picture_tokens(message)))
 
-    def _changed(self, change: Change) -> None:
-        match change:
-            case Cut(left=left):
-                del self._upto[left + 1 :]
-            case Replaced():
-                del self._upto[1:]
+    def _changed(self, at: int) -> None:
+        del self._upto[at + 1 :]
 
 
 def _a_picture(image: Image) -> float:

@@ -1,6 +1,7 @@
 """What the model reads of a run."""
 
 import base64
+import re
 import struct
 from itertools import pairwise
 
@@ -58,8 +59,15 @@ def test_pip_noise_is_left_out_by_line() -> None:
 def test_head_and_tail_are_kept_and_the_rest_counted() -> None:
     text = told(Text("stdout", "H" * 10 + "x" * 5000 + "T" * 10), limit=1000, path="/s/c1.txt")
     assert text.startswith("H" * 10)
-    assert text.endswith("T" * 10)
-    assert "[… 4,021 characters left out; all of it is in /s/c1.txt …]" in text
+    assert text.endswith("T" * 10 + "\n[this output stays in /s/c1.txt]")
+    assert "[… 4,021 characters left out …]" in text
+
+
+def test_output_is_cut_between_lines_which_are_counted() -> None:
+    lines = [f"line {number:02} {'x' * 40}\n" for number in range(50)]
+    note = "[… 46 lines (2,254 characters) left out …]\n"
+    text = told(Text("stdout", "".join(lines)), limit=200, path="/s/c1.txt")
+    assert text == "".join([*lines[:2], note, *lines[-2:]]).rstrip("\n")
 
 
 def test_output_that_is_cut_is_read_again_by_the_number_of_its_run() -> None:
@@ -201,14 +209,19 @@ def test_lines_settle_the_same_however_the_text_was_cut(text: str, cuts: list[in
     assert gathered(pieces) == gathered([text])
 
 
-@given(pieces=st.lists(st.text(max_size=30), max_size=20), limit=st.integers(1, 60))
-def test_head_and_tail_together_are_as_long_as_the_limit(pieces: list[str], limit: int) -> None:
+@given(pieces=st.lists(st.text(alphabet="ab\n", max_size=30), max_size=20), limit=st.integers(1, 60))
+def test_head_and_tail_and_what_is_counted_are_the_text(pieces: list[str], limit: int) -> None:
     cut, whole = HeadTail(limit), "".join(pieces)
     for piece in pieces:
         cut.add(piece)
-    assert cut.left_out == max(0, len(whole) - limit)
-    if not cut.left_out:
+    if len(whole) <= limit:
         assert cut.text() == whole
-    else:
-        assert cut.text().startswith(whole[: limit - limit // 2])
-        assert cut.text().endswith(whole[len(whole) - limit // 2 :])
+        return
+    found = re.fullmatch(
+        r"(.*)\n\[… (?:(\d+) lines? \()?(\d+) characters\)? left out …\]\n(.*)", cut.text(), re.S
+    )
+    assert found
+    end = len(whole) - len(found[4])
+    gone = whole[end - int(found[3]) : end]
+    head = whole[: end - len(gone)].removesuffix("\n")
+    assert (head, gone.count("\n"), whole[end:]) == (found[1], int(found[2] or 0), found[4])

@@ -13,6 +13,7 @@ from terp.history import History
 from terp.messages import Assistant, Image, Message, Result, ToolCall, User
 from terp.models.protocol import Chunk, Replied, Usage
 from terp.models.tokens import counter_for
+from terp.sent import SentMessages
 from terp.testing import Part, ScriptedModel, call, collect
 from terp.tokens import ExpectedTokens, picture_tokens, text_tokens
 from tests.core.sessions import open_session
@@ -56,7 +57,7 @@ def test_counting_along_gives_what_counting_at_the_end_gives(
     changes: Sequence[Sequence[Message] | int],
 ) -> None:
     history = History()
-    along = ExpectedTokens(history)
+    along = ExpectedTokens(SentMessages(history))
     for change in changes:
         if isinstance(change, int):
             history.cut(change)
@@ -66,7 +67,7 @@ def test_counting_along_gives_what_counting_at_the_end_gives(
             for message in change:
                 history.append(message)
         along.counted("system", TOOLS)
-    at_the_end = ExpectedTokens(History(history.messages))
+    at_the_end = ExpectedTokens(SentMessages(History(history.messages)))
     assert along.counted("system", TOOLS) == pytest.approx(at_the_end.counted("system", TOOLS))
 
 
@@ -80,7 +81,7 @@ def test_a_message_is_counted_once() -> None:
             return super().encode(*how)
 
     history = History()
-    expected = ExpectedTokens(history)
+    expected = ExpectedTokens(SentMessages(history))
     for _ in range(100):
         history.append(User(Counted("again")))
         expected.counted("", [])
@@ -88,7 +89,7 @@ def test_a_message_is_counted_once() -> None:
 
 
 def test_what_the_provider_told_corrects_the_next_count() -> None:
-    expected = ExpectedTokens(History())
+    expected = ExpectedTokens(SentMessages(History()))
     expected.learn(100, 150)
     assert expected.told_to_counted == 1.5
     expected.forget()
@@ -97,7 +98,7 @@ def test_what_the_provider_told_corrects_the_next_count() -> None:
 
 @pytest.mark.parametrize("told", [0, 10])
 def test_a_provider_that_does_not_count_the_whole_request_teaches_nothing(told: int) -> None:
-    expected = ExpectedTokens(History())
+    expected = ExpectedTokens(SentMessages(History()))
     expected.learn(100, told)
     assert expected.told_to_counted == 1
 
@@ -106,7 +107,7 @@ def test_a_picture_counts_by_its_pixels_for_a_model_that_sees() -> None:
     head = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 640, 480) + b"\0" * 90_000
     message = Result("a", "a plot", (Image("image/png", base64.b64encode(head).decode()),))
     assert picture_tokens(message) == 640 * 480 / 750
-    expected = ExpectedTokens(History([message]))
+    expected = ExpectedTokens(SentMessages(History([message])))
     seen = expected.counted("", []) - expected.counted("", [], lambda: False)
     assert seen == pytest.approx(409.6)
 

@@ -1,4 +1,4 @@
-"""Wide data frames: more columns for people, the same text for models."""
+"""Wide data frames: more columns for people, wider lines for models."""
 
 import pytest
 
@@ -38,10 +38,15 @@ async def test_a_page_has_the_columns_that_a_wide_screen_shows(
     assert shown.data["text/html"].partition("<tbody>")[0].count("<th>") == columns + 1
 
 
-async def test_the_plain_text_of_a_wide_frame_is_that_of_pandas(kernel: Kernel) -> None:
-    shown = await page_of(kernel, "wide")
-    told = (await ran(kernel, "print(repr(wide))")).stdout
-    assert shown.data["text/plain"] == told.rstrip("\n")
+@pytest.mark.parametrize(("own", "width"), [(80, 160), (100, 100), (200, 200)])
+async def test_the_plain_text_of_a_frame_has_wide_lines_unless_the_person_sets_their_width(
+    kernel: Kernel, own: int, width: int
+) -> None:
+    shown = await page_of(kernel, f"pd.set_option('display.width', {own}); wide")
+    read = f"with pd.option_context('display.width', {width}): print(repr(wide))"
+    assert shown.data["text/plain"] == (await ran(kernel, read)).stdout.rstrip("\n")
+    assert (await ran(kernel, "pd.get_option('display.width')")).results == [str(own)]
+    await ran(kernel, "pd.reset_option('display.width')")
 
 
 async def test_a_subclass_with_a_page_of_its_own_keeps_it(kernel: Kernel) -> None:

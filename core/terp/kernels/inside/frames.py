@@ -1,4 +1,4 @@
-"""Data frames of pandas, which nobody here imports: how many of their columns are sent as HTML."""
+"""Data frames of pandas, which nobody here imports: how much of them is sent as HTML and as plain text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,26 @@ USUAL_COLUMNS = 20
 # As many as fit side by side on the widest screens. A wider frame keeps the usual ones: pandas cuts
 # columns before rows, and copies all rows of those that are left (measured: 72 ms for a million rows).
 MOST_COLUMNS = 60
+# The plain text of a frame is for the model, which has no screen: what pandas breaks at 80 characters
+# repeats the index in each part.
+USUAL_WIDTH, WIDTH = 80, 160
 
 
 def prepare(home: Home) -> None:
-    """Send the columns of wide frames as HTML; their plain text stays as it is."""
-    formatter = home.shell.display_formatter.formatters["text/html"]
+    """Send wide frames as HTML with more columns, as plain text in wider lines; printed ones as they are."""
+    formatters = home.shell.display_formatter.formatters
     # The class gives one name or the other as its module, by the version of pandas.
     for module in ("pandas", "pandas.core.frame"):
-        formatter.for_type_by_name(module, "DataFrame", page)
+        formatters["text/html"].for_type_by_name(module, "DataFrame", page)
+        formatters["text/plain"].for_type_by_name(module, "DataFrame", plain)
+
+
+def plain(frame: Any, printer: Any, _: bool) -> None:
+    """The plain text of a frame, wider than pandas makes it unless the person has said otherwise."""
+    pandas = sys.modules["pandas"]
+    usual = pandas.get_option("display.width") == USUAL_WIDTH
+    with pandas.option_context("display.width", WIDTH if usual else pandas.get_option("display.width")):
+        printer.text(repr(frame))
 
 
 def page(frame: Any) -> Any:
