@@ -93,6 +93,7 @@ class Briefing:
             max_output_chars=settings.max_output_chars,
             stateless=self.kernels.stateless,
             packages=() if theirs else packages,
+            installs=not theirs and settings.auto_install != "never",
             shared=" ".join(taught(one, language) for language, one in attached.items()),
             code=settings.code,
             tier=self.kernels.get(self.kernels.languages[0]).tier,

@@ -14,8 +14,9 @@ from terp.instructions import Instructions
 class Facts:
     """What the prompt tells about the machine.
 
-    `python` is the version of the kernel's Python, or ""; `packages` are those that were asked for. In
-    `stateless` languages a run leaves nothing for the next. `shared` tells of kernels of somebody else.
+    `python` is the version of the kernel's Python, or ""; `packages` are some that are there, and `installs`
+    says whether others are installed when code imports them. In `stateless` languages a run leaves nothing
+    for the next. `shared` tells of kernels of somebody else.
     Without `code` none of it is run. `tier` is what confines it, or "none"; "" when that is not known.
     Confined, there may be no `network`. With `references` values can be put into answers.
     """
@@ -27,6 +28,7 @@ class Facts:
     max_output_chars: int = 16_000
     stateless: Sequence[str] = ()
     packages: Sequence[str] = ()
+    installs: bool = False
     shared: str = ""
     code: bool = True
     tier: str = ""
@@ -40,13 +42,19 @@ terminal gets one as `pty COMMAND`."""
 
 _CONFINED = {"": "", "none": " Nothing confines the code: it can do what the user can."}
 
-_STATELESS = """
-- In {} each run is a whole program or file: nothing stays there."""
+_PYTHON = """
+- A Python cell shows what it prints and the value of its last expression, and of no other. out[N] has all \
+that run N put out: out[3].text, out[3].grep("…")."""
+
+_INSTALLS = """ Import a package that is missing as if it were there: terp installs it first, where the \
+user allows that."""
 
 _HELD = """
 - Code is confined ({}): it writes only below the working directory and $TMPDIR, sees no keys or passwords, \
-and {}. /tmp may be a folder of its own that nobody else sees: leave results in the working directory. What \
-is blocked fails, and the result says so. Do not work around it: the user can allow more with /allow."""
+and {}. $TMPDIR{} deleted when the session ends: leave results in the working directory. What is blocked \
+fails, and the result says so. Do not work around it: the user can allow more with /allow."""
+
+_NO_TMP, _OWN_TMP = " (/tmp may be closed to code) is", " and /tmp are the session's own and are"
 
 
 _REFERENCES = """\
@@ -70,7 +78,7 @@ def system_prompt(
     """
     asked = [Instructions("the user", instructions.strip())] if instructions.strip() else []
     told = [f"Instructions of {one.whose}:\n{one.text}" for one in (*written, *asked)]
-    own = _own(facts) if facts.code else _words_only(facts)
+    own = _own(facts, functions) if facts.code else _words_only(facts)
     references = _REFERENCES if facts.references and facts.code and "python" in facts.languages else ""
     return "\n\n".join(part for part in (replacement or own, functions, references, *told) if part)
 
@@ -86,22 +94,24 @@ System: {facts.system}. Working directory: {facts.cwd}.
 not guess what it would put out where that cannot be known."""
 
 
-def _own(facts: Facts) -> str:
-    python = f"python (version {facts.python})" if facts.python else "python"
-    packages = f" Python packages that are there: {', '.join(facts.packages)}." if facts.packages else ""
-    languages = ", ".join(python if language == "python" else language for language in facts.languages)
+def _own(facts: Facts, functions: str) -> str:
+    packages = f" Python packages, among others: {', '.join(facts.packages)}." if facts.packages else ""
     confined = _CONFINED.get(facts.tier, "")
-    shell = _SHELL if "shell" in facts.languages else ""
-    closed = "has the network" if facts.network else "has no network"
-    shell += "" if facts.tier in _CONFINED else _HELD.format(facts.tier, closed)
-    shared = f"\n- {facts.shared}" if facts.shared else ""
-    more = shell + shared + (_STATELESS.format(", ".join(facts.stateless)) if facts.stateless else "")
+    more = _SHELL if "shell" in facts.languages else ""
+    if "python" in facts.languages:
+        more += _PYTHON + (_INSTALLS if facts.installs else "")
+    if facts.tier not in _CONFINED:
+        network = "has the network" if facts.network else "has no network"
+        temporary = _OWN_TMP if facts.tier == "bubblewrap" else _NO_TMP
+        more += _HELD.format(facts.tier, network, temporary)
+    more += f"\n- {facts.shared}" if facts.shared else ""
+    called = " The functions below are called in its Python code." if functions else ""
     return f"""\
 You are terp: you solve a user's tasks on their computer by running code and reading what it puts out.
 
-System: {facts.system}. Working directory: {facts.cwd}. Languages: {languages}.{packages}{confined}
+System: {facts.system}. Working directory: {facts.cwd}. {_languages(facts)}{packages}{confined}
 
-- Your only tool is execute(language, code). It runs code in a kernel that lives as long as the \
+- Your only tool is execute(language, code).{called} It runs code in a kernel that lives as long as the \
 conversation: variables, imports and files stay. Compute and look up with it instead of guessing.{more}
 - The user may be shown the code and asked before it runs. If they decline, take what they say into account.
 - You read at most {facts.max_output_chars:,} characters of what a run puts out: its head and its tail. \
@@ -112,3 +122,16 @@ another way, and say so if none works.
 what they did not ask you to.
 - When you are done, answer in plain words: the result first, without repeating code or output at length. \
 Never claim what no run has shown."""
+
+
+def _languages(facts: Facts) -> str:
+    """All languages, in one list: those in which each run stands alone come last."""
+    python = f"python (version {facts.python})" if facts.python else "python"
+    live = [one for one in facts.languages if one not in facts.stateless]
+    listed = f"Languages: {', '.join(python if one == 'python' else one for one in live)}."
+    alone = [one for one in facts.languages if one in facts.stateless]
+    return (
+        f"{listed} Each run a whole program or file, of which nothing stays: {', '.join(alone)}."
+        if alone
+        else listed
+    )

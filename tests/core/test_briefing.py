@@ -8,9 +8,11 @@ import pytest
 from terp.briefing import Briefing
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
+from terp.places import Places
 from terp.project import Project, ProjectFile
 from terp.pythons.interpreter import present_packages
 from terp.settings import Settings
+from terp.tools.reading import read_toolbox
 from terp.tools.toolbox import Toolbox
 
 
@@ -37,7 +39,7 @@ def test_the_packages_that_matter_are_told_and_those_that_were_asked_for(
     briefing: Briefing, python: str
 ) -> None:
     text = briefing.text(Settings(python=python, packages=("left-pad",)))
-    assert "Python packages that are there: numpy, pandas, left-pad." in text
+    assert "Python packages, among others: numpy, pandas, left-pad." in text
 
 
 def test_packages_are_found_by_what_is_imported(python: str) -> None:
@@ -61,3 +63,22 @@ def test_instructions_of_a_trusted_project_are_labelled_as_such(briefing: Briefi
 def test_where_no_code_is_run_no_function_and_no_tool_is_told(briefing: Briefing) -> None:
     text = briefing.text(Settings(code=False))
     assert ("execute(" in text, "no code is run" in text) == (False, True)
+
+
+def test_a_model_is_told_that_packages_are_installed_unless_none_ever_is(briefing: Briefing) -> None:
+    told = [
+        "terp installs it first" in briefing.text(Settings(auto_install=policy))
+        for policy in ("", "ask", "never")
+    ]
+    assert told == [True, True, False]
+
+
+def test_search_is_named_where_a_provider_is_set_alone(tmp_path: Path) -> None:
+    kernels = LocalKernels(str(tmp_path))
+    places = Places(tmp_path / "c", tmp_path / "s")
+
+    def told(environ: dict[str, str]) -> bool:
+        toolbox = read_toolbox(Settings(), environ, places, kernels)
+        return "search_web" in Briefing(kernels, toolbox, {}, Project(tmp_path, tmp_path)).text(Settings())
+
+    assert [told({}), told({"BRAVE_API_KEY": "k"})] == [False, True]

@@ -43,10 +43,40 @@ def test_a_shell_is_told_of_where_there_is_one() -> None:
     assert ["pty COMMAND" in prompt for prompt in prompts] == [False, True]
 
 
-def test_the_model_is_told_which_languages_keep_nothing() -> None:
-    facts = Facts("Linux", "/home/me/work", ("python", "c", "go"), stateless=("c", "go"))
-    told = "- In c, go each run is a whole program or file: nothing stays there.\n"
-    assert (told in system_prompt(facts), told in system_prompt(FACTS)) == (True, False)
+def test_all_languages_stand_in_one_list_with_those_that_keep_nothing_last() -> None:
+    prompt = system_prompt(Facts("Linux", "/home/me/work", ("c", "python", "go"), stateless=("c", "go")))
+    assert "Languages: python. Each run a whole program or file, of which nothing stays: c, go." in prompt
+    assert "Each run" not in system_prompt(FACTS)
+
+
+def test_what_a_cell_shows_is_told_where_there_is_python() -> None:
+    told = "the value of its last expression, and of no other. out[N] has all that run N put out"
+    assert told in system_prompt(FACTS)
+    assert told not in system_prompt(replace(FACTS, languages=("shell",)))
+
+
+def test_how_packages_get_there_is_told_where_they_do() -> None:
+    told = "Import a package that is missing as if it were there"
+    prompts = [system_prompt(replace(FACTS, installs=installs)) for installs in (False, True)]
+    assert [told in prompt for prompt in prompts] == [False, True]
+
+
+def test_the_list_of_packages_does_not_seem_complete() -> None:
+    assert "Python packages, among others: numpy, pandas." in system_prompt(
+        replace(FACTS, packages=("numpy", "pandas"))
+    )
+
+
+def test_the_folder_for_temporary_files_is_told_as_the_sandbox_has_it() -> None:
+    own = "$TMPDIR and /tmp are the session's own and are deleted when the session ends"
+    tiers = ("none", "bubblewrap", "landlock")
+    assert [own in system_prompt(replace(FACTS, tier=tier)) for tier in tiers] == [False, True, False]
+
+
+def test_functions_are_said_to_be_no_tools() -> None:
+    told = "Your only tool is execute(language, code). The functions below are called in its Python code."
+    assert told in system_prompt(FACTS, functions="Functions: now()")
+    assert told not in system_prompt(FACTS)
 
 
 def test_references_are_told_where_they_work() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from terp.tools.declared import Tool
 
 _TOLD = """\
-Functions ready in the Python kernel, for the code you execute (they need no import, and each is a name \
-beside Python's own):"""
+Functions ready in the Python kernel, for the code you execute (no tools: call them in Python; they need no \
+import, and each is a name beside Python's own):"""
 
 
 @dataclass(frozen=True, slots=True)
