@@ -22,9 +22,13 @@ def resumed(event: SessionResumed) -> str:
 
 def rewound(event: HistoryRewound) -> str:
     """What is no part of the conversation any more."""
-    left = f"; {turns(event.left)} left" if event.left else ""
-    kept = f" All of it is still there: terp -r {event.copy}" if event.copy else ""
-    gone = "The conversation is forgotten" if not event.left else f"{turns(event.removed)} taken back{left}"
+    if event.copy and not event.left:
+        kept = f" The one before: /resume {event.copy}"
+        gone = "New conversation"
+    else:
+        kept = f" All of it is still there: terp -r {event.copy}" if event.copy else ""
+        back = f"{turns(event.removed)} taken back; {turns(event.left)} left"
+        gone = back if event.left else "The conversation is forgotten"
     stay = "" if event.undone else " What the code did, and the variables, stay."
     return f"{gone}.{stay}{kept}"
 

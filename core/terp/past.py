@@ -87,8 +87,10 @@ class Past:
         if not any(turn.number == number for turn in turns):
             raise SessionError(*_no_turn(number, turns))
 
-    def reset(self) -> None:
-        """Begin a new conversation in the same session; the kernels and their variables stay.
+    def reset(self, *, copy: bool = False) -> None:
+        """Begin a new conversation; the kernels and their variables stay.
+
+        With `copy` the conversation as it was is kept as another session, if this one is kept.
 
         Raises:
             RuntimeError: a turn of this session is going on.
@@ -96,8 +98,9 @@ class Past:
         self._leave()
         if self._history.messages:
             removed = len(self._history.turns)
+            copied = self._copied() if copy else ""
             self._history.restart(())
-            self._log.append(HistoryRewound(removed, 0))
+            self._log.append(HistoryRewound(removed, 0, copied))
 
     def lengthen(self) -> None:
         """Bring back what was last shortened, by `Session.compact` or by itself, with what was said since.

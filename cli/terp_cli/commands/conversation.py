@@ -1,17 +1,26 @@
 """Commands on the conversation: what the model remembers of it."""
 
+from collections.abc import Sequence
+
+from terp.errors import KernelBusy
 from terp.events import ReasoningDelta, TurnStarted
+from terp.kernels.local import LocalKernels
+from terp.namespaces import Namespaces
 from terp_cli.commands.rows import columns, counted
 from terp_cli.commands.saved import SavedSession
 from terp_cli.commands.talk import Talk
 
 _SHOWN_CHARS = 60
 _UNDO = "undo"
+_LISTED, _NAMED = 15, 12
+_STYLES = ("bold", "bold", "dim", "dim", "")
 
 
 async def reset(talk: Talk, _: str) -> None:
     """A new conversation in the same kernel; the session's event tells of it."""
-    talk.session.past.reset()
+    if not talk.session.history:
+        talk.say("This conversation is new already.")
+    talk.session.past.reset(copy=True)
 
 
 async def undo(talk: Talk, _: str) -> None:
@@ -74,25 +83,58 @@ async def sessions(talk: Talk, _: str) -> None:
         return
     talk.show(
         columns(
-            [(one.id, _day(one.last), counted(one.turns, "turn"), _title(one)) for one in saved],
+            [_row(one) for one in saved],
             talk.width,
-            ("bold", "dim", "dim", ""),
+            _STYLES[1:],
         )
     )
 
 
 async def resume(talk: Talk, session: str) -> None:
-    """Go on with an earlier session, the last one if none is named."""
+    """Go on with an earlier session, by its ID or its number in the list that is shown if none is named."""
     saved = talk.saved()
-    if not (session or saved):
+    if session.isdecimal() and 0 < int(session) <= min(len(saved), _LISTED):
+        session = saved[int(session) - 1].id
+    if not session:
+        await _offer(talk, saved[:_LISTED])
+    elif await _may_end(talk):
+        await talk.resume(session)
+
+
+async def _offer(talk: Talk, saved: Sequence[SavedSession]) -> None:
+    if not saved:
         talk.say("There is no earlier session of this directory.")
         return
-    await talk.resume(session or saved[0].id)
+    talk.show(columns([(f"{at:2}", *_row(one)) for at, one in enumerate(saved, 1)], talk.width, _STYLES))
+    talk.say("Which one? Its number or the beginning of its ID.")
+    talk.prefill("/resume ")
+
+
+async def _may_end(talk: Talk) -> bool:
+    """Whether the kernels of this session may end, which resuming another does to them."""
+    kernels = talk.session.kernels
+    if isinstance(kernels, LocalKernels) and kernels.attached:
+        # A kernel of somebody else lives on.
+        return True
+    try:
+        held = await Namespaces(kernels).variables()
+    except KernelBusy as busy:
+        return await talk.ask(f"{busy.message} Resuming another session ends it. Resume?")
+    if not held:
+        return True
+    names = [one.name for _, one in held]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    holds = f"{', '.join(dict.fromkeys(language for language, _ in held))} holds {', '.join(names[:_NAMED])}"
+    return await talk.ask(f"{holds}{more}. Resuming another session ends that. Resume?")
 
 
 def session_ids(talk: Talk, begun: str) -> list[str]:
     """The ids of earlier sessions that begin like this."""
     return [one.id for one in talk.saved() if one.id.startswith(begun)]
+
+
+def _row(one: SavedSession) -> tuple[str, ...]:
+    return one.id, _day(one.last), counted(one.turns, "turn"), _title(one)
 
 
 def _title(one: SavedSession) -> str:

@@ -28,7 +28,8 @@ TABLE = (
     ),
     Command(
         "reset", "", "begin a new conversation", "Conversation", "conversation.reset",
-        "Variables in the kernel stay.",
+        "Variables in the kernel stay. The conversation before is a session of its own, which /resume and "
+        "terp sessions find.",
     ),
     Command(
         "compact", "[FOCUS|undo]", "shorten what the model has to read", "Conversation",
@@ -185,7 +186,8 @@ TABLE = (
     ),
     Command(
         "resume", "[ID]", "go on with an earlier session", "Session", "conversation.resume",
-        "Without an ID it is the last one of this directory. A beginning of the ID is enough.",
+        "Without an ID those of this directory are listed; a number of the list or the beginning of an ID is "
+        "enough. You are asked before a kernel with variables ends.",
         completes="conversation.session_ids",
     ),
     Command(

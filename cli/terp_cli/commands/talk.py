@@ -113,8 +113,8 @@ class Past(Protocol):
             TerpError: there is no such turn.
         """
 
-    def reset(self) -> None:
-        """Begin a new conversation. Kernels and their variables stay."""
+    def reset(self, *, copy: bool = False) -> None:
+        """Begin a new conversation in the same kernels; with `copy` the one before stays a session."""
 
     def lengthen(self) -> None:
         """Bring back what was last shortened.

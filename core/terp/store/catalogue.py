@@ -200,12 +200,12 @@ def _is_named(id: str, name: str) -> bool:  # noqa: A002  # what it is
 
 
 def _entry(folder: Path, header: Header, used: float) -> Entry:
-    turns, first = _turns(folder)
+    turns, first, anew = _turns(folder)
     return Entry(
         folder.name,
         folder,
         header.cwd,
-        header.title or first,
+        first if anew else header.title or first,
         turns,
         header.started,
         used,
@@ -215,13 +215,16 @@ def _entry(folder: Path, header: Header, used: float) -> Entry:
     )
 
 
-def _turns(folder: Path) -> tuple[int, str]:
-    """How many turns the conversation has now, without making it; and the first line of its first prompt."""
-    count, turns, first = 0, list[int](), ""
+def _turns(folder: Path) -> tuple[int, str, bool]:
+    """How many turns the conversation has now, without making it; and the first line of its first prompt.
+
+    The last is True if a conversation before it was reset.
+    """
+    count, turns, first, anew = 0, list[int](), "", False
     try:
         content = (folder / NAME).read_bytes()
     except OSError:
-        return 0, ""
+        return 0, "", False
     for change in _CHANGE.finditer(content):
         kind = change[1]
         if kind == b"cut":
@@ -231,12 +234,14 @@ def _turns(folder: Path) -> tuple[int, str]:
             line = _parsed(change[0])
             count = len(line.get("messages", ()))
             turns = [turn["at"] for turn in line.get("turns", ())]
+            if not count:
+                first, anew = "", True
         else:
             if kind == b"user":
                 turns.append(count)
                 first = first or title_of(_parsed(change[0]).get("text", ""))
             count += 1
-    return len(turns), first
+    return len(turns), first, anew
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

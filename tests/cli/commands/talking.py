@@ -129,7 +129,8 @@ class Conversation:
         turns = [PastTurn(turn.number, turn.prompt, turn.attachments, 0) for turn in back]
         return replace(self.taken, turns=turns)
 
-    def reset(self) -> None:
+    def reset(self, *, copy: bool = False) -> None:
+        self.forks += copy
         self.turns, self.history = (), ()
 
     def fork(self) -> str:

@@ -4,9 +4,10 @@ import pytest
 
 from terp.errors import TerpError
 from terp.events import ReasoningDelta, TextDelta, TurnStarted
+from terp.kernels.protocol import Variable
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
-from tests.cli.commands.talking import Noted
+from tests.cli.commands.talking import Kernel, Noted
 
 TWO = ("plot iris.csv", "now in blue")
 
@@ -32,10 +33,11 @@ async def test_retry_before_anything_was_said_says_so(tmp_path: Path) -> None:
     assert await Noted(tmp_path).does("/retry") == ["There is no message to send again."]
 
 
-async def test_reset_forgets_the_conversation(tmp_path: Path) -> None:
+async def test_reset_begins_a_new_conversation_and_keeps_the_one_before(tmp_path: Path) -> None:
     talk = Noted(tmp_path, prompts=TWO)
-    await talk.does("/reset")
-    assert talk.session.history == ()
+    assert await talk.does("/reset") == []
+    assert (talk.session.history, talk.session.forks) == ((), 1)
+    assert await talk.does("/reset") == ["This conversation is new already."]
 
 
 async def test_compact_passes_on_what_to_keep(tmp_path: Path) -> None:
@@ -81,8 +83,23 @@ async def test_sessions_are_listed_and_resumed(tmp_path: Path) -> None:
     talk.earlier = [SavedSession("2026-11-20-aa", "Plot iris", 3, 0.0), SavedSession("b", "x", 1, 0.0)]
     first, _ = await talk.does("/sessions")
     assert (first[:13], first[-18:]) == ("2026-11-20-aa", "3 turns  Plot iris")
-    assert await talk.does("/resume") == [("resume", "2026-11-20-aa")]
+    one, other, *asked = await talk.does("/resume")
+    assert ((one[:17], other[:5]), asked) == (
+        (" 1  2026-11-20-aa", " 2  b"),
+        ["Which one? Its number or the beginning of its ID.", ("prefill", "/resume ")],
+    )
     assert await talk.does("/resume b") == [("resume", "b")]
+    assert await talk.does("/resume 1") == [("resume", "2026-11-20-aa")]
+
+
+@pytest.mark.parametrize("yes", [False, True])
+async def test_a_kernel_with_variables_ends_only_after_a_yes(tmp_path: Path, yes: bool) -> None:
+    talk = Noted(tmp_path)
+    talk.session.kernels = Kernel(tmp_path, [Variable("x", "int"), Variable("df", "DataFrame")])
+    await talk.session.kernels.start()
+    talk.yes = yes
+    asked = ("ask", "python holds x, df. Resuming another session ends that. Resume?")
+    assert await talk.does("/resume b") == [asked, *([("resume", "b")] if yes else [])]
 
 
 async def test_quit_leaves(tmp_path: Path) -> None:

@@ -48,6 +48,25 @@ def test_the_session_that_was_used_last_comes_first(tmp_path: Path) -> None:
     ]
 
 
+def test_what_was_said_before_a_reset_is_a_session_of_its_own(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        session = kept(tmp_path / A, "one", "two")
+        await collect(session, "important analysis")
+        session.past.reset(copy=True)
+        await collect(session, "something else")
+        await session.aclose()
+
+    asyncio.run(scenario())
+    catalogue = Catalogue(tmp_path)
+    new, old = catalogue.listed()
+    assert [(entry.title, entry.turns) for entry in (new, old)] == [
+        ("something else", 1),
+        ("important analysis", 1),
+    ]
+    assert [found.entry.id for found in catalogue.search(["important"])] == [old.id]
+    assert (new.id, old.forked_from) == (A, A)
+
+
 def test_sessions_belong_to_a_directory(tmp_path: Path) -> None:
     catalogue = two(tmp_path)
     assert catalogue.listed("/elsewhere") == []
