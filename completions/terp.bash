@@ -134,7 +134,9 @@ _terp() {
                     --fresh
                     --output-format
                     --timeout
+                    --no-stdin -n
                     --quiet -q
+                    --silent -qq
                     --verbose -v
                     --debug
                     --plain -pl

@@ -48,6 +48,10 @@ class Call:
         self.stopping = Stopping()
         self.out, self.notes = streams.stdout(), streams.stderr()
         self.source: Source = source_of(STDIN)
+        if self.options.no_stdin and self.source == "data":
+            self.source = "nothing"
+        self.reported: list[str] = []
+        """Facts that a JSON result has among its notices."""
         self.secrets = Secrets(environ, Settings(), self.options.api_key, keyring=False)
         self.typed_ahead = TypedAhead(STDIN if self.stays else None)
         self.guard: Guard | Unguarded = Unguarded()
@@ -61,6 +65,16 @@ class Call:
     def tell(self, text: str) -> None:
         """Say a line about the call itself."""
         if not self.options.quiet:
+            self.say(text)
+
+    def report(self, text: str) -> None:
+        """Say a fact about the data of the call, such as that it is cut; only -qq hides it."""
+        self.reported.append(text)
+        self.warn(text)
+
+    def warn(self, text: str) -> None:
+        """Say a line that -q does not hide."""
+        if not self.options.silent:
             self.say(text)
 
     def say(self, text: str) -> None:
@@ -234,8 +248,8 @@ class Call:
             is_whole = self.options.output_format == "json"
             scrubber = self.secrets.scrubber
             if is_whole:
-                return ResultFront(self.out, facts, scrubber, used)
-            return StreamFront(self.out, scrubber)
+                return ResultFront(self.out, facts, scrubber, used, self.reported)
+            return StreamFront(self.out, scrubber, self.reported)
         from terp_cli.plain import PlainFront  # noqa: PLC0415  (a prompt is there before any event)
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"

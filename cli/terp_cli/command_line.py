@@ -130,7 +130,9 @@ class _Reader:
         elif row.kind == "mapping":
             value = {**self._before(row), **value}
         if flag.of_call:
-            self.options[row.name] = value
+            # `-q -q` is `-qq`, which is quiet as well.
+            silent = row.name == "silent" or (row.name == "quiet" and "quiet" in self.options)
+            self.options |= {row.name: value, **({"quiet": True, "silent": True} if silent else {})}
         else:
             self.given[row.name] = Given(value, name)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from terp.attachments import attach, attach_elsewhere, with_attachments
+from terp.attachments import attach, attach_elsewhere, text_room, with_attachments
 from terp.downloading import downloaded, is_address
 from terp.emitting import Emission
 from terp.errors import SettingsError
@@ -20,6 +20,7 @@ from terp.messages import Attachment
 from terp.models.building import with_offered_model
 from terp.models.routing import doubt
 from terp.opening import build_session
+from terp.peek import Room
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.places import make_private
 from terp.session import Session
@@ -71,8 +72,10 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
     cwd = resumed.cwd if resumed else call.cwd
     place = place_of(call, resumed)
     elsewhere = bool(settings.gateway_url)
-    prompt, piped = _asked(call, place.folder, elsewhere=elsewhere)
-    attachments = _attached(call, cwd, elsewhere=elsewhere)
+    pipes = call.source == "data" and bool(call.line.words)
+    room = text_room(settings, call.environ, len(call.options.file) + pipes)
+    prompt, piped = _asked(call, place.folder, room, elsewhere=elsewhere)
+    attachments = _attached(call, cwd, room, elsewhere=elsewhere)
     asked = bool(prompt.strip() or attachments or piped)
     if call.line.words and not asked:
         raise SettingsError(["the prompt is empty."])
@@ -163,24 +166,22 @@ async def _with_model(call: Call, settings: Settings, seat: Seat | None) -> Sett
     return await with_offered_model(settings, environ, call.options.api_key, choose)
 
 
-def _attached(call: Call, cwd: Path, *, elsewhere: bool) -> tuple[Attachment, ...]:
-    """What the call attaches; what has an address is fetched once the files are known to be there.
-
-    Where code runs `elsewhere`, nothing is copied on this machine.
-    """
+def _attached(call: Call, cwd: Path, room: Room, *, elsewhere: bool) -> tuple[Attachment, ...]:
+    """What the call attaches; what has an address is fetched once the files are known to be there."""
     addresses = [file for file in call.options.file if is_address(file)]
     files = [file for file in call.options.file if file not in addresses]
-    copied = partial(_tell_of_copy, call)
-    attachments = attach_elsewhere(files) if elsewhere else attach(files, cwd, copied)
+    attachments = _of_files(call, files, cwd, room, elsewhere=elsewhere)
     for address in addresses:
         path = downloaded(address, cwd)
         call.tell(f"{address} is now in ./{path.name}")
-        attachments += attach_elsewhere([str(path)]) if elsewhere else attach([str(path)], cwd)
+        attachments += _of_files(call, [str(path)], cwd, room, elsewhere=elsewhere)
     return attachments
 
 
-def _tell_of_copy(call: Call, source: Path, copy: Path) -> None:
-    call.tell(f"{source} is copied to ./{copy.name}")
+def _of_files(
+    call: Call, files: Sequence[str], cwd: Path, room: Room, *, elsewhere: bool
+) -> tuple[Attachment, ...]:
+    return attach_elsewhere(files) if elsewhere else attach(files, cwd, room, call.report)
 
 
 def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:
@@ -189,7 +190,7 @@ def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:
     return AutoRun(person) if settings.auto_run else person
 
 
-def _asked(call: Call, folder: Path, *, elsewhere: bool) -> tuple[str, Piped | None]:
+def _asked(call: Call, folder: Path, room: Room, *, elsewhere: bool) -> tuple[str, Piped | None]:
     """The prompt, from the words or else from stdin; and what stdin holds beside words."""
     words = " ".join(call.line.words)
     # Arguments that are not in the locale's encoding hold halves of characters, which cannot be sent.
@@ -197,8 +198,10 @@ def _asked(call: Call, folder: Path, *, elsewhere: bool) -> tuple[str, Piped | N
     if call.source != "data":
         return prompt, None
     if call.line.words:
-        return prompt, take_data(STDIN, lambda: make_private(folder), call.tell, elsewhere=elsewhere)
-    return read_prompt(STDIN), None
+        words_only = room if room.lines is None else None
+        private = partial(make_private, folder)
+        return prompt, take_data(STDIN, private, call, room=words_only, elsewhere=elsewhere)
+    return read_prompt(STDIN, call.warn), None
 
 
 def _keep_imports() -> None:

@@ -35,7 +35,13 @@ class Options:
     fresh: bool = setting(False, "for `terp replay`: run the code, in new kernels, and compare")
     output_format: str = setting("text", "what stdout carries", choices=("text", "json", "stream-json"))
     timeout: float = setting(0.0, "end the whole command after so long", unit="s", unset="never")
-    quiet: bool = setting(False, "the answer and errors only", flags=("-q",))
+    no_stdin: bool = setting(
+        False, "leave stdin alone, such as a pipe that a script or a service holds open", flags=("-n",)
+    )
+    quiet: bool = setting(
+        False, "the answer, errors, and what was cut, dropped or made; no code and no output", flags=("-q",)
+    )
+    silent: bool = setting(False, "the answer and errors only", flags=("-qq",))
     verbose: bool = setting(False, "more of what happens", flags=("-v",))
     debug: bool = setting(False, "tracebacks of failures")
     plain: bool = setting(False, "no colours, no redrawing", flags=("-pl",))

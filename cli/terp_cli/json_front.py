@@ -19,17 +19,23 @@ from terp.wire import VERSION, to_json
 class StreamFront:
     """Writes every event as a line of JSON as soon as it happens, without the secrets of `scrubber`.
 
-    The end of a piece of text in which one may begin comes with the next piece.
+    The end of a piece of text in which one may begin comes with the next piece. What was `reported` before
+    the turn comes first, as notices.
     """
 
-    def __init__(self, lines: TextIO, scrubber: Callable[[], Scrubber] = Scrubber) -> None:
+    def __init__(
+        self, lines: TextIO, scrubber: Callable[[], Scrubber] = Scrubber, reported: Sequence[str] = ()
+    ) -> None:
         self._lines = lines
         self._scrubber = scrubber
+        self._reported = reported
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Write one turn to its end."""
         scrubber = self._scrubber()
         seams = Seams(scrubber)
+        for text in self._reported:
+            write_json(self._lines, redacted(to_json(Noticed(text)), scrubber))
         async for event in events:
             for record in seams.passed(Record(0, 0.0, event)):
                 write_json(self._lines, redacted(to_json(record.event), scrubber))
@@ -41,7 +47,7 @@ class StreamFront:
 class ResultFront:
     """Writes one object when the turn is over; `facts` (the session, the model) are part of it.
 
-    `used` gives what the whole session used by then.
+    `used` gives what the whole session used by then. What was `reported` before the turn is a notice, too.
 
     What was said and put out is in it without the secrets of `scrubber`.
     """
@@ -52,8 +58,10 @@ class ResultFront:
         facts: Mapping[str, Any],
         scrubber: Callable[[], Scrubber] = Scrubber,
         used: Callable[[], Tally] | None = None,
+        reported: Sequence[str] = (),
     ) -> None:
         self._result = result
+        self._reported = reported
         self._used = used or Tally
         self._facts = facts
         self._scrubber = scrubber
@@ -66,6 +74,7 @@ class ResultFront:
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Write what the turn came to."""
         told = {**result_of(events), "session_usage": usage_json(self._used())}
+        told["notices"] = [*self._reported, *told["notices"]]
         clean = redacted(told, self._scrubber())
         write_json(self._result, {**clean, **self._facts, "collected": [str(p) for p in collected]})
 

@@ -1,4 +1,4 @@
-"""What to say about an `@word` that was meant to name something here and does not."""
+"""The files and variables that a message names with an `@`, and what to say of other words behind one."""
 
 import os
 from collections.abc import Sequence
@@ -6,7 +6,12 @@ from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
+from terp.attachments import attach, attach_elsewhere, text_room
+from terp.messages import Attachment
+from terp.namespaces import Namespaces
 from terp.paths import typed_path
+from terp_cli.commands.talk import Talk
+from terp_cli.mentions import described, mentions
 
 _MOST_NEAR = 5_000
 # Names with these are files; of other words with a dot (`@app.route`, `@np.vectorize`) nobody knows.
@@ -26,6 +31,26 @@ _DECORATORS = frozenset(
     setter singledispatch staticmethod task test tool total_ordering typechecked validator vectorize wraps
     """.split()  # noqa: SIM905 - see above
 )
+
+
+async def attached(line: str, cwd: Path, talk: Talk, namespaces: Namespaces) -> Sequence[Attachment]:
+    """What a message names with an `@`; the user reads of words that were probably meant to name something.
+
+    Raises:
+        AttachmentError: a file cannot be read.
+    """
+    named = mentions(line, cwd)
+    room = text_room(talk.settings, talk.environ, len(named.files))
+    elsewhere = talk.session.kernels.elsewhere
+    files = attach_elsewhere(named.files) if elsewhere else attach(named.files, cwd, room, talk.say)
+    held = await namespaces.variables() if named.names else ()
+    # Of one name the first is meant: the default language comes first.
+    variables = {one.name: (one, language) for language, one in reversed(held)}
+    known = [one.name for _, one in held]
+    for word in (word for word in (*named.others, *named.names) if word not in known):
+        if told := missed(word, cwd, known, opens_line=word in named.openers):
+            talk.say(told)
+    return (*files, *(described(*variables[name]) for name in named.names if name in variables))
 
 
 def missed(word: str, cwd: Path, variables: Sequence[str], *, opens_line: bool) -> str:

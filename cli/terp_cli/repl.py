@@ -18,7 +18,6 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from terp.attachments import attach, attach_elsewhere
 from terp.errors import TerpError
 from terp.events import (
     CheckFinished,
@@ -40,8 +39,7 @@ from terp.pythons.interpreter import environment_name
 from terp.until.loop import ask
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import UnknownCommand
-from terp_cli.mentions import described, mentions
-from terp_cli.missed_mentions import missed
+from terp_cli.missed_mentions import attached
 from terp_cli.presses import Presses
 from terp_cli.sanitise import readable
 from terp_cli.talk import LineSettings, Sources, Word, typed_code, unclear
@@ -288,22 +286,11 @@ class Repl:
 
     async def _attached(self, line: str) -> Sequence[Attachment]:
         """What a message names with an @; the message comes back to the line when that cannot be read."""
-        cwd = self._folder()
-        named = mentions(line, cwd)
         try:
-            elsewhere = self._talk.session.kernels.elsewhere
-            files = attach_elsewhere(named.files) if elsewhere else attach(named.files, cwd)
+            return await attached(line, self._folder(), self._talk, self._namespaces)
         except TerpError:
             self._talk.prefill(line)
             raise
-        held = await self._namespaces.variables() if named.names else ()
-        # Of one name the first is meant: the default language comes first.
-        variables = {one.name: (one, language) for language, one in reversed(held)}
-        known = [one.name for _, one in held]
-        for word in (word for word in (*named.others, *named.names) if word not in known):
-            if told := missed(word, cwd, known, opens_line=word in named.openers):
-                self._talk.say(told)
-        return (*files, *(described(*variables[name]) for name in named.names if name in variables))
 
     def _folder(self) -> Path:
         """Where the person's files are: beside those of the code, unless that runs on another machine."""

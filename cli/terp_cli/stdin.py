@@ -3,17 +3,17 @@
 import os
 import select
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from terp.errors import SettingsError, TerpError
 
 if TYPE_CHECKING:
     from terp.messages import Attachment
-    from terp.peek import Peek
+    from terp.peek import Peek, Room
 
 Source = Literal["terminal", "nothing", "data"]
 
@@ -69,6 +69,16 @@ del _forget_stdin
 """
 
 
+class Says(Protocol):
+    """The ways to the user that do not disturb stdout."""
+
+    def report(self, text: str) -> None:
+        """Say a fact about the data."""
+
+    def warn(self, text: str) -> None:
+        """Say a line that -q does not hide."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piped:
     """Data from stdin: its file, what the model is told, and the code that makes it known in the kernel."""
@@ -91,14 +101,22 @@ def source_of(descriptor: int) -> Source:
     return "nothing" if is_null or stat.S_ISDIR(status.st_mode) else "data"
 
 
-def read_prompt(descriptor: int, limit: int = LARGEST_PROMPT) -> str:
+def read_prompt(
+    descriptor: int,
+    waiting: Callable[[str], None],
+    *,
+    patience_s: float = PATIENCE_S,
+    limit: int = LARGEST_PROMPT,
+) -> str:
     """All of stdin as a prompt, without the line end it ends with.
+
+    `waiting` gets a line once nothing has come for `patience_s`.
 
     Raises:
         SettingsError: it is too long for a prompt.
     """
     raw = bytearray()
-    while piece := os.read(descriptor, _PIECE):
+    for piece in _pieces(descriptor, waiting, patience_s):
         raw += piece
         if len(raw) > limit:
             told = f"the prompt on stdin is longer than {limit:,} bytes"
@@ -109,49 +127,40 @@ def read_prompt(descriptor: int, limit: int = LARGEST_PROMPT) -> str:
 def take_data(
     descriptor: int,
     folder: Callable[[], Path],
-    tell: Callable[[str], None],
+    says: Says,
     *,
+    room: "Room | None" = None,
     patience_s: float = PATIENCE_S,
     limit: int = LARGEST_DATA,
     elsewhere: bool = False,
-) -> Piped | None:
-    """Write stdin to a file in `folder`; None when nothing comes.
+) -> Piped:
+    """Write stdin, read to its end, to a file in `folder`.
 
-    Code that runs `elsewhere` is given a copy in its directory, which its kernel removes when it ends. `tell`
-    gets a line when nothing at all comes within `patience_s`, or when the data is cut at `limit`.
+    Code that runs `elsewhere` is given a copy in its directory, which its kernel removes when it ends. Where
+    no code can read the data, `room` is how much of it the model is given. Reports data that is cut, and
+    warns once when nothing has come for `patience_s`.
 
     Raises:
         TerpError: the file cannot be written.
     """
-    if not select.select([descriptor], [], [], patience_s)[0]:
-        tell(f"nothing came on stdin within {patience_s:g} s; going on without it.")
-        return None
-    first = os.read(descriptor, _PIECE)
-    if not first:
-        return None
-    path = folder() / "stdin"
-    try:
-        cut = _spool(descriptor, first, path, limit)
-    except OSError as error:
-        path.unlink(missing_ok=True)
-        raise TerpError(f"What comes on stdin cannot be kept in {path}: {error.strerror}.") from error
-    except BaseException:
-        # Stopped by a signal: half of the data is of no use to anybody.
-        path.unlink(missing_ok=True)
-        raise
-    if cut:
-        tell(f"stdin is longer than {limit:,} bytes; the rest of it is left out.")
-    from terp.messages import Attachment  # noqa: PLC0415  (nothing is piped to a prompt)
-    from terp.peek import peek  # noqa: PLC0415
+    from terp.attachments import cut_line  # noqa: PLC0415  (nothing is piped to a prompt)
+    from terp.messages import Attachment  # noqa: PLC0415
+    from terp.peek import Room, peek  # noqa: PLC0415
 
-    look = peek(path, max_lines=_LINES)
+    path = folder() / "stdin"
+    if _spooled(_pieces(descriptor, says.warn, patience_s), path, limit):
+        says.report(f"stdin is longer than {limit:,} bytes; the rest of it is left out.")
+    look = peek(path, room or Room(lines=_LINES))
+    if room and look.encoding and not look.whole:
+        says.report(cut_line("stdin", look))
+    note, encoding = _told(look, names=room is None), look.encoding if look.size else "utf-8"
     if not elsewhere:
         named = path.rename(path.with_suffix(_suffix(look)))
-        return Piped(named, Attachment("stdin", _told(look)), prelude(str(named), look.encoding))
+        return Piped(named, Attachment("stdin", note), prelude(str(named), encoding))
     # A name that nothing has there.
     named = path.rename(path.with_name(f"stdin-{token_hex(4)}{_suffix(look)}"))
-    code = prelude(named.name, look.encoding) + _FORGOTTEN.format(path=named.name)
-    return Piped(named, Attachment("stdin", _told(look), source=str(named)), code)
+    code = prelude(named.name, encoding) + _FORGOTTEN.format(path=named.name)
+    return Piped(named, Attachment("stdin", note, source=str(named)), code)
 
 
 def prelude(path: str, encoding: str) -> str:
@@ -159,17 +168,43 @@ def prelude(path: str, encoding: str) -> str:
     return _PRELUDE.format(path=path, encoding=encoding)
 
 
-def _spool(descriptor: int, first: bytes, path: Path, limit: int) -> bool:
-    """Copy stdin to `path`; whether there was more than `limit`."""
-    left, piece = limit, first
+def _pieces(descriptor: int, waiting: Callable[[str], None], patience_s: float) -> Iterator[bytes]:
+    """What comes on stdin, to its end."""
+    while select.select([descriptor], [], [], patience_s)[0]:
+        if not (piece := os.read(descriptor, _PIECE)):
+            return
+        yield piece
+    waiting("waiting for stdin (Ctrl-D ends it, -n leaves it alone)")
+    while piece := os.read(descriptor, _PIECE):
+        yield piece
+
+
+def _spooled(pieces: Iterator[bytes], path: Path, limit: int) -> bool:
+    """Write `pieces` to `path`; whether there was more than `limit`.
+
+    Raises:
+        TerpError: the file cannot be written.
+    """
+    try:
+        return _spool(pieces, path, limit)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise TerpError(f"What comes on stdin cannot be kept in {path}: {error.strerror}.") from error
+    except BaseException:
+        # Stopped by a signal: half of the data is of no use to anybody.
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _spool(pieces: Iterator[bytes], path: Path, limit: int) -> bool:
+    left = limit
     opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(opened, "wb") as file:  # noqa: PTH123  (a descriptor)
-        while piece:
+        for piece in pieces:
             file.write(piece[:left])
             left -= len(piece)
             if left < 0:
                 return True
-            piece = os.read(descriptor, _PIECE)
     return False
 
 
@@ -183,10 +218,15 @@ def _suffix(look: "Peek") -> str:
     return known.get(look.kind, ".txt" if look.encoding else ".bin")
 
 
-def _told(look: "Peek") -> str:
-    kind = "str" if look.encoding else "bytes"
+def _told(look: "Peek", *, names: bool) -> str:
+    """What the model reads of the data; without code it has no `names`."""
+    facts = look.facts if look.size else "0 bytes"
+    if not names:
+        note = f"[Data was piped in: {facts}]"
+        return f"{note} {look.beginning}" if look.lines else note
+    kind = "str" if look.encoding or not look.size else "bytes"
     note = (
-        f"[Data was piped in: {look.facts}] In Python, stdin_path is the path of a file with all of it, "
+        f"[Data was piped in: {facts}] In Python, stdin_path is the path of a file with all of it, "
         f"and stdin_data its content as {kind}"
     )
     return f"{note}; {look.beginning}" if look.lines else f"{note}."

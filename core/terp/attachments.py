@@ -1,19 +1,20 @@
-"""Files that go with a prompt: described to the model where they are, or copied for it."""
+"""Files that go with a prompt: described to the model where they are."""
 
 import base64
-import filecmp
 import os
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from terp.errors import AttachmentError
 from terp.messages import Attachment, Image
-from terp.paths import typed_path, unused
-from terp.peek import Peek, peek
+from terp.paths import typed_path
+from terp.peek import Peek, Room, peek
+from terp.settings import Settings
 
-_LINES = 5
+ROOM = Room(lines=5)
+# A window that is not known, in tokens; and the bytes that a token has at least in most texts.
+_USUAL_WINDOW, _BYTES_OF_TOKEN = 32_000, 2
 # Providers refuse larger pictures; they are then described in words only.
 _IMAGE_BYTES = 3_500_000
 _PICTURES = {"PNG image": "image/png", "JPEG image": "image/jpeg", "GIF image": "image/gif"}
@@ -22,23 +23,32 @@ _CONFIRM = (
 )
 
 
+def text_room(settings: Settings, environ: Mapping[str, str], parts: int = 1) -> Room:
+    """How much of a text goes along: where no code can read it, what the context window has room for.
+
+    So many `parts` share that.
+    """
+    if settings.code:
+        return ROOM
+    from terp.models.windows import windows  # noqa: PLC0415  (code reads most texts)
+
+    tokens = windows(settings, environ)(settings.model).most or _USUAL_WINDOW
+    return Room(lines=None, whole=tokens * _BYTES_OF_TOKEN // max(1, parts))
+
+
 def attach(
-    files: Sequence[str], cwd: Path, copied: Callable[[Path, Path], None] | None = None
+    files: Sequence[str], cwd: Path, room: Room = ROOM, tell: Callable[[str], None] | None = None
 ) -> tuple[Attachment, ...]:
     """Describe `files`; relative names are those of terp's own directory.
 
-    A file below `cwd` is named relative to it. Any other stays where it is and is named by its absolute
-    path, which the kernel on this machine can read. With `copied` such a file is copied into `cwd` instead,
-    never over an existing file: a name that is taken by a file of other content gets a number. `copied`
-    hears where each that was not there yet was and is.
+    A file below `cwd` is named relative to it. Any other stays where it is, is named by its absolute path,
+    and that is its `source`. `tell` gets a line for each text of which only a part has `room`, where no code
+    can read the rest.
 
     Raises:
-        AttachmentError: one of them is missing or unreadable. Nothing has been copied then.
+        AttachmentError: one of them is missing or unreadable.
     """
-    sources = list(dict.fromkeys(map(typed_path, files)))
-    if problems := [problem for source in sources if (problem := _problem(source))]:
-        raise AttachmentError("\n".join(problems))
-    return tuple(_attachment(source, cwd, copied) for source in sources)
+    return tuple(_attachment(source, cwd, room, tell) for source in _sources(files))
 
 
 def attach_elsewhere(files: Sequence[str]) -> tuple[Attachment, ...]:
@@ -47,10 +57,7 @@ def attach_elsewhere(files: Sequence[str]) -> tuple[Attachment, ...]:
     Raises:
         AttachmentError: one of them is missing or unreadable.
     """
-    sources = list(dict.fromkeys(Path(file).expanduser() for file in files))
-    if problems := [problem for source in sources if (problem := _problem(source))]:
-        raise AttachmentError("\n".join(problems))
-    return tuple(_sent(source) for source in sources)
+    return tuple(_sent(source) for source in _sources(files))
 
 
 def with_attachments(prompt: str, attachments: Sequence[Attachment]) -> str:
@@ -58,23 +65,16 @@ def with_attachments(prompt: str, attachments: Sequence[Attachment]) -> str:
     return _CONFIRM if attachments and not prompt.strip() else prompt
 
 
-def copy_unused(source: Path, folder: Path) -> Path:
-    """Copy `source` into `folder` under its own name, or a numbered one; where it is now.
+def cut_line(name: str, look: Peek) -> str:
+    """What the user reads where the model does not get all of a text."""
+    return f"{name} is cut: the model reads its first {len(look.lines):,} lines of {look.size:,} bytes."
 
-    Nothing is copied when the same content is there under that name.
-    """
-    target = folder / source.name
-    if target.is_file() and filecmp.cmp(source, target, shallow=False):
-        return target
-    while True:
-        target = unused(target)
-        try:
-            # "x": another program may have taken the name just now.
-            with source.open("rb") as read, target.open("xb") as write:
-                shutil.copyfileobj(read, write)
-        except FileExistsError:
-            continue
-        return target
+
+def _sources(files: Sequence[str]) -> list[Path]:
+    sources = list(dict.fromkeys(map(typed_path, files)))
+    if problems := [problem for source in sources if (problem := _problem(source))]:
+        raise AttachmentError("\n".join(problems))
+    return sources
 
 
 def _problem(source: Path) -> str:
@@ -86,32 +86,30 @@ def _problem(source: Path) -> str:
         if source.is_dir():
             return f"'{source}' is a directory; attach the files in it."
         if not source.is_file():
-            return f"'{source}' is not a file that can be copied."
+            return f"'{source}' is not a file that can be attached."
         source.open("rb").close()
     except OSError as error:
         return f"cannot read '{source}': {error.strerror}."
     return ""
 
 
-def _attachment(source: Path, cwd: Path, copied: Callable[[Path, Path], None] | None) -> Attachment:
+def _attachment(source: Path, cwd: Path, room: Room, tell: Callable[[str], None] | None) -> Attachment:
     try:
         path = _below(source, cwd)
-        if path is None and copied is not None:
-            taken = (cwd / source.name).exists()
-            path = copy_unused(source, cwd)
-            if not (taken and path.name == source.name):
-                copied(source, path)
         here = path or source.resolve()
-        look = peek(here, max_lines=_LINES)
+        look = peek(here, room)
     except OSError as error:
         raise AttachmentError(f"cannot attach '{source}': {error.strerror}.") from error
+    if tell and look.encoding and room.lines is None and not look.whole:
+        tell(cut_line(str(source), look))
     where = "It is in the working directory" if path else "It is at that path, outside the working directory"
-    return _described(here, path.relative_to(cwd) if path else here, where, look)
+    told = _described(here, path.relative_to(cwd) if path else here, where, look)
+    return told if path else replace(told, source=str(here))
 
 
 def _sent(source: Path) -> Attachment:
     try:
-        look = peek(source, max_lines=_LINES)
+        look = peek(source, ROOM)
         told = _described(source, Path(source.name), "It is in the kernel's working directory", look)
     except OSError as error:
         raise AttachmentError(f"cannot attach '{source}': {error.strerror}.") from error

@@ -36,7 +36,8 @@ class User:
 class Attachment:
     """Something attached to a prompt: its name for events, and what the model is told and shown of it.
 
-    `source` is the file of this machine that a kernel of another one is given; "" where it reads it itself.
+    `source` is the file of this machine that a kernel is given which does not see it: one of another machine,
+    or in a sandbox. It is "" where the kernel reads it in any case.
     """
 
     name: str

@@ -220,6 +220,8 @@ def _equip(
     """What the code of a session has besides a kernel, as far as that needs the session."""
     if isinstance(bench, Workbench):
         session.equipment.confinement = bench.kernels.confinement
+        if bench.kernels.confinement is not None:
+            session.readiness.hand_to(bench.kernels.confinement.let_read)
         _let_choose(session, bench)
     else:
         bench.carry(session.readiness)

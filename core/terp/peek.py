@@ -1,4 +1,4 @@
-"""A short look into a file: what it is, and its first lines. Never reads more than its beginning."""
+"""A short look into a file: what it is, and its text or the first lines of it."""
 
 import codecs
 import json
@@ -40,13 +40,25 @@ _SEPARATORS = (
 
 
 @dataclass(frozen=True, slots=True)
+class Room:
+    """How much of a text is shown: all of one of up to `whole` bytes.
+
+    Of a longer one it is the first `lines`, cut; None stands for all lines that fit into `whole` bytes.
+    """
+
+    lines: int | None
+    whole: int = 8_192
+
+
+@dataclass(frozen=True, slots=True)
 class Peek:
-    """What a file looks like. `encoding` is "" when it is not text; `lines` are its first ones, cut."""
+    """What a file looks like. `encoding` is "" when it is not text; `lines` are its first ones, or all."""
 
     size: int
     kind: str
     encoding: str = ""
     lines: tuple[str, ...] = ()
+    whole: bool = False
 
     @property
     def facts(self) -> str:
@@ -59,18 +71,20 @@ class Peek:
         """The first lines under a heading; "" when there are none."""
         if not self.lines:
             return ""
-        heading = "its only line" if len(self.lines) == 1 else f"its first {len(self.lines)} lines"
+        count = len(self.lines)
+        only, several = ("only", "all {:,} lines") if self.whole else ("first", "its first {:,} lines")
+        heading = f"its {only} line" if count == 1 else several.format(count)
         return "\n".join([f"{heading}:", *self.lines])
 
 
-def peek(path: Path, *, max_lines: int) -> Peek:
+def peek(path: Path, room: Room) -> Peek:
     """Look into the file at `path`.
 
     Raises:
         OSError: it cannot be read.
     """
     with path.open("rb") as file:
-        head = file.read(_READ_BYTES)
+        head = file.read(max(_READ_BYTES, room.whole))
     size = path.stat().st_size
     if not head:
         return Peek(size, "empty")
@@ -78,7 +92,13 @@ def peek(path: Path, *, max_lines: int) -> Peek:
     if not encoding:
         return Peek(size, _binary_kind(head))
     lines = _lines(head.decode(encoding, errors="ignore"), whole=size <= len(head))
-    return Peek(size, _text_kind(lines), encoding, _cut(lines[:max_lines]))
+    kind = _text_kind(lines)
+    if size <= room.whole:
+        return Peek(size, kind, encoding, tuple(lines), whole=True)
+    if room.lines is None:
+        fitting = _lines(head[: room.whole].decode(encoding, errors="ignore"), whole=False)
+        return Peek(size, kind, encoding, tuple(fitting))
+    return Peek(size, kind, encoding, _cut(lines[: room.lines]))
 
 
 def _encoding(head: bytes, *, whole: bool) -> str:

@@ -1,6 +1,6 @@
 """What code needs before it runs: an environment, packages, a kernel that is up."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from terp.kernels.protocol import Kernel
@@ -44,7 +44,7 @@ class Readiness:
 
     def __init__(self, preparations: Sequence[Preparation] = ()) -> None:
         self._preparations = list(preparations)
-        self._carrier: Carrier | None = None
+        self._takers: list[Callable[[Sequence[Attachment]], None]] = []
 
     def add(self, preparation: Preparation) -> None:
         """Have this prepared too, from the next code on."""
@@ -61,13 +61,17 @@ class Readiness:
 
     def carry(self, carrier: Carrier) -> None:
         """Have `carrier` bring to kernels what is attached from now on."""
-        self._carrier = carrier
+        self.hand_to(carrier.take)
         self.add(carrier)
+
+    def hand_to(self, take: Callable[[Sequence[Attachment]], None]) -> None:
+        """Have `take` called with what is attached from now on, before any code that could read it."""
+        self._takers.append(take)
 
     def bring(self, attachments: Sequence[Attachment]) -> None:
         """Let the next code find what was attached, wherever it runs."""
-        if self._carrier is not None:
-            self._carrier.take(attachments)
+        for take in self._takers:
+            take(attachments)
 
     async def before(self, call: Call, kernel: Kernel) -> str:
         """Prepare everything and start the kernel; what the model should know, in lines that end.

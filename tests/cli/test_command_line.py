@@ -234,7 +234,7 @@ def test_help_is_shown_behind_a_subcommand_that_lacks_its_argument() -> None:
         (("-m", "-y"), "-m needs a value: NAME."),
         (("-m", "--max_steps=3"), "-m needs a value: NAME."),
         (("-yz",), "unknown flag -yz. Did you mean -y?"),
-        (("-nh",), "unknown flag -nh. Did you mean -h?"),
+        (("-jh",), "unknown flag -jh. Did you mean -h?"),
         (("--no-auto-run=off",), "--no-auto-run takes no value."),
         (("--fast=local",), "--fast takes no value."),
         (("--output-format", "xml"), '--output-format is "xml", must be one of text, json, stream-json.'),

@@ -62,53 +62,6 @@ def test_files_that_terp_writes_are_not_results_of_the_code(terp: Terp) -> None:
     assert named == [f"[created] {terp.cwd / 'a.txt'}"]
 
 
-def test_stdin_is_the_prompt_when_there_are_no_words(terp: Terp) -> None:
-    result = terp.asked(["hello"], data="what is\nthis?\n")
-    assert (result.out, said(result.requests[0])[-1]) == ("hello\n", ("user", "what is\nthis?"))
-
-
-def test_stdin_is_data_when_there_are_words(terp: Terp) -> None:
-    script: list[Scripted] = [
-        Call(code="print(len(stdin_data), open(stdin_path).read() == stdin_data)"),
-        "done",
-    ]
-    result = terp.asked(script, "-y", "sum it", data="a,b\n1,2\n")
-    prompt = said(result.requests[0])[-1][1]
-    assert prompt.startswith("sum it\n\n[Data was piped in: 8 bytes, comma-separated values]")
-    assert prompt.endswith("its first 2 lines:\na,b\n1,2")
-    assert said(result.requests[1])[-1] == ("tool", "8 True")
-    assert list(terp.home.rglob("stdin.*")) == []
-
-
-def test_a_silent_pipe_is_left_alone_with_a_line(terp: Terp) -> None:
-    with Loopback(["hello"]) as server:
-        process = terp.start(*to(server), "hi", stdin=subprocess.PIPE)
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert process.stdout.read() == "hello\n"
-        assert process.stderr.read() == ("terp: nothing came on stdin within 2 s; going on without it.\n")
-        process.communicate(timeout=TIMEOUT_S)
-
-
-def test_attachments_are_copied_and_named_to_the_model(terp: Terp, tmp_path: Path) -> None:
-    (tmp_path / "my data.csv").write_text("a,b\n1,2\n")
-    result = terp.asked(["ok"], "-f", str(tmp_path / "my data.csv"), "look")
-    assert said(result.requests[0])[-1] == (
-        "user",
-        "look\n\n[Attachment: my data.csv] It is in the working directory: 8 bytes, comma-separated values; "
-        "its first 2 lines:\na,b\n1,2",
-    )
-    assert (terp.cwd / "my data.csv").is_file()
-    assert result.notes == f"terp: {tmp_path}/my data.csv is copied to ./my data.csv\n"
-
-
-def test_an_attachment_alone_asks_for_a_confirmation(terp: Terp) -> None:
-    (terp.cwd / "a.csv").write_text("a,b\n")
-    result = terp.asked(["got it"], "-f", "a.csv", "")
-    assert "Confirm" in said(result.requests[0])[-1][1]
-    assert "a.csv" in said(result.requests[0])[-1][1]
-
-
 def test_a_missing_attachment_is_told_before_any_request(terp: Terp) -> None:
     result = terp.asked(["never"], "-f", "none.csv", "look")
     assert result == Result(2, "", "terp: there is no file 'none.csv' to attach.\n", [])

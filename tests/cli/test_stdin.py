@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
+from terp.peek import Room
 from terp_cli.stdin import Piped, prelude, read_prompt, source_of, take_data
 
 
@@ -25,76 +26,106 @@ class Pipe:
         os.close(self.write)
 
 
+class Told:
+    """Keeps the lines for the user."""
+
+    def __init__(self) -> None:
+        self.reported: list[str] = []
+        self.warned: list[str] = []
+        self.report, self.warn = self.reported.append, self.warned.append
+
+
 @pytest.fixture
-def told() -> list[str]:
-    return []
+def told() -> Told:
+    return Told()
 
 
-def taken(pipe: Pipe, folder: Path, told: list[str], **limits: float) -> Piped | None:
+def taken(pipe: Pipe, folder: Path, told: Told, room: Room | None = None, **limits: float) -> Piped:
     try:
-        return take_data(pipe.read, lambda: folder, told.append, **limits)  # type: ignore[arg-type]
+        return take_data(pipe.read, lambda: folder, told, room=room, **limits)  # type: ignore[arg-type]
     finally:
         os.close(pipe.read)
 
 
-def test_data_is_kept_in_a_file_and_described(tmp_path: Path, told: list[str]) -> None:
+def test_data_is_kept_in_a_file_and_described(tmp_path: Path, told: Told) -> None:
     piped = taken(Pipe(b"a,b\n1,2\n"), tmp_path, told)
-    assert piped is not None
     assert piped.path.read_bytes() == b"a,b\n1,2\n"
     assert piped.path == tmp_path / "stdin.csv"
     assert piped.attachment.note == (
         "[Data was piped in: 8 bytes, comma-separated values] In Python, stdin_path is the path of a file "
-        "with all of it, and stdin_data its content as str; its first 2 lines:\na,b\n1,2"
+        "with all of it, and stdin_data its content as str; all 2 lines:\na,b\n1,2"
     )
-    assert told == []
+    assert (told.reported, told.warned) == ([], [])
 
 
-def test_the_model_is_told_20_lines_at_most(tmp_path: Path, told: list[str]) -> None:
+def test_the_model_is_told_20_lines_of_long_data(tmp_path: Path, told: Told) -> None:
     piped = taken(Pipe(b"".join(b"line %d\n" % n for n in range(1000))), tmp_path, told)
-    assert piped is not None
     assert "line 19" in piped.attachment.note
     assert "line 20" not in piped.attachment.note
 
 
-def test_the_file_is_readable_by_its_owner_alone(tmp_path: Path, told: list[str]) -> None:
+def test_the_file_is_readable_by_its_owner_alone(tmp_path: Path, told: Told) -> None:
     piped = taken(Pipe(b"x"), tmp_path, told)
-    assert piped is not None
     assert piped.path.stat().st_mode & 0o777 == 0o600
 
 
-def test_an_empty_stdin_is_nothing(tmp_path: Path, told: list[str]) -> None:
-    assert taken(Pipe(b""), tmp_path, told) is None
-    assert (told, list(tmp_path.iterdir())) == ([], [])
+def test_small_data_is_told_whole(tmp_path: Path, told: Told) -> None:
+    piped = taken(Pipe(b"".join(b"line %d\n" % n for n in range(100))), tmp_path, told)
+    assert piped.attachment.note.partition("; ")[2].splitlines() == [
+        "all 100 lines:",
+        *(f"line {n}" for n in range(100)),
+    ]
 
 
-def test_a_silent_stdin_is_left_alone_with_a_line(tmp_path: Path, told: list[str]) -> None:
+def test_without_code_the_data_is_told_as_far_as_there_is_room(tmp_path: Path, told: Told) -> None:
+    piped = taken(Pipe(b"line\n" * 100), tmp_path, told, Room(None, whole=54))
+    assert piped.attachment.note == (
+        "[Data was piped in: 500 bytes, text] its first 10 lines:" + "\nline" * 10
+    )
+    assert told.reported == ["stdin is cut: the model reads its first 10 lines of 500 bytes."]
+
+
+def test_an_empty_stdin_is_data_of_no_bytes(tmp_path: Path, told: Told) -> None:
+    piped = taken(Pipe(b""), tmp_path, told)
+    assert piped.attachment.note == (
+        "[Data was piped in: 0 bytes] In Python, stdin_path is the path of a file with all of it, and "
+        "stdin_data its content as str."
+    )
+    assert (piped.path.read_bytes(), piped.prelude) == (b"", prelude(str(piped.path), "utf-8"))
+
+
+def test_data_that_comes_late_is_waited_for_with_a_line(tmp_path: Path, told: Told) -> None:
     pipe = Pipe(b"", ended=False)
-    assert taken(pipe, tmp_path, told, patience_s=0.01) is None
-    pipe.end()
-    assert told == ["nothing came on stdin within 0.01 s; going on without it."]
+
+    def send(line: str) -> None:
+        told.warned.append(line)
+        os.write(pipe.write, b"late")
+        pipe.end()
+
+    told.warn = send
+    assert taken(pipe, tmp_path, told, patience_s=0.01).path.read_bytes() == b"late"
+    assert told.warned == ["waiting for stdin (Ctrl-D ends it, -n leaves it alone)"]
 
 
-def test_endless_data_is_cut_with_a_line(tmp_path: Path, told: list[str]) -> None:
+def test_endless_data_is_cut_with_a_line(tmp_path: Path, told: Told) -> None:
     piped = taken(Pipe(b"x" * 5000), tmp_path, told, limit=1000)
-    assert piped is not None
     assert piped.path.stat().st_size == 1000
-    assert told == ["stdin is longer than 1,000 bytes; the rest of it is left out."]
+    assert told.reported == ["stdin is longer than 1,000 bytes; the rest of it is left out."]
 
 
-def test_binary_data_is_bytes(tmp_path: Path, told: list[str]) -> None:
+def test_binary_data_is_bytes(tmp_path: Path, told: Told) -> None:
     piped = taken(Pipe(bytes(range(256))), tmp_path, told)
-    assert piped is not None
     assert piped.path.name == "stdin.bin"
     assert "its content as bytes" in piped.attachment.note
 
 
-def test_a_prompt_is_all_of_stdin_without_its_last_line_end() -> None:
-    assert read_prompt(Pipe("Größe?\nbitte\n".encode()).read) == "Größe?\nbitte"
+def test_a_prompt_is_all_of_stdin_without_its_last_line_end(told: Told) -> None:
+    assert read_prompt(Pipe("Größe?\nbitte\n".encode()).read, told.warn) == "Größe?\nbitte"
 
 
-def test_a_prompt_that_is_data_is_refused() -> None:
+def test_a_prompt_that_is_data_is_refused(told: Told) -> None:
     with pytest.raises(SettingsError, match="longer than 10 bytes; to pass it as data"):
-        read_prompt(Pipe(b"x" * 11).read, limit=10)
+        read_prompt(Pipe(b"x" * 11).read, told.warn, limit=10)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from terp.errors import NoSandbox, SettingsError
+from terp.messages import Attachment
 from terp.places import Places, find_places
 from terp.sandbox.canary import holds
 from terp.sandbox.launcher import needed_by_launcher
@@ -202,6 +203,10 @@ class Confinement:
         """Whether a kernel that starts now is held by something else there."""
         return self._confined(()) != other._confined(())
 
+    def let_read(self, attachments: Sequence[Attachment]) -> None:
+        """Let code read attached files wherever they lie, from the next start of a kernel on."""
+        self.readable = (*self.readable, *(one.source for one in attachments if one.source))
+
     def allow(self, path: str) -> str:
         """Let code write below `path`, from the next start of a kernel on; the real path.
 
@@ -236,7 +241,8 @@ class Confinement:
             readable=(*self.readable, *needed_by_launcher(), *readable),
             repositories=self._repositories or (),
         )
-        return replace(policy, limits=self.wish.limits, temporary=self.temporary)
+        given = tuple(filter(os.path.exists, map(os.path.realpath, self.readable)))
+        return replace(policy, limits=self.wish.limits, temporary=self.temporary, given=given)
 
     def _tier(self) -> tuple[Tier | None, str]:
         """The tier that works, or why none does."""

@@ -70,7 +70,7 @@ class Docker:
         yield from ("--workdir", policy.cwd)
         for path in (*policy.writable, own):
             yield from ("--volume", f"{path}:{path}")
-        for path in policy.read_only:
+        for path in (*policy.read_only, *policy.given):
             if Path(path).exists():
                 yield from ("--volume", f"{path}:{path}:ro")
         package = str(Path(terp.__file__).parent)

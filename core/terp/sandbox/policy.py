@@ -34,7 +34,8 @@ class Policy:
     Everything can be read but what is `hidden`; of that, and of the machine's temporary files, what is
     `readable` can be read all the same. What is `writable` can be changed, but for what is `read_only`,
     which lies in it. What programs of the person obey is `obeyed`, by the paths at which they look.
-    `temporary` is where temporary files go; "" is a folder of the kernel's own.
+    `temporary` is where temporary files go; "" is a folder of the kernel's own. `given` are files that the
+    user gave to the session; they are `readable`, too.
     """
 
     cwd: str
@@ -46,6 +47,7 @@ class Policy:
     network: bool = True
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     temporary: str = ""
+    given: tuple[str, ...] = ()
 
 
 def policy_for(
