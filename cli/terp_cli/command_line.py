@@ -9,12 +9,13 @@ a walk that knows every flag and its value, which is this module.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from terp.errors import SettingsError
 from terp.layers import Given
 from terp.setting import Setting
-from terp_cli.flags import GONE, Flag, Options, all_flags
+from terp_cli.flags import GONE, THEIRS, Flag, Options, all_flags
 from terp_cli.subcommands import attached_by, called_by, mistaken
 
 
@@ -54,6 +55,8 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
         asks_about = reader.options.get("help") or reader.options.get("version")
         if not (command or asks_about) and (problem := mistaken(reader.words, in_language=in_language)):
             raise SettingsError([problem])
+        if not asks_about:
+            _check_flags(reader.options, command)
     if reader.options.get("server") and command != "serve":
         if reader.words:
             raise SettingsError(["--server takes no prompt and no command: its clients ask."])
@@ -67,6 +70,15 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
         tuple(reader.notices),
         tuple(reader.words[2:]) if command else (),
     )
+
+
+def _check_flags(options: Mapping[str, Any], command: str) -> None:
+    """Raise where a short flag can only be meant as Open Interpreter means it."""
+    files = () if "cwd" in options else options.get("file", ())
+    if file := next(filter(_is_no_file, files), ""):
+        raise SettingsError([f"there is no file '{file}' to attach. {THEIRS['-f']}"])
+    if "language" in options and command not in ("run", "rules"):
+        raise SettingsError([f"-l names the language for terp run and terp rules. {THEIRS['-l']}"])
 
 
 class _Reader:
@@ -105,6 +117,8 @@ class _Reader:
     def _group(self, word: str) -> None:
         """Several short flags in one word (`-yi`), the last one perhaps with its value (`-ymgpt-5`)."""
         letters = word[1:]
+        if word == "-vi":
+            self.notices.append(f"-vi is -v -i here. {THEIRS[word]}")
         while letters:
             name, letters = "-" + letters[0], letters[1:]
             flag = self._flags.get(name)
@@ -146,10 +160,12 @@ class _Reader:
             return self._left.pop(0) if self._left and re.fullmatch(row.optional, self._left[0]) else ""
         if text is None:
             if not self._left or self._left[0] == "--" or _name(self._left[0]) in self._flags:
-                named = row.kind in ("text", "mapping") and row.metavar
+                named = (row.kind in ("text", "mapping") or row.name == "file") and row.metavar
                 wanted = row.metavar if named else row.rule
-                raise SettingsError([f"{name} needs a value: {wanted}."])
+                raise SettingsError([f"{name} needs a value: {wanted}. {THEIRS.get(name, '')}".rstrip()])
             text = self._left.pop(0)
+        if name == "-o" and any(map(str.isspace, text)) and not Path(text).exists():
+            raise SettingsError([f"-o names a folder, and there is no '{text}'. {THEIRS[name]}"])
         # A file name may hold a comma, so attachments are one each.
         return (text,) if row.name == "file" else _parsed(name, row, text)
 
@@ -174,6 +190,11 @@ def _name(word: str) -> str:
     """The flag that a word would be, as the table spells it."""
     name = word.partition("=")[0]
     return name.replace("_", "-") if name.startswith("--") else name
+
+
+def _is_no_file(text: str) -> bool:
+    """Whether a name can only be a word of a prompt, or a file that is not there."""
+    return not (set(text) & set("./~") or Path(text).exists())
 
 
 def _takes(flag: Flag, text: str) -> bool:

@@ -145,6 +145,13 @@ def _with_one_value() -> Iterator[Flag]:
             yield Flag(spelling, known[name], False, value, of_call=name in table(Options))
 
 
+THEIRS = {
+    "-o": "Open Interpreter's -o is --offline, which terp does not need.",
+    "-f": "Open Interpreter's -f is --fast.",
+    "-l": "Open Interpreter's -l is --local.",
+    "-vi": "Open Interpreter's -vi is --vision.",
+}
+"""Short flags that mean something else here, and what they mean there."""
 _PRESET = "presets of models are not built in; name the model with --model"
 GONE = {
     "--disable-telemetry": Gone("there is no telemetry to disable", goes_on=True),
@@ -154,6 +161,7 @@ GONE = {
     "-nhl": Gone("the active line is not highlighted", goes_on=True),
     "--offline": Gone("terp itself uses the network for the model alone", goes_on=True),
     "--stdin": Gone("stdin is the prompt whenever no words are given", goes_on=True),
+    "-s": Gone("stdin is the prompt whenever no words are given", goes_on=True),
     "--multi-line": Gone("Alt+Enter makes a new line at any prompt", goes_on=True),
     "-ml": Gone("Alt+Enter makes a new line at any prompt", goes_on=True),
     "--profiles": Gone("call `terp profiles`"),
@@ -165,7 +173,7 @@ GONE = {
     "-sp": Gone("answers are not spoken"),
     "--os": Gone("the screen and the mouse are not controlled"),
     "-os": Gone("the screen and the mouse are not controlled"),
-    "--loop": Gone("a task is not repeated by itself in this version"),
+    "--loop": Gone("a task is not repeated by itself; --until CHECK repeats it until a check passes"),
     "--codestral": Gone(_PRESET),
     "--assistant": Gone(_PRESET),
     "--llama3": Gone(_PRESET),

@@ -141,10 +141,15 @@ def _import(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
         raise SettingsError(
             [f"{short_path(path)} is there already; name another one: terp profiles import {more[0]} NAME."]
         )
+    hidden = path.stem in {one.name for one in profiles.listed() if one.shipped}
     _write_new(path, _header(f"Imported from {source.name} of Open Interpreter.") + found.text)
     call.out.write(f"{one_line(str(path)) if call.out.isatty() else path}\n")
     for line in found.left_out:
         call.tell(f"{short_path(source)}:{line}")
+    if hidden:
+        call.tell(f"-p {path.stem} names this one now, and the shipped profile again once it is removed.")
+    if path.stem == "default":
+        call.tell("It counts with -p default, or always with 'profile: default' in config.yaml.")
     return 0
 
 

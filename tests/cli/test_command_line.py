@@ -35,9 +35,9 @@ def test_words_and_flags_come_in_any_order() -> None:
 
 
 def test_a_flag_that_takes_names_can_be_given_again() -> None:
-    line = read("--tools", "a.py,b.py", "--tools=c.yaml", "-f", "x", "-f", "y", "go")
+    line = read("--tools", "a.py,b.py", "--tools=c.yaml", "-f", "x.csv", "-f", "y.csv", "go")
     assert line.given == {"tools": Given(("a.py", "b.py", "c.yaml"), "--tools")}
-    assert line.options.file == ("x", "y")
+    assert line.options.file == ("x.csv", "y.csv")
 
 
 @pytest.mark.parametrize("flag", ["--max_steps=3", "--max-steps=3", "--max_steps 3"])
@@ -239,7 +239,21 @@ def test_help_is_shown_behind_a_subcommand_that_lacks_its_argument() -> None:
         (("--fast=local",), "--fast takes no value."),
         (("--output-format", "xml"), '--output-format is "xml", must be one of text, json, stream-json.'),
         (("--server", "hello"), "--server takes no prompt and no command: its clients ask."),
-        (("--loop",), "--loop: a task is not repeated by itself in this version."),
+        (
+            ("--loop",),
+            "--loop: a task is not repeated by itself; --until CHECK repeats it until a check passes.",
+        ),
+        (
+            ("-o", "plot iris"),
+            "-o names a folder, and there is no 'plot iris'. "
+            "Open Interpreter's -o is --offline, which terp does not need.",
+        ),
+        (("-f", "hello"), "there is no file 'hello' to attach. Open Interpreter's -f is --fast."),
+        (("-f",), "-f needs a value: FILE. Open Interpreter's -f is --fast."),
+        (
+            ("-l", "hi", "there"),
+            "-l names the language for terp run and terp rules. Open Interpreter's -l is --local.",
+        ),
         (
             ("--safe_mode", "ask"),
             "--safe_mode: code is always shown and asked about unless -y is given; leave it out.",
@@ -291,6 +305,17 @@ def test_flags_without_a_loss_are_told_and_passed_over() -> None:
     assert read("--disable_telemetry", "hi") == CommandLine(
         words=("hi",), notices=("--disable_telemetry: there is no telemetry to disable.",)
     )
+
+
+@pytest.mark.parametrize(
+    ("flag", "notice"),
+    [
+        ("-vi", "-vi is -v -i here. Open Interpreter's -vi is --vision."),
+        ("-s", "-s: stdin is the prompt whenever no words are given."),
+    ],
+)
+def test_a_short_flag_with_another_meaning_here_says_so(flag: str, notice: str) -> None:
+    assert read(flag, "hi").notices == (notice,)
 
 
 def test_the_help_names_every_setting_in_80_columns() -> None:

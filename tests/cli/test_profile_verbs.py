@@ -125,6 +125,15 @@ def test_a_profile_of_open_interpreter_is_imported_and_what_is_left_out_is_told(
     assert terp("profiles", "import", "theirs.yaml", "mine").code == 2
 
 
+def test_an_import_that_takes_the_place_of_a_shipped_profile_says_so(terp: Terp) -> None:
+    (terp.cwd / "default.yaml").write_text("model: a/b\n")
+    result = terp("profiles", "import", "default.yaml")
+    assert result.notes == (
+        "terp: -p default names this one now, and the shipped profile again once it is removed.\n"
+        "terp: It counts with -p default, or always with 'profile: default' in config.yaml.\n"
+    )
+
+
 def test_a_profile_that_is_a_program_is_not_run(terp: Terp) -> None:
     (terp.cwd / "theirs.py").write_text("open('ran', 'w')\n")
     result = terp("profiles", "import", "theirs.py")
