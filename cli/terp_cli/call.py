@@ -194,8 +194,14 @@ class Call:
     @property
     def draws(self) -> bool:
         """Whether a turn is drawn on a terminal, and not written as plain text or JSON."""
-        text = self.options.output_format == "text" and not self.options.plain
-        return text and self.out.isatty() and not self.options.emit
+        if self.options.plain and not (self._prompts and self.source == "terminal"):
+            return False
+        return self.options.output_format == "text" and self.out.isatty() and not self.options.emit
+
+    @property
+    def terminal_environ(self) -> Mapping[str, str]:
+        """The environment that says what the terminal can do: with `--plain` it only takes lines."""
+        return {**self.environ, "TERM": "dumb", "NO_COLOR": "1"} if self.options.plain else self.environ
 
     @property
     def notes_code(self) -> bool:
@@ -210,8 +216,13 @@ class Call:
     @property
     def stays(self) -> bool:
         """Whether the person will type at a prompt."""
+        return self.talks and self._prompts
+
+    @property
+    def _prompts(self) -> bool:
+        """Whether a prompt is wanted, now or after the answer."""
         asks = self.line.words or self.options.file
-        return self.talks and not self.line.command and bool(self.options.interactive or not asks)
+        return not self.line.command and bool(self.options.interactive or not asks)
 
     @property
     def resumes(self) -> bool:

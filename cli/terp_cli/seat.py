@@ -32,7 +32,7 @@ class Seat:
         self._settings = settings
         self._once = once
         self._keyboard = STDIN if call.source == "terminal" else tty.controlling()
-        self._painter = tty.painter_on(call.out, call.environ)
+        self._painter = tty.painter_on(call.out, call.terminal_environ)
         self.untold: list[str] = []
         """For the model to read with the first message: there may be no session yet."""
         self.titles = _titles(call, settings, self._painter, reads_keys=not once)
@@ -61,7 +61,11 @@ class Seat:
 
         settings = self._settings
         person = TerminalPerson(
-            self.front, self.desk, once=self._once, spoken=settings.screen_reader, environ=self._call.environ
+            self.front,
+            self.desk,
+            once=self._once,
+            spoken=settings.screen_reader,
+            environ=self._call.terminal_environ,
         )
         person.always = settings.auto_run
         return person
@@ -85,12 +89,12 @@ def person_beside(call: Call, settings: Settings) -> "Person | None":
 
     encoding = call.notes.encoding
     out = open(descriptor, "w", encoding=encoding, errors=call.notes.errors, closefd=False)  # noqa: SIM115
-    painter = tty.painter_on(out, call.environ)
-    front = TerminalFront.on(painter, keyboard=None, environ=call.environ)
+    painter = tty.painter_on(out, call.terminal_environ)
+    front = TerminalFront.on(painter, keyboard=None, environ=call.terminal_environ)
     seen = call.notes_code and tty.is_controlling(call.notes)
     desk = _desk(descriptor, painter, out, call, settings, None)
     return TerminalPerson(
-        front, desk, once=True, draws=not seen, spoken=settings.screen_reader, environ=call.environ
+        front, desk, once=True, draws=not seen, spoken=settings.screen_reader, environ=call.terminal_environ
     )
 
 
@@ -100,14 +104,18 @@ def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | Non
         from terp_cli.spoken import SpokenFront  # noqa: PLC0415  (see `Seat`)
 
         return SpokenFront.on(
-            call.out, keyboard=keyboard, environ=call.environ, verbose=verbose, repeats=not call.stays
+            call.out,
+            keyboard=keyboard,
+            environ=call.terminal_environ,
+            verbose=verbose,
+            repeats=not call.stays,
         )
     from terp_cli.terminal import TerminalFront  # noqa: PLC0415  (see `Seat`)
 
     return TerminalFront.on(
         painter,
         keyboard=keyboard,
-        environ=call.environ,
+        environ=call.terminal_environ,
         images=settings.images,
         theme=settings.theme,
         verbose=verbose,
@@ -119,7 +127,7 @@ def _titles(call: Call, settings: Settings, painter: Painter, *, reads_keys: boo
         from terp_cli.window import means_of  # noqa: PLC0415  (there is a prompt before)
 
         found = means_of(
-            call.environ,
+            call.terminal_environ,
             terminal=call.out.isatty(),
             notify=settings.notify,
             screen_reader=settings.screen_reader,
@@ -141,7 +149,7 @@ def _desk(
             return LineDesk(descriptor, out, "You: " if settings.screen_reader else "> ")
         from terp_cli.desk import Desk  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
 
-        colours = not call.environ.get("NO_COLOR")
+        colours = not call.terminal_environ.get("NO_COLOR")
         return Desk.on(descriptor, painter, colours=colours, hold=titles)
 
     return opened

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import pty
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,7 +13,10 @@ import pytest
 
 from terp_cli.line_desk import LineDesk
 from terp_cli.talk import LineSettings, Typed
+from tests.cli.running import Terp, to
 from tests.cli.screens import Watched
+from tests.cli.teletype import Teletype
+from tests.loopback import Loopback
 
 
 class Seat:
@@ -182,3 +186,20 @@ async def test_a_question_that_comes_at_the_prompt_gets_the_next_line() -> None:
         assert await here.answer("Ada\n") == Typed("Ada", pasted=False)
         os.write(here.hand, b"hello\n")
         assert await asyncio.wait_for(reading, 20) == "hello"
+
+
+def test_a_plain_terminal_has_a_prompt_of_lines_without_any_escape_sequence(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["It is **well**.", "So it is."]) as server:
+        command = [sys.executable, "-m", "terp_cli", "--plain", *to(server)]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            shown = teletype.until("> ")
+            teletype.types("how is it?\r")
+            shown += teletype.until("It is well.")
+            shown += teletype.until("> ")
+            teletype.types("and now?\r")
+            shown += teletype.until("So it is.")
+            shown += teletype.until("> ")
+            teletype.types("\x04")
+            more, code = teletype.over()
+    assert (code, "\x1b" in shown + more, len(server.requests)) == (0, False, 2)
