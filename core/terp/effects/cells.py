@@ -118,6 +118,12 @@ def shell_in(code: str) -> list[str]:
     ]
 
 
+def commands_in(code: str) -> list[str]:
+    """As `shell_in`, with the installers that have a command of IPython's, such as `%pip`."""
+    magic = (line.rest for line in _own_lines(code.split("\n")) if line.sign == "%")
+    return [*shell_in(code), *filter(_INSTALLING.fullmatch, magic)]
+
+
 def _own_lines(lines: list[str]) -> list[_Line]:
     """The lines that only IPython understands, and those that continue them."""
     found: list[_Line] = []

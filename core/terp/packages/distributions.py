@@ -90,6 +90,11 @@ def known_distribution(module: str) -> str:
     return _OTHERWISE.get(module) or (normal(module) if module in _ALIKE.split() else "")
 
 
+def is_known(distribution: str) -> bool:
+    """Whether a distribution, by its normal name, is one of those above."""
+    return distribution in (*_OTHERWISE.values(), *map(normal, _ALIKE.split()))
+
+
 def normal(name: str) -> str:
     """A distribution's name as the index compares it (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()

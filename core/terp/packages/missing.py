@@ -1,4 +1,4 @@
-"""Packages that code imports and that are not there: installed with consent, before the code runs."""
+"""Packages that code imports or names to pip, and that are missing: installed before it runs, if agreed."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -9,11 +9,12 @@ from typing import Literal
 from terp.installing import Installer, InstallFailed
 from terp.kernels.protocol import Kernel
 from terp.outputs import Error
-from terp.packages.distributions import known_distribution, normal
+from terp.packages.distributions import is_known, known_distribution, normal
 from terp.packages.wheels import wheel_modules
 from terp.person import Choice, Option
 from terp.profile_file import short_path
 from terp.pythons.interpreter import Interpreter, has_distribution, has_module
+from terp.sandbox.tier import NONE
 from terp.tool import Call
 from terp.voice import Voice
 
@@ -36,8 +37,9 @@ class Wanted:
 class MissingPackages:
     """Implements `Preparation`: installs what Python code imports, and before it `configured` packages.
 
-    `policy` says whether: "never", "ask" the person, whatever is "known" without asking, or "always".
-    `interpreter` is the Python of the kernel. Each module is tried once in a session.
+    In a sandbox, what lines of pip name as well: pip itself cannot install anything there. `policy` says
+    whether: "never", "ask" the person, whatever is "known" without asking, or "always". `interpreter`
+    is the Python of the kernel. Each module is tried once in a session.
     """
 
     def __init__(
@@ -66,14 +68,15 @@ class MissingPackages:
 
     async def before(self, call: Call, kernel: Kernel) -> str:
         """Install what the code imports."""
-        if kernel.language != "python":
+        if kernel.language not in ("python", "shell"):
             return ""
-        told = await self._install_configured()
-        suspects = self._suspects(call.code)
+        told = await self._install_configured() if kernel.language == "python" else []
+        told += await self._install_named(call, kernel)
+        suspects = self._suspects(call.code, kernel.language)
         if suspects:
             # Only the kernel knows what its path holds by now.
             await kernel.start()
-            told += await self._provide(await kernel.missing(suspects))
+            told += await self._provide(self._wanted(await kernel.missing(suspects)))
         return " ".join(told)
 
     async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
@@ -81,7 +84,7 @@ class MissingPackages:
         found = _NO_MODULE.match(error.value) if error.name == "ModuleNotFoundError" else None
         if kernel.language != "python" or found is None or found[1] in self._tried:
             return ""
-        told = await self._provide(await kernel.missing([found[1]]))
+        told = await self._provide(self._wanted(await kernel.missing([found[1]])))
         if told and not await kernel.missing([found[1]]):
             told.append("Run the code again.")
         return " ".join(told)
@@ -95,8 +98,8 @@ class MissingPackages:
         async with self._voice.working(f"Installing {', '.join(packages)}"):
             await self._installer().install(packages)
 
-    def _suspects(self, code: str) -> list[str]:
-        if "import" not in code:
+    def _suspects(self, code: str, language: str) -> list[str]:
+        if language != "python" or "import" not in code:
             return []
         from terp.effects.cells import python_in  # noqa: PLC0415  (it reads code, with all it knows of names)
         from terp.packages.imports import needed  # noqa: PLC0415
@@ -104,6 +107,21 @@ class MissingPackages:
         tree, path = python_in(code), self._interpreter().path
         modules = needed(tree) if tree else ()
         return [name for name in modules if name not in self._tried and not has_module(path, name)]
+
+    async def _install_named(self, call: Call, kernel: Kernel) -> list[str]:
+        """Install what a line of pip names, where the sandbox keeps pip itself from it."""
+        if "pip" not in call.code:
+            return []
+        from terp.packages.pip_lines import named_by_pip  # noqa: PLC0415  (see `_suspects`)
+
+        named = named_by_pip(call.code, kernel.language, kernel.cwd)
+        missing = [one for one in named if one not in self._tried and not self._has(one)]
+        if missing:
+            # Before that it is not known what holds it.
+            await kernel.start()
+        if not missing or kernel.tier == NONE:
+            return []
+        return await self._provide([self._named_wanted(one) for one in missing])
 
     async def _install_configured(self) -> list[str]:
         wanted = [name for name in self._configured if not self._has(name)]
@@ -114,22 +132,25 @@ class MissingPackages:
             return []
         return [failure or f"{', '.join(wanted)} was installed."]
 
-    async def _provide(self, modules: Sequence[str]) -> list[str]:
-        """Install these modules as far as that is allowed; what the model should know."""
-        told = await self._allowed_and_installed(modules)
+    async def _provide(self, wanted: Sequence[Wanted]) -> list[str]:
+        """Install these packages as far as that is allowed; what the model should know."""
+        wanted = [one for one in wanted if _key(one) not in self._tried]
+        told = await self._allowed_and_installed(wanted)
         # Not before: what is cancelled is tried anew.
-        self._tried.update(modules)
+        self._tried.update(name for one in wanted for name in (one.module, _key(one)))
         return told
 
-    async def _allowed_and_installed(self, modules: Sequence[str]) -> list[str]:
-        wanted = [self._wanted(module) for module in modules]
-        guessed = [one.module for one in wanted if not one.known]
+    async def _allowed_and_installed(self, wanted: Sequence[Wanted]) -> list[str]:
+        guessed = [one for one in wanted if not one.known]
         if self.policy == "never":
-            return [f"{module} is not installed, and terp may not install packages." for module in modules]
+            return [f"{one.module} is not installed, and terp may not install packages." for one in wanted]
         told: list[str] = []
         if self.policy == "known" and guessed:
-            told = [f"{module} is not installed, and terp does not know its package." for module in guessed]
-            self._voice.tell(" ".join(told), "/install NAME or --packages NAME installs a package.")
+            told = [_unknown(one) for one in guessed]
+            names = " ".join(one.distribution for one in guessed)
+            ways = f"--packages {names} (in a session /install {names}), or all with --auto-install always."
+            self._voice.tell(" ".join(told), f"Allow it with {ways}")
+            told.append(f"The user can allow it with {ways}")
             wanted = [one for one in wanted if one.known]
         if not wanted or (self.policy == "ask" and not await self._agreed(wanted)):
             return told + [f"{one.module} is not installed: nobody agreed to it." for one in wanted]
@@ -143,7 +164,7 @@ class MissingPackages:
             else ""
         )
         interpreter = self._interpreter()
-        why = f"The code imports it; it goes into {short_path(_folder(interpreter))}.{doubt}"
+        why = f"The code needs it; it goes into {short_path(_folder(interpreter))}.{doubt}"
         answer = await self._voice.choose(Choice(f"Install {', '.join(map(_named, wanted))}?", _ANSWERS, why))
         if answer == "a":
             self.policy = "always"
@@ -163,19 +184,38 @@ class MissingPackages:
             return error.message
         return ""
 
-    def _wanted(self, module: str) -> Wanted:
-        distribution = wheel_modules(self._environ).get(module) or known_distribution(module)
+    def _wanted(self, modules: Sequence[str]) -> list[Wanted]:
+        found = {**{one: known_distribution(one) for one in modules}, **wheel_modules(self._environ)}
         # A module's name is an identifier; what else could stand here is for the installer no option.
-        return Wanted(module, distribution or normal(_NOT_A_NAME.sub("", module)), bool(distribution))
+        return [
+            Wanted(one, found[one] or normal(_NOT_A_NAME.sub("", one)), bool(found[one])) for one in modules
+        ]
+
+    def _named_wanted(self, requirement: str) -> Wanted:
+        name = normal(_name_of(requirement))
+        wheels = map(normal, wheel_modules(self._environ).values())
+        return Wanted(requirement, requirement, is_known(name) or name in wheels)
 
     def _has(self, requirement: str) -> bool:
-        name = re.split(r"[^A-Za-z0-9_.\-]", requirement.strip(), maxsplit=1)[0]
-        interpreter = self._interpreter()
-        return has_distribution(interpreter, normal(name))
+        return has_distribution(self._interpreter(), normal(_name_of(requirement)))
 
     def _installer(self) -> Installer:
         interpreter = self._interpreter()
         return Installer(interpreter.path, self._environ, interpreter.packages)
+
+
+def _name_of(requirement: str) -> str:
+    return re.split(r"[^A-Za-z0-9_.\-]", requirement.strip(), maxsplit=1)[0]
+
+
+def _key(wanted: Wanted) -> str:
+    return normal(_name_of(wanted.distribution))
+
+
+def _unknown(wanted: Wanted) -> str:
+    if wanted.module == wanted.distribution:
+        return f"{wanted.module} is not installed: terp does not know this package."
+    return f"{wanted.module} is not installed: terp does not know its package."
 
 
 def _folder(interpreter: Interpreter) -> Path:

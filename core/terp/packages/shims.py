@@ -1,4 +1,7 @@
-"""A `pip` for the code: it installs where the code imports from, also where there is no pip."""
+"""A `pip` for the code: it installs where the code imports from, also where there is no pip.
+
+In a sandbox it installs nothing: it finds there what terp has installed before the code ran.
+"""
 
 import hashlib
 import shlex
@@ -8,9 +11,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from terp.places import make_private
-from terp.pythons.interpreter import Interpreter, has_module
+from terp.pythons.interpreter import Interpreter, has_module, site_packages
 
 NAMES = ("pip", "pip3")
+_SCRIPT = """\
+#!/bin/sh
+[ "$1" = install ] || exec {command} "$@"
+if ( : > {probe} && rm {probe} ) 2>/dev/null; then
+    export PIP_TARGET={packages}
+    exec {command} "$@"{into}
+fi
+PIP_FIND_LINKS= PYTHONPATH={packages} {command} "$@"{into} {offline} 2>/dev/null && exit
+echo "pip: code cannot install packages in the sandbox. terp installs, before the code runs, what the code" \
+    "imports or names to pip, as far as the user allows it." >&2
+exit 1
+"""
 
 
 def pip_shims(interpreter: Interpreter, environ: Mapping[str, str], folder: Path) -> str:
@@ -22,11 +37,18 @@ def pip_shims(interpreter: Interpreter, environ: Mapping[str, str], folder: Path
     command = _command(interpreter, environ)
     if not command:
         return ""
-    lines = ["#!/bin/sh"]
-    if interpreter.packages:
-        lines.append(f"export PIP_TARGET={shlex.quote(interpreter.packages)}")
-    lines.append(f'exec {shlex.join(command)} "$@"')
-    script = "\n".join(lines) + "\n"
+    is_uv, packages = command[1] != "-m", shlex.quote(interpreter.packages)
+    into = f" --python {shlex.quote(interpreter.path)}" if is_uv else ""
+    if is_uv and interpreter.packages:
+        into += f" --target {packages}"
+    script = _SCRIPT.format(
+        command=shlex.join(command),
+        # Also root cannot write there in a sandbox.
+        probe=shlex.quote(f"{interpreter.packages or site_packages(interpreter.path)[0]}/.terp-probe"),
+        packages=packages,
+        into=into,
+        offline="--offline" if is_uv else "--no-index",
+    )
     place = make_private(folder / hashlib.sha256(script.encode()).hexdigest()[:12])
     for name in NAMES:
         if not (place / name).exists():

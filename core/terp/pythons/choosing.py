@@ -105,11 +105,16 @@ class PythonChoice:
         self._kernels.interpreter = interpreter
 
     def waits(self, language: str) -> bool:
-        """Whether something has to be decided or made before the kernel of `language` starts."""
-        return language in LANGUAGES and self._kernels.interpreter is None
+        """Whether something has to be decided or made before the kernel of `language` starts.
+
+        A shell waits for the Python whose `pip` it has, where that takes no question.
+        """
+        if self._wanted is None or self._kernels.interpreter is not None:
+            return False
+        return language in LANGUAGES or (language == "shell" and not self._asks(self._wanted))
 
     async def before(self, call: Call, kernel: Kernel) -> str:
-        """Decide, if the code is Python and nothing was decided yet."""
+        """Decide, if the code needs it and nothing was decided yet."""
         if not self.waits(kernel.language):
             return ""
         assert self._wanted is not None
@@ -173,8 +178,17 @@ class PythonChoice:
         self._kernels.interpreter = settled
         return settled
 
+    def _asks(self, wanted: Wanted) -> bool:
+        """Whether a person has to say that code may run in it, or where ipykernel goes."""
+        return not self._knows(wanted) or version_of(wanted.path) != version_of(own_interpreter().path)
+
+    def _knows(self, wanted: Wanted) -> bool:
+        """Whether the person has said that code may run in it, or nobody has to."""
+        remembered = self._remembered.about(wanted.key, wanted.path) is not None
+        return not wanted.folder or wanted.agreed or remembered
+
     async def _decided(self, wanted: Wanted) -> Interpreter:
-        if wanted.folder and not wanted.agreed and self._remembered.about(wanted.key, wanted.path) is None:
+        if not self._knows(wanted):
             answer = await self._voice.choose(_about_project(wanted))
             if answer == "n":
                 self._keep(wanted, "own")

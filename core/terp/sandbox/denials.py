@@ -89,7 +89,7 @@ class Denials:
         assert policy is not None
         # The file need not be there: what leads to it is what counts.
         path = os.path.realpath(os.path.join(policy.cwd, os.path.expanduser(named)))  # noqa: PTH111, PTH118
-        if _is_below(path, policy.hidden):
+        if _is_below(path, policy.hidden) and not _is_below(path, policy.readable):
             self._tell(f"Code cannot see {path}, which may hold secrets.", path)
         elif not there:
             above = os.path.dirname(path)  # noqa: PTH120

@@ -13,6 +13,7 @@ import pytest
 import terp
 from terp.errors import TerpError
 from terp.events import Asked, CodeFinished, CodeProposed, Event, Noticed, Printed
+from terp.messages import ToolCall
 from terp.outputs import Text
 from terp.person import Choice, Consent, Decline, Run
 from terp.session import Session
@@ -48,16 +49,15 @@ class Place:
     environ: Mapping[str, str]
 
     async def events(
-        self, *code: str, letter: str = "y", person: Agreeable | None = None, **settings: Any
+        self, *code: str | ToolCall, letter: str = "y", person: Agreeable | None = None, **settings: Any
     ) -> "Heard":
-        model = ScriptedModel(*([call(one)] for one in code))
+        model = ScriptedModel(*([call(one) if isinstance(one, str) else one] for one in code))
         opening = terp.open(
             person=person or Agreeable(letter),
             cwd=self.folder,
             environ=self.environ,
             model="openai/scripted",
-            languages=["python"],
-            **{"python": str(self.folder / "env"), **settings},
+            **{"languages": ["python"], "python": str(self.folder / "env"), **settings},
         )
         async with opening as session:
             session.model = model
@@ -115,7 +115,7 @@ async def test_the_question_names_the_folder_of_the_environment(place: Place) ->
             return "n"
 
     await place.events("import demo_mod", person=Asked())
-    assert [choice.why for choice in asked] == [f"The code imports it; it goes into {place.folder / 'env'}."]
+    assert [choice.why for choice in asked] == [f"The code needs it; it goes into {place.folder / 'env'}."]
 
 
 async def test_without_consent_nothing_is_installed_and_the_model_is_told(place: Place) -> None:
@@ -140,8 +140,11 @@ async def test_what_is_known_is_installed_unasked_where_that_is_set(place: Place
 async def test_a_name_that_a_model_may_have_made_up_is_not_installed_unasked(place: Place) -> None:
     heard = await place.events("import definitely_not_a_pkg_zz", auto_install="known")
     (noticed,) = of(Noticed, heard.events)
-    assert noticed.text == "definitely_not_a_pkg_zz is not installed, and terp does not know its package."
-    assert noticed.remedy == "/install NAME or --packages NAME installs a package."
+    assert noticed.text == "definitely_not_a_pkg_zz is not installed: terp does not know its package."
+    assert noticed.remedy == (
+        "Allow it with --packages definitely-not-a-pkg-zz (in a session /install definitely-not-a-pkg-zz), "
+        "or all with --auto-install always."
+    )
 
 
 @installed
@@ -225,3 +228,45 @@ async def test_pip_in_code_installs_into_the_environment_of_the_code(place: Plac
     heard = await place.events(line, code, auto_install="never", env_pass=["PIP_*", "UV_*"])
     assert heard.printed.endswith("42\n")
     assert list(place.folder.glob("env/lib/*/site-packages/demo_mod.py"))
+
+
+HELD: dict[str, Any] = {
+    "sandbox": "workspace",
+    "auto_install": "known",
+    "languages": ["python", "shell"],
+    "env_pass": ["PIP_*", "UV_*"],
+}
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["of an environment", "terp's own"])
+@pytest.mark.parametrize(
+    "line",
+    [call("!pip install -q demo_pkg"), call("%pip install demo_pkg"), call("pip install demo_pkg", "shell")],
+)
+async def test_terp_installs_what_a_line_of_pip_names_in_the_sandbox(
+    place: Place, line: ToolCall, own: bool
+) -> None:
+    settings = {**HELD, "python": sys.executable} if own else HELD
+    heard = await place.events(line, "import demo_mod; print(demo_mod.V)", **settings)
+    assert heard.results == [
+        "[demo_pkg was missing and is installed now.]\nThe code ran; it has no output.",
+        "42",
+    ]
+
+
+async def test_the_user_reads_what_allows_a_package_that_terp_does_not_know(place: Place) -> None:
+    heard = await place.events("!pip install -q zz_unknown\nimport zz_unknown", **HELD)
+    (noticed,) = of(Noticed, heard.events)
+    assert (noticed.text, noticed.remedy) == (
+        "zz_unknown is not installed: terp does not know this package.",
+        "Allow it with --packages zz_unknown (in a session /install zz_unknown), "
+        "or all with --auto-install always.",
+    )
+
+
+async def test_pip_in_the_sandbox_says_in_one_line_that_it_installs_nothing(place: Place) -> None:
+    heard = await place.events("!pip install zz_unknown", **HELD)
+    assert heard.printed.replace("\r", "") == (
+        "pip: code cannot install packages in the sandbox. terp installs, before the code runs, "
+        "what the code imports or names to pip, as far as the user allows it.\n"
+    )

@@ -1,14 +1,16 @@
 """The shell: bash, or the person's zsh."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.kernels.environment import kernel_environment
+from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.launch import Launch, host_argv
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.paths import typed_path
+from terp.pythons.interpreter import needed_by
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter import JupyterKernel
@@ -67,6 +69,9 @@ def shell_launch(
 def _make(kernels: "LocalKernels") -> "JupyterKernel":
     def launch(_: str) -> Launch:
         program = find_shell(Machine(kernels.environ, shell=kernels.options.shell))
-        return shell_launch(program, kernels.cwd, kernels.environ, kernels.options)
+        made = shell_launch(program, kernels.cwd, kernels.environ, kernels.options)
+        # Its pip and python are those of the Python that runs the code.
+        environment = python_environment(kernels.python, made.environment)
+        return replace(made, environment=environment, needs=needed_by(kernels.python))
 
     return kernels.jupyter("shell", launch)
