@@ -341,8 +341,10 @@ class CheckFinished:
     """A check is over, once per `CheckStarted`; a turn that tells it may follow one that has not passed.
 
     `status` is the exit status, None without one; `why` says why it has not passed. `output` is the head and
-    the tail of what it put out. `changed` are the files that the check is made of and that are not as they
-    were: it ran with the originals. `left` is how many more times the model is asked, None without a limit.
+    the tail of what it put out. `changed` and `missing` are the files that the check is made of and that are
+    not as they were, `new` those that have come: it ran with the originals, without what is new. Where that
+    passed it ran once more with what is on disk; `results` tells of both. `left` is how many more times the
+    model is asked, None without a limit.
     """
 
     attempt: int
@@ -353,6 +355,9 @@ class CheckFinished:
     seconds: float = 0.0
     changed: tuple[str, ...] = ()
     left: int | None = None
+    missing: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

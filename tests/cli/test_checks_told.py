@@ -13,8 +13,8 @@ CHECK: list[on.Event] = [
 ]
 PASSED: list[on.Event] = [on.CheckStarted("pytest -q", 1), on.CheckFinished(1, True, 0, "", "ok\n", 0.54)]
 HOW = (
-    "The check has not passed. It ended with exit status 1. This file of the check is not as before: "
-    "test_a.py. The originals were used. The model is asked again, 3 times at most."
+    "The check has not passed. It ended with exit status 1. Files of the check: changed test_a.py. "
+    "The originals were used. The model is asked again, 3 times at most."
 )
 
 
@@ -22,11 +22,20 @@ def test_a_terminal_shows_the_output_and_how_it_ended() -> None:
     assert drawn(CHECK) == [
         "Checking again (2): pytest -q",
         "1 failed",
-        "The check has not passed. It ended with exit status 1. This file of the check is",
-        "not as before: test_a.py. The originals were used. The model is asked again, 3",
-        "times at most.",
+        "The check has not passed. It ended with exit status 1. Files of the check:",
+        "changed test_a.py. The originals were used. The model is asked again, 3 times at",
+        "most.",
     ]
     assert drawn(PASSED) == ["Checking: pytest -q", "ok", "The check has passed, after 0.5 s."]
+
+
+def test_files_that_are_not_as_before_are_told_with_both_results() -> None:
+    results = ("With the original files alone: 2 of 2 tests passed.",)
+    event = on.CheckFinished(1, True, 0, "", "", 0.5, (), None, ("test_b.py",), ("test_c.py",), results)
+    assert heard([event]) == [
+        "The check has passed, after 0.5 s. Files of the check: missing test_b.py; new test_c.py. "
+        "With the original files alone: 2 of 2 tests passed."
+    ]
 
 
 def test_a_terminal_shows_the_end_of_long_output() -> None:

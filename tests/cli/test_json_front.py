@@ -37,6 +37,20 @@ EVENTS: list[on.Event] = [
 ]
 
 
+CHECK = {
+    "attempt": 1,
+    "passed": False,
+    "status": 1,
+    "why": "Exit status 1.",
+    "output": "1 failed",
+    "seconds": 0.5,
+    "changed": ["test_a.py"],
+    "missing": [],
+    "new": [],
+    "results": [],
+}
+
+
 async def stream() -> AsyncIterator[on.Event]:
     for event in EVENTS:
         yield event
@@ -72,17 +86,7 @@ async def test_the_result_is_one_object() -> None:
                 "stopped_at": None,
             }
         ],
-        "checks": [
-            {
-                "attempt": 1,
-                "passed": False,
-                "status": 1,
-                "why": "Exit status 1.",
-                "output": "1 failed",
-                "seconds": 0.5,
-                "changed": ["test_a.py"],
-            }
-        ],
+        "checks": [CHECK],
         "files": ["/w/a.csv"],
         "images": [],
         "usage": {

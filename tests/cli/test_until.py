@@ -38,6 +38,20 @@ def test_the_tests_are_made_to_pass_and_the_answer_is_alone_on_stdout(terp: Terp
     assert "[check] The check has passed, after " in result.notes
 
 
+def test_a_script_of_the_check_that_stays_changed_is_no_pass(terp: Terp) -> None:
+    (terp.cwd / "check.sh").write_text("test -f made\n")
+    changes: list[Scripted] = [Call(code="open('check.sh', 'w').write('exit 3'); open('made', 'w')"), "Done."]
+    flags = ("-y", "--until", "sh check.sh", "--max-revisions", "1", "--output-format", "json")
+    result = terp.asked([*changes, "Is it?"], *flags, "make it")
+    why = (
+        "It passes with the original files alone, and not with those on disk: It ended with exit status 3. "
+        "Restore check.sh, or let it be changed: --until-protect '!check.sh'."
+    )
+    assert (result.code, [one["why"] for one in json.loads(result.out)["checks"]]) == (1, [why, why])
+    assert why in said(result.requests[-1])[-1][1]
+    assert (terp.cwd / "check.sh").read_text() == "exit 3"
+
+
 def test_a_check_that_never_passes_ends_with_1_and_json_has_every_attempt(terp: Terp) -> None:
     flags = ("-y", "--until", "echo no; exit 2", "--max-revisions", "1", "--output-format", "json")
     result = terp.asked(["Done.", "Done again."], *flags, "do it")

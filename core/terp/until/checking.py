@@ -1,7 +1,7 @@
 """One check of a turn, and what comes before the first: work that a session plays as it plays a turn."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from terp.errors import TerpError
 from terp.events import CheckFinished, CheckStarted
@@ -10,7 +10,8 @@ from terp.log import EventLog
 from terp.person import Consent
 from terp.until.goal import Goal
 from terp.until.ground import Ground, Ran
-from terp.until.verdict import why_not
+from terp.until.originals import Originals
+from terp.until.verdict import result, why_not, why_not_on_disk
 from terp.voice import Voice
 
 
@@ -67,7 +68,9 @@ class Preparing:
 class Checking:
     """Runs a check. Afterwards there is what it `ran` as and `why` it has not passed, or an `error`.
 
-    `left` is how many more times the model would be asked; None is without a limit.
+    Where files of it are not as they were, it runs twice: with the originals alone, which decides, and with
+    what is on disk, which must pass as well. `results` tells how both ran. `left` is how many more times the
+    model would be asked; None is without a limit.
     """
 
     goal: Goal
@@ -78,6 +81,7 @@ class Checking:
     interrupts: Interrupts = field(default_factory=Interrupts)
     ran: Ran | None = None
     why: str = ""
+    results: tuple[str, ...] = ()
     error: TerpError | None = None
 
     async def run(self) -> None:
@@ -87,18 +91,8 @@ class Checking:
         self.log.append(CheckStarted(goal.check.text, self.attempt, self.ground.tier))
         finished = CheckFinished(self.attempt, passed=False, status=None, why="It was interrupted.")
         try:
-            ran = self.ran = await self.interrupts.guard(self.ground.run(goal.check, originals, goal.bounds))
-            self.why = why_not(goal.check, ran, originals, self.ground.root, goal.before)
-            finished = CheckFinished(
-                self.attempt,
-                not self.why,
-                ran.ended.status,
-                self.why,
-                ran.ended.output,
-                ran.ended.seconds,
-                ran.changed,
-                self.left,
-            )
+            await self.interrupts.guard(self._run(originals))
+            finished = self._finished()
         except Interrupted:
             return
         except TerpError as error:
@@ -106,6 +100,39 @@ class Checking:
             finished = CheckFinished(self.attempt, passed=False, status=None, why=error.message)
         finally:
             self.log.append(finished)
+
+    async def _run(self, originals: Originals) -> None:
+        goal, ground = self.goal, self.ground
+        ran = await ground.run(goal.check, originals, goal.bounds)
+        self.why = why_not(goal.check, ran, originals, ground.root, goal.before)
+        if ran.other.tests:
+            self.results = ("There were no tests before, so the new ones decide.",)
+        if not self.why and ran.other.put_back:
+            disk = await ground.run(goal.check, originals, goal.bounds, on_disk=True)
+            self.why = why_not_on_disk(disk)
+            first, second = result(ran), result(disk)
+            self.results += (f"With the original files alone: {first}.", f"With all files on disk: {second}.")
+            took = ran.ended.seconds + disk.ended.seconds
+            ran = replace(disk if self.why else ran, other=ran.other)
+            ran = replace(ran, ended=replace(ran.ended, seconds=took))
+        self.ran = ran
+
+    def _finished(self) -> CheckFinished:
+        ran = self.ran
+        assert ran is not None, "it has run"
+        return CheckFinished(
+            self.attempt,
+            not self.why,
+            ran.ended.status,
+            self.why,
+            ran.ended.output,
+            ran.ended.seconds,
+            ran.other.changed,
+            self.left,
+            ran.other.missing,
+            (*ran.other.new, *ran.other.tests),
+            self.results,
+        )
 
     async def stop(self) -> None:
         """End its process."""

@@ -12,6 +12,7 @@ from terp.until.originals import FREE, Originals
 TYPED = "typed"
 _TYPED = ("--", "TERP_", "terp.open")
 """How the places begin that a person writes for one call."""
+_TOLD, _SHORT = 3, 2_000
 
 
 @dataclass(slots=True)
@@ -34,6 +35,12 @@ class Goal:
     max_chars: int = 20_000
     originals: Originals | None = field(default=None)
     before: int = 0
+
+    def texts(self, names: Sequence[str]) -> list[tuple[str, str]]:
+        """The names and the texts of original files, of the first ones that are short."""
+        kept = {} if self.originals is None else self.originals.files
+        found = ((name, kept[name].content) for name in names[:_TOLD] if name in kept)
+        return [(name, text.decode(errors="replace")) for name, text in found if text and len(text) <= _SHORT]
 
     @property
     def bounds(self) -> Bounds:

@@ -4,10 +4,12 @@ import asyncio
 import os
 import re
 import shlex
+import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from terp.errors import SettingsError
@@ -18,11 +20,11 @@ from terp.kernels.rundir import RunDir
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell
 from terp.project_folders import Folders, folders_of
-from terp.pythons.interpreter import needed_by
+from terp.pythons.interpreter import has_module, needed_by
 from terp.sandbox.tier import Command
 from terp.until import tree
 from terp.until.check import Check
-from terp.until.originals import Originals, folders_entered, words_of
+from terp.until.originals import Differences, Originals, folders_entered, words_of
 from terp.until.report import Channel, Tests, tests_in
 from terp.until.running import Ended, run
 
@@ -38,16 +40,18 @@ _EVALUATE = "import sys; sys.path.pop(0); from {}.expression import main; main(s
 class Ran:
     """A check that has run: how its process ended, and what that told.
 
-    `holds` is whether an expression was true, None where that is not known. `changed` are the protected
-    files that were not as before in the project, `lost` those of them that could not be put back.
+    `holds` is whether an expression was true, None where that is not known. `other` are the files of the
+    check that were not as before in the project, `lost` those of them that could not be put back, and
+    `touched` those that were written while it ran.
     """
 
     ended: Ended
     tests: Tests | None = None
     holds: bool | None = None
     value: str = ""
-    changed: tuple[str, ...] = ()
+    other: Differences = field(default_factory=Differences)
     lost: tuple[str, ...] = ()
+    touched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +90,10 @@ class Ground:
         Raises:
             TooLarge: the project has too many files.
         """
-        folders = self._folders()
-        return Originals(folders.root, folders.cwd, patterns, check.text, tests)
+        folders, python = self._folders(), self._kernels.python.path
+        return Originals(
+            folders.root, folders.cwd, patterns, check.text, tests, partial(_is_installed, python)
+        )
 
     async def tests_of(self, check: Check, originals: Originals, bounds: Bounds) -> Tests | None:
         """The tests that the pytest of a check finds; None where that cannot be told.
@@ -98,11 +104,17 @@ class Ground:
         return (await self.run(check, originals, bounds, ("--collect-only", "-q"))).tests
 
     async def run(
-        self, check: Check, originals: Originals, bounds: Bounds, options: Sequence[str] = ()
+        self,
+        check: Check,
+        originals: Originals,
+        bounds: Bounds,
+        options: Sequence[str] = (),
+        *,
+        on_disk: bool = False,
     ) -> Ran:
-        """Run a check in a copy of the project with the original files; `options` are more for pytest.
+        """Run a check in a copy of the project with the original files, or with all as it is `on_disk`.
 
-        Cancelling this ends it.
+        `options` are more for pytest. Cancelling this ends it.
 
         Raises:
             TerpError: it cannot run: the project is too large, or a sandbox is required and not to be had.
@@ -115,18 +127,23 @@ class Ground:
             (folder / "pytest.ini").write_text("[pytest]\n")
             (folder / "tmp").mkdir(mode=0o700)
             # The copy is looked at: code that still runs may change the project meanwhile.
-            changed = await asyncio.to_thread(originals.changed, copy)
-            lost = await asyncio.to_thread(originals.put_back, copy, changed)
-            channel = Channel(folder / "channel")
+            other = await asyncio.to_thread(originals.differences, copy)
+            back = () if on_disk else other.put_back
+            lost = await asyncio.to_thread(originals.put_back, copy, back)
+            state = await asyncio.to_thread(originals.state, copy)
+            new = () if on_disk else await asyncio.to_thread(originals.new_files, copy)
+            channel = Channel(folder / "channel", [str(copy / name) for name in new])
             cwd = copy / folders.cwd.relative_to(folders.root)
             ended = await self._ran(check, channel, cwd, copy, options, bounds)
             facts = channel.facts()
+            touched = () if on_disk else await asyncio.to_thread(originals.touched, copy, state)
         here = Ended(ended.status, ended.output.replace(str(copy), str(folders.root)), ended.seconds)
         if check.expression:
             holds = facts.get("holds") if facts else None
             value = str(facts.get("value", "")) if facts else ""
-            return Ran(here, None, holds if isinstance(holds, bool) else None, value, changed, lost)
-        return Ran(here, tests_in(facts, copy, folders.root), None, "", changed, lost)
+            known = holds if isinstance(holds, bool) else None
+            return Ran(here, None, known, value, other, lost, touched)
+        return Ran(here, tests_in(facts, copy, folders.root), None, "", other, lost, touched)
 
     async def _ran(
         self, check: Check, channel: Channel, cwd: Path, copy: Path, options: Sequence[str], bounds: Bounds
@@ -196,6 +213,11 @@ def _pinned(command: str, cwd: Path, copy: Path) -> tuple[str, str]:
     found += [place for place in above for name in ("setup.py", "pyproject.toml") if (place / name).is_file()]
     root = found[0] if found else folder if folder in above else copy
     return f"--rootdir={root}", f"--confcutdir={root}"
+
+
+def _is_installed(python: str, name: str) -> bool:
+    """Whether a top-level module is there without the project."""
+    return name in sys.stdlib_module_names or has_module(python, name)
 
 
 def _configures(path: Path) -> bool:

@@ -76,11 +76,13 @@ async def _revised(
             async for event in events:
                 yield event
         if checking.ran is None or not checking.why or left == 0:
+            if not checking.why and (told := telling.passed(checking)):
+                session.teach(told)
             yield _last(session, checking, end)
             return
         before, failure = failure, (checking.why, normal(checking.ran.ended.output))
         again = before == failure
-        turn = session.turn(telling.not_passed(goal, checking.ran, checking.why, left, again=again))
+        turn = session.turn(telling.not_passed(checking, again=again))
 
 
 def _last(session: Session, checking: Checking, end: TurnFinished) -> TurnFinished:

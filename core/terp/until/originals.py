@@ -4,7 +4,9 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -16,7 +18,7 @@ TESTS = (
     *("test_*.py", "*_test.py", "*.test.*", "*.spec.*", "*_test.go", "*_spec.rb"),
     *("tests/*", "test/*", "__tests__/*", "spec/*"),
 )
-"""Files with tests: those that there were are put back, new ones are welcome."""
+"""Files with tests: those that there were are put back, new ones decide nothing."""
 STEERING = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"),
     *("*.egg-info/entry_points.txt", "*.dist-info/entry_points.txt"),
@@ -27,6 +29,8 @@ STEERING = (
 
 FREE = "!"
 """How a pattern of files begins that are no part of a check after all."""
+_MODULES = (".py", ".pyc", ".so")
+_NO_FILE = (None, "folder")
 _KEPT_FILE, _KEPT_ALL = 1 << 20, 64 << 20
 _COMPARED = 500 << 20
 _CD = re.compile(r"\bcd\s+([^\s'\"|&;<>()$`]+)")
@@ -46,11 +50,32 @@ class Kept:
     link: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """The files of a check that are not as they were, by relative path; those that are `new` do not count.
+
+    New `tests` count where a project had none before.
+    """
+
+    changed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+
+    @property
+    def put_back(self) -> tuple[str, ...]:
+        """The files that the originals are used for, or that are left out."""
+        return (*self.changed, *self.missing, *self.new)
+
+
 class Originals:
     """The protected files of a project, by relative path, as they were when this was made.
 
-    `patterns` are more of those that steer a check, and so is every file that its `command` names, or that
-    has some of the `tests` which it found. A pattern with a / in it is about paths, another about names; one
+    New files beside them are left out of a check: tests, what lies below their folders, what steers it, and
+    what would be imported in place of a module that `installed` knows.
+
+    `patterns` are more of those that steer it, and so is every file that its `command` names, or that has
+    some of the `tests` which it found. A pattern with a / in it is about paths, another about names; one
     behind a ! names files that the model may change, whatever else says that they are protected.
 
     Raises:
@@ -64,32 +89,71 @@ class Originals:
         patterns: Sequence[str] = (),
         command: str = "",
         tests: Sequence[str] = (),
+        installed: Callable[[str], bool] = sys.stdlib_module_names.__contains__,
     ) -> None:
         self._root = root
-        self._free = tuple(pattern[1:] for pattern in patterns if pattern.startswith(FREE))
+        self._installed = installed
+        free = (pattern[1:] for pattern in patterns if pattern.startswith(FREE))
+        # Tests that the command names before they are there are what is asked for.
+        self._free = (*free, *_tests_to_come(command, root, cwd))
         self._patterns = (*STEERING, *(pattern for pattern in patterns if not pattern.startswith(FREE)))
         found = (Path(file) for file in tests)
         own = {str(file.relative_to(root)) for file in found if file.is_relative_to(root)}
         self._named = _named_in(command, root, cwd) | own
+        self._there = dict(entries(root))
         self.files: Mapping[str, Kept] = dict(self._kept())
+        tested = {name for name in self.files if name in own or _matches(name, TESTS)}
+        self._above_tests = {str(above) for name in tested for above in PurePosixPath(name).parents}
 
-    def changed(self, where: Path) -> tuple[str, ...]:
-        """The files that are not as they were, or that have come and steer the check; by relative path.
+    def differences(self, where: Path) -> Differences:
+        """The files that are not as they were, or that have come beside them.
 
         `where` is the project or a copy of it.
         """
-        there = {name for name, kind in entries(where) if kind != "folder"}
+        there = dict(entries(where))
+        missing = {name for name in self.files if there.get(name, "folder") == "folder"}
         # What lies below something that is now a link is not looked at, and may be anything.
-        other = [
-            name for name, kept in self.files.items() if name not in there or _differs(where, name, kept)
+        changed = [
+            name for name, kept in self.files.items() if name not in missing and _differs(where, name, kept)
         ]
-        return tuple(sorted({*other, *(name for name in there - self.files.keys() if self._steers(name))}))
+        come = [
+            name for name, kind in there.items() if kind != "folder" and self._there.get(name) in _NO_FILE
+        ]
+        tests = [name for name in come if _matches(name, TESTS) and not _matches(name, self._free)]
+        new = [name for name in come if self._steers(name) or self._stands_in(name, there)]
+        if self._above_tests:
+            tests, new = [], list({*new, *tests})
+        return Differences(*(tuple(sorted(names)) for names in (changed, missing, new, tests)))
 
-    def put_back(self, copy: Path, changed: Sequence[str]) -> tuple[str, ...]:
-        """Make the files of a copy as they were; those for which that cannot be done."""
+    def _stands_in(self, name: str, there: Mapping[str, str]) -> bool:
+        """Whether a new file changes what a test or its runner imports by a name that there was."""
+        path = PurePosixPath(name)
+        if _matches(name, self._free):
+            return False
+        if path.name == "__init__.py" and str(path.parent) in self._above_tests:
+            return True
+        come = [one for one in (*path.parents, path) if one.name and str(one) not in self._there]
+        return any(
+            self._is_import(one, there) and self._installed(one.name.partition(".")[0]) for one in come
+        )
+
+    def _is_import(self, path: PurePosixPath, there: Mapping[str, str]) -> bool:
+        """Whether what is new at a path is a module that is in no package."""
+        package = str(path.parent / "__init__.py")
+        if package in self._there or (package in there and str(path.parent) not in self._there):
+            return False
+        kind = there.get(str(path))
+        return (
+            (kind == "file" and path.suffix in _MODULES)
+            or kind == "link"
+            or str(path / "__init__.py") in there
+        )
+
+    def put_back(self, copy: Path, other: Sequence[str]) -> tuple[str, ...]:
+        """Make these files of a copy as they were; those for which that cannot be done."""
         lost = []
         # A link last: what has come where it was goes with it.
-        for name in sorted(changed, key=self._is_link):
+        for name in sorted(other, key=self._is_link):
             kept = self.files.get(name)
             _clear(copy, name)
             if kept is None:
@@ -107,13 +171,33 @@ class Originals:
     def _is_link(self, name: str) -> bool:
         return name in self.files and self.files[name].link != ""
 
+    def new_files(self, copy: Path) -> tuple[str, ...]:
+        """The files of a copy in which pytest may find tests that there were not, whatever their names."""
+        come = (name for name in dict(entries(copy)) if name not in self._there)
+        return tuple(name for name in come if self._above_tests and not _matches(name, self._free))
+
+    def state(self, copy: Path) -> Mapping[str, tuple[int, ...]]:
+        """When the original files of a copy were written last."""
+        found = {}
+        for name in self.files:
+            with suppress(OSError):
+                stat = (copy / name).lstat()
+                found[name] = (stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns)
+        return found
+
+    def touched(self, copy: Path, before: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
+        """The files of a copy that were written since, and those that steer a check and have come."""
+        after = self.state(copy)
+        come = (name for name in self.differences(copy).new if self._steers(name) or name.endswith(_MODULES))
+        return tuple(sorted({*come, *(name for name in before if after.get(name) != before[name])}))
+
     def is_protected(self, name: str) -> bool:
         """Whether a file, by relative path, is one of those that check."""
         return name in self.files
 
     def _kept(self) -> Iterator[tuple[str, Kept]]:
         room = _KEPT_ALL
-        for name, kind in entries(self._root):
+        for name, kind in self._there.items():
             path = self._root / name
             leads = kind == "link" and path.is_symlink() and path.is_dir()
             inside = f"{name}/*" if leads else name
@@ -158,6 +242,19 @@ def _named_in(command: str, root: Path, cwd: Path) -> frozenset[str]:
     return frozenset(
         os.path.relpath(path, root) for path in there if Path(path).is_file() or Path(path).is_symlink()
     )
+
+
+def _tests_to_come(command: str, root: Path, cwd: Path) -> Iterator[str]:
+    """Tests that a command names and that are not there, by relative path."""
+    folder = cwd.joinpath(*folders_entered(command))
+    for word in words_of(command):
+        path = Path(os.path.normpath(folder / word.partition("::")[0]))
+        if (
+            path.is_relative_to(root)
+            and not path.exists()
+            and _matches(name := str(path.relative_to(root)), TESTS)
+        ):
+            yield name
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

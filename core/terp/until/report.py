@@ -3,7 +3,7 @@
 import json
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,10 +31,10 @@ class Tests:
 class Channel:
     """A folder in which one process may say what it found, and the programs by which it does.
 
-    Those have a name that no project can have prepared for.
+    Those have a name that no project can have prepared for. Files that are `left_out` have no tests for it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, left_out: Sequence[str] = ()) -> None:
         self._folder = folder
         self._word = secrets.token_hex(16)
         self.package = f"terp_{secrets.token_hex(8)}"
@@ -45,6 +45,7 @@ class Channel:
             ignore=shutil.ignore_patterns("__pycache__"),
         )
         (folder / "word").write_text(self._word)
+        (folder / "left_out").write_text(json.dumps(left_out))
 
     @property
     def variables(self) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from terp.fencing import fenced
+from terp.until.checking import Checking
 from terp.until.goal import Goal
 from terp.until.ground import Ran
 
@@ -13,29 +14,52 @@ def before(goal: Goal) -> str:
     """What it should know before it begins."""
     return (
         f"[When you are done this is checked, in a copy of the project: {goal.check.text}\n"
-        "It has to pass. Tests and their configuration count there as they are now: change the code instead.]"
+        "It has to pass. Tests and their configuration count there as they are now: change the code instead. "
+        "New tests count besides, and what is on disk has to pass as well.]"
     )
 
 
-def not_passed(goal: Goal, ran: Ran, why: str, left: int | None, *, again: bool) -> str:
+def not_passed(checking: Checking, *, again: bool) -> str:
     """The next message: what the check has put out, which `again` is the same, and that it has to pass."""
-    told = [f"The check has not passed: {goal.check.text}", why]
+    goal, ran = checking.goal, checking.ran
+    assert ran is not None, "it has run"
+    told = [f"The check has not passed: {goal.check.text}", checking.why]
     if output := ran.ended.output.strip("\n"):
         told.append(fenced(output))
-    if ran.changed:
+    other = ran.other
+    if files := _files(ran):
+        told += [files, *checking.results]
         told.append(
-            f"{changed_files(ran.changed)} The check does not use your version: change the code instead."
+            "The check counts with the original files, without new ones: change the code, restore them."
         )
+        told += [
+            f"{name} was:\n{fenced(text)}" for name, text in goal.texts((*other.changed, *other.missing))
+        ]
     if again:
         told.append("This is the same failure as before: try something else.")
-    last = " This is the last time that you are asked." if left == 1 else ""
+    last = " This is the last time that you are asked." if checking.left == 1 else ""
     told.append(f"Go on until it passes.{last}")
     return "\n".join(told)
 
 
-def changed_files(names: Sequence[str]) -> str:
-    """That files of the check are not as they were, as a sentence."""
+def passed(checking: Checking) -> str:
+    """What it should know when a check has passed of which files are not as they were; "" if all are."""
+    files = _files(checking.ran) if checking.ran else ""
+    told = " ".join((files, *checking.results))
+    return f"[The check has passed: {checking.goal.check.text}\n{told}]" if files else ""
+
+
+def _files(ran: Ran) -> str:
+    return changed_files(ran.other.changed, ran.other.missing, (*ran.other.new, *ran.other.tests))
+
+
+def changed_files(changed: Sequence[str], missing: Sequence[str], new: Sequence[str]) -> str:
+    """Which files of the check are not as before, as a sentence; "" for none."""
+    kinds = (("changed", changed), ("missing", missing), ("new", new))
+    told = [f"{kind} {_listed(names)}" for kind, names in kinds if names]
+    return f"Files of the check: {'; '.join(told)}." if told else ""
+
+
+def _listed(names: Sequence[str]) -> str:
     more = len(names) - _SHOWN
-    listed = ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    what = "This file of the check is" if len(names) == 1 else "These files of the check are"
-    return f"{what} not as before: {listed}."
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from terp.until.check import Check
 from terp.until.ground import Ran
-from terp.until.originals import Originals
+from terp.until.originals import FREE, Originals
 from terp.until.report import Tests
 
 _SHOWN = 5
@@ -22,12 +22,53 @@ def why_not(check: Check, ran: Ran, originals: Originals, root: Path, before: in
     if ran.lost:
         return f"It is made of files that were changed and are too large to be put back: {_listed(ran.lost)}."
     if check.expression:
-        return _of_expression(ran)
-    if status:
-        return f"It ended with exit status {status}." if status > 0 else f"It was ended by signal {-status}."
+        return _of_expression(ran) or _touched(ran)
+    if status or ran.touched:
+        return _of_status(status) if status else _touched(ran)
     if ran.tests is None:
         return _UNTOLD if check.runs_pytest else ""
     return _of_tests(ran.tests, originals, root, before)
+
+
+def why_not_on_disk(ran: Ran) -> str:
+    """Why a check has not passed that passes with the original files, as sentences; "" when it has.
+
+    `ran` is how it ran with all as it is on disk.
+    """
+    status, other = ran.ended.status, ran.other
+    if status == 0 and ran.holds is not False:
+        return ""
+    how = "It took too long." if status is None else _of_status(status) if status else "It is not true."
+    told = [f"It passes with the original files alone, and not with those on disk: {how}"]
+    if restored := [*other.changed, *other.missing]:
+        allowed = " ".join(f"--until-protect '{FREE}{name}'" for name in restored[:_SHOWN])
+        told.append(f"Restore {_listed(restored)}, or let it be changed: {allowed}.")
+    if other.new:
+        told.append(f"Correct or remove what is new: {_listed(other.new)}.")
+    return " ".join(told)
+
+
+def result(ran: Ran) -> str:
+    """How a check ran, in a few words."""
+    if ran.tests is not None:
+        return f"{ran.tests.passed} of {ran.tests.collected} tests passed"
+    if ran.ended.status is None:
+        return "ended after too long"
+    return f"exit status {ran.ended.status}"
+
+
+def _of_status(status: int) -> str:
+    return f"It ended with exit status {status}." if status > 0 else f"It was ended by signal {-status}."
+
+
+def _touched(ran: Ran) -> str:
+    if not ran.touched:
+        return ""
+    allowed = " ".join(f"--until-protect '{FREE}{name}'" for name in ran.touched[:_SHOWN])
+    return (
+        f"Files of the check were written while it ran: {_listed(ran.touched)}. "
+        f"If its own tests do that, allow it: {allowed}."
+    )
 
 
 _UNTOLD = (

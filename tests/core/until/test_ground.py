@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from terp.until.ground import Bounds
-from tests.core.until.projects import BROKEN, RIGHT, TESTS, Judge, project, write
+from terp.until.originals import Differences
+from tests.core.until.projects import BOUNDS, BROKEN, RIGHT, TESTS, Judge, project, write
 
 pytestmark = pytest.mark.anyio
 PYTEST = f"{sys.executable} -m pytest -q"
@@ -69,7 +70,7 @@ async def test_changed_tests_are_put_back_and_told(tmp_path: Path) -> None:
     judge = Judge(project(tmp_path), PYTEST)
     write(tmp_path, {"test_shop.py": "def test_of_nothing():\n    pass\n"})
     why, ran = await judge.run()
-    assert (why, ran.changed) == ("It ended with exit status 1.", ("test_shop.py",))
+    assert (why, ran.other) == ("It ended with exit status 1.", Differences(changed=("test_shop.py",)))
     assert (tmp_path / "test_shop.py").read_text() == "def test_of_nothing():\n    pass\n"
 
 
@@ -79,7 +80,10 @@ async def test_tests_that_were_removed_are_put_back(tmp_path: Path) -> None:
         (tmp_path / name).unlink()
     (tmp_path / "tests").rmdir()
     why, ran = await judge.run()
-    assert (why, ran.changed) == ("It ended with exit status 1.", ("test_shop.py", "tests/test_more.py"))
+    assert (why, ran.other) == (
+        "It ended with exit status 1.",
+        Differences(missing=("test_shop.py", "tests/test_more.py")),
+    )
 
 
 PASSING = "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n"
@@ -102,7 +106,7 @@ async def test_new_files_that_steer_the_tests_are_left_out(tmp_path: Path, name:
     judge = Judge(project(tmp_path), PYTEST)
     write(tmp_path, {name: text})
     why, ran = await judge.run()
-    assert (why, ran.changed) == ("It ended with exit status 1.", (name,))
+    assert (why, ran.other) == ("It ended with exit status 1.", Differences(new=(name,)))
 
 
 async def test_a_new_plug_in_of_pytest_is_left_out(tmp_path: Path) -> None:
@@ -114,11 +118,22 @@ async def test_a_new_plug_in_of_pytest_is_left_out(tmp_path: Path) -> None:
     }
     write(tmp_path, {"a.py": plugin, **entry})
     why, ran = await judge.run()
-    assert (why, ran.changed) == ("It ended with exit status 1.", ("a.egg-info/entry_points.txt",))
+    assert (why, ran.other) == (
+        "It ended with exit status 1.",
+        Differences(new=("a.egg-info/entry_points.txt",)),
+    )
+
+
+@pytest.mark.parametrize("name", ["pytest.py", "math.py", "src/pluggy/__init__.py"])
+async def test_a_new_module_in_place_of_an_installed_one_is_left_out(tmp_path: Path, name: str) -> None:
+    judge = Judge(project(tmp_path), PYTEST)
+    write(tmp_path, {name: "print('2 passed')\n"})
+    why, ran = await judge.run()
+    assert (why, ran.other) == ("It ended with exit status 1.", Differences(new=(name,)))
 
 
 async def test_a_module_in_place_of_pytest_is_no_pass(tmp_path: Path) -> None:
-    judge = Judge(project(tmp_path), PYTEST)
+    judge = Judge(project(tmp_path, **{"pytest.py": ""}), PYTEST)
     write(tmp_path, {"pytest.py": "print('2 passed')\n"})
     assert await judge.why() == UNTOLD
 
@@ -171,16 +186,10 @@ async def test_tests_that_skip_themselves_do_no_harm(tmp_path: Path) -> None:
 
 
 async def test_fewer_tests_than_before_are_no_pass(tmp_path: Path) -> None:
-    judge = Judge(project(tmp_path), PYTEST)
+    judge = Judge(project(tmp_path, **{"test_more.py": "def test(): pass\n"}), PYTEST)
     await judge.look()
-    write(
-        tmp_path,
-        {
-            "shop.py": "import unittest\nraise unittest.SkipTest('all of it')\n",
-            "test_new.py": "def test(): pass\n",
-        },
-    )
-    assert await judge.why() == "Only 1 tests were found; before there were 2."
+    write(tmp_path, {"shop.py": "import unittest\nraise unittest.SkipTest('all of it')\n"})
+    assert await judge.why() == "Only 1 tests were found; before there were 3."
 
 
 async def test_no_test_at_all_is_no_pass(tmp_path: Path) -> None:
@@ -188,11 +197,32 @@ async def test_no_test_at_all_is_no_pass(tmp_path: Path) -> None:
     assert await judge.why() == "The process ended with exit status 0, but 0 of its tests have failed."
 
 
-async def test_new_tests_run_beside_the_old_ones(tmp_path: Path) -> None:
+async def test_new_tests_run_in_a_second_pass_alone(tmp_path: Path) -> None:
     judge = Judge(project(tmp_path, **{"shop.py": RIGHT}), PYTEST)
     write(tmp_path, {"test_new.py": "def test_new():\n    assert False\n"})
     why, ran = await judge.run()
-    assert (why, ran.changed) == ("It ended with exit status 1.", ())
+    disk = await judge.ground.run(judge.goal.check, judge.originals, BOUNDS, on_disk=True)
+    assert (why, ran.other, disk.ended.status) == ("", Differences(new=("test_new.py",)), 1)
+
+
+async def test_new_tests_of_any_name_are_not_found_by_pytest_in_the_first_pass(tmp_path: Path) -> None:
+    names = {"pytest.ini": "[pytest]\npython_files = *.py\n"}
+    judge = Judge(project(tmp_path, **names), PYTEST)
+    await judge.look()
+    cheat = "import shop\nshop.total = sum\n"
+    write(tmp_path, {"aaa.py": cheat, "shop.py": BROKEN})
+    assert await judge.why() == "It ended with exit status 1."
+
+
+async def test_tests_that_write_files_of_the_check_are_no_pass_unless_that_is_allowed(tmp_path: Path) -> None:
+    writing = {"test_shop.py": f"{TESTS}\nopen('tests/log.txt', 'w').write('x')\n", "tests/log.txt": ""}
+    work = project(tmp_path, **{"shop.py": RIGHT}, **writing)
+    allowed = await Judge(work, PYTEST, "!tests/log.txt").why()
+    assert (await Judge(work, PYTEST).why(), allowed) == (
+        "Files of the check were written while it ran: tests/log.txt. "
+        "If its own tests do that, allow it: --until-protect '!tests/log.txt'.",
+        "",
+    )
 
 
 async def test_a_script_that_the_check_names_is_kept(tmp_path: Path) -> None:
@@ -215,7 +245,7 @@ async def test_tests_are_kept_whatever_their_files_are_called(tmp_path: Path) ->
         tmp_path, {"check_shop.py": "def test_of_nothing():\n    pass\n\n\ndef test_of_some():\n    pass\n"}
     )
     why, ran = await judge.run()
-    assert (why, ran.changed) == ("It ended with exit status 1.", ("check_shop.py",))
+    assert (why, ran.other) == ("It ended with exit status 1.", Differences(changed=("check_shop.py",)))
 
 
 async def test_tests_named_by_their_full_path_are_those_of_the_copy(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from terp.until.check import check_of
 from terp.until.goal import Goal, goal_of
 from terp.until.loop import ask
 from tests.core.sessions import of, open_session
-from tests.core.until.projects import RIGHT, project
+from tests.core.until.projects import RIGHT, TESTS, project
 
 pytestmark = pytest.mark.anyio
 PYTEST = f"{sys.executable} -m pytest -q"
@@ -64,9 +64,45 @@ async def test_neither_other_tests_nor_a_fake_pass_and_right_code_does(tmp_path:
     first, second, third = prompts(model)
     assert f"[When you are done this is checked, in a copy of the project: {PYTEST}" in first
     assert "assert 0 == 3" in second
-    assert "This file of the check is not as before: test_shop.py." in second
+    assert "Files of the check: changed test_shop.py.\nThe check counts with the original files" in second
+    assert f"test_shop.py was:\n```\n{TESTS}" in second
     assert "SystemExit: 0" in third
     assert (work / "shop.py").read_text() == RIGHT
+
+
+ADDS_TESTS = call("open('test_more.py', 'w').write('def test_more(): pass\\n')")
+BREAKS_TESTS = call("open('test_shop.py', 'w').write('def test_of_nothing(): assert 0\\n')")
+RESTORES = call(f"open('test_shop.py', 'w').write({TESTS!r})")
+RESULTS = "With the original files alone: 2 of 2 tests passed."
+
+
+async def test_what_passed_is_what_is_on_disk(tmp_path: Path) -> None:
+    model = ScriptedModel(FIXES, BREAKS_TESTS, "Done.", RESTORES, "Restored.")
+    session = session_in(project(tmp_path / "work"), tmp_path, model, Goal(check_of(PYTEST)))
+    events = await asked(session)
+    await session.aclose()
+    why = (
+        "It passes with the original files alone, and not with those on disk: It ended with exit status 1. "
+        "Restore test_shop.py, or let it be changed: --until-protect '!test_shop.py'."
+    )
+    assert [(one.passed, one.why, one.changed, one.results) for one in of(CheckFinished, events)] == [
+        (False, why, ("test_shop.py",), (RESULTS, "With all files on disk: 0 of 1 tests passed.")),
+        (True, "", (), ()),
+    ]
+    assert why in prompts(model)[1] and f"test_shop.py was:\n```\n{TESTS}" in prompts(model)[1]
+
+
+async def test_user_and_model_are_told_of_new_files_when_a_check_has_passed(tmp_path: Path) -> None:
+    model = ScriptedModel(FIXES, ADDS_TESTS, "Done.", "Yes.")
+    session = session_in(project(tmp_path / "work"), tmp_path, model, Goal(check_of(PYTEST)))
+    [finished] = of(CheckFinished, await asked(session))
+    session.equipment.goal = None
+    await asked(session, "What is new?")
+    await session.aclose()
+    results = (RESULTS, "With all files on disk: 3 of 3 tests passed.")
+    assert (finished.passed, finished.new, finished.results) == (True, ("test_more.py",), results)
+    told = f"[The check has passed: {PYTEST}\nFiles of the check: new test_more.py. {' '.join(results)}]"
+    assert told in prompts(model)[1]
 
 
 async def test_the_model_is_asked_again_as_often_as_is_allowed(tmp_path: Path) -> None:

@@ -12,6 +12,15 @@ from typing import Any
 VARIABLE = "TERP_CHECK"
 
 
+def left_out() -> frozenset[str]:
+    """The files in which no tests are looked for."""
+    try:
+        with open(os.path.join(os.environ.get(VARIABLE, ""), "left_out")) as file:  # noqa: PTH118, PTH123
+            return frozenset(json.load(file))
+    except (OSError, ValueError):
+        return frozenset()
+
+
 def take() -> Any:
     """What tells terp the facts of this process; None where another one has that right already."""
     folder = os.environ.get(VARIABLE, "")

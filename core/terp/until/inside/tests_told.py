@@ -10,6 +10,7 @@ import pytest
 
 from . import channel
 
+LEFT_OUT = channel.left_out()
 TELL = channel.take()
 SKIPPED_BY = "terp_skipped_by"
 SKIPS = (unittest.SkipTest, pytest.skip.Exception, pytest.xfail.Exception)
@@ -87,8 +88,31 @@ def place_of(report: Any) -> str:
     return str(told[0]) if isinstance(told, tuple) and told else ""
 
 
+def is_left_out(path: Any) -> Any:
+    """True for a file in which there were no tests before."""
+    return True if str(path) in LEFT_OUT else None
+
+
+class Before7:
+    """Leaves files out, as pytest names them until its version 6."""
+
+    def pytest_ignore_collect(self, path: Any) -> Any:
+        """True for a file that is left out."""
+        return is_left_out(path)
+
+
+class Since7:
+    """Leaves files out, as pytest names them by now."""
+
+    def pytest_ignore_collect(self, collection_path: Any) -> Any:
+        """True for a file that is left out."""
+        return is_left_out(collection_path)
+
+
 def pytest_configure(config: Any) -> None:
     """Listen, unless this process is one of many that another listens to."""
     config.pluginmanager.register(Placing(), "terp-placing")
+    since_7 = int(pytest.__version__.partition(".")[0]) >= 7
+    config.pluginmanager.register(Since7() if since_7 else Before7(), "terp-left-out")
     if TELL is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Told(), "terp-told")

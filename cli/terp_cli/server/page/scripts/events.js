@@ -46,7 +46,14 @@ export const TOLD = {
   session_resumed: (it, event) => it.resume(event),
   code_compared: (it, { difference }) => it.said(difference ? "It put out something else than then." : "It put out the same as then."),
   check_started: (it, { check, attempt }) => it.said(`Check ${attempt}: ${check}`),
-  check_finished: (it, { passed, why, output }) => it.said(passed ? "The check has passed." : `The check has not passed. ${why}\n${output}`),
+  check_finished: (it, event) => it.said(ofCheck(event)),
   noticed: (it, { text, remedy }) => it.said([text, here(remedy)].filter(Boolean).join(" "), "notice"),
   turn_finished: (it, event) => it.finish(event),
 };
+
+function ofCheck({ passed, why, output, results = [], ...files }) {
+  const kinds = ["changed", "missing", "new"].filter((kind) => files[kind]?.length);
+  const other = kinds.length ? [`Files of the check: ${kinds.map((kind) => `${kind} ${files[kind].join(", ")}`).join("; ")}.`] : [];
+  const how = passed ? ["The check has passed."] : ["The check has not passed.", why];
+  return [...how, ...other, ...results].join(" ") + (passed ? "" : `\n${output}`);
+}
