@@ -192,7 +192,7 @@ class PlainFront:
                 self._note(f"[note] {readable(f'{text} {remedy}'.rstrip())}")
             case on.KernelChanged(language=language, state=state, why=why):
                 self._obituary = why if state == "died" else ""
-                wanted: Detail = "normal" if state in _DEATHS else "verbose"
+                wanted: Detail = "normal" if state in (*_DEATHS, "interrupting") else "verbose"
                 self._note(f"[{one_line(language)} kernel {state}] {one_line(why)}".rstrip(), wanted)
             case on.Progress(what=what, done=done, total=total):
                 count = f": {done}{f' of {total}' if total else ''}" if done or total else ""

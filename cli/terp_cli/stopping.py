@@ -22,12 +22,13 @@ _CODES: Mapping[int, int] = {
 
 # A kernel that is shut down while it answers to an interrupt complains of both.
 _GRACE_S = 0.5
+# Nobody is there to insist: code that does not answer an interrupt for so long goes with its kernel.
+_PATIENCE_S = 5.0
 
 
-async def _later(kill: Ending) -> None:
-    """Whoever sends SIGTERM does not wait: code that resists an interrupt goes with its kernel."""
-    await asyncio.sleep(_GRACE_S)
-    await kill()
+async def _later(seconds: float, end: Ending) -> None:
+    await asyncio.sleep(seconds)
+    await end()
 
 
 class Stopped(BaseException):
@@ -71,7 +72,8 @@ class Stopping:
     def watching(self, interrupt: Ending, kill: Ending) -> Iterator[None]:
         """While something runs, a signal calls `interrupt`, after which it ends by itself.
 
-        SIGTERM and SIGHUP call `kill` too; a second signal cancels the current task.
+        It is called again after 5 s. SIGTERM and SIGHUP call `kill` instead, at once; a second signal cancels
+        the current task.
         """
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
@@ -93,8 +95,9 @@ class Stopping:
         self.code = _CODES[number]
         interrupt, kill = endings
         self._begin(interrupt())
-        if number in (signal.SIGTERM, signal.SIGHUP):
-            self._begin(_later(kill))
+        # Whoever sends SIGTERM does not wait.
+        waits = number not in (signal.SIGTERM, signal.SIGHUP)
+        self._begin(_later(_PATIENCE_S, interrupt) if waits else _later(_GRACE_S, kill))
 
     def _begin(self, ending: Awaitable[None]) -> None:
         under_way = asyncio.ensure_future(ending)

@@ -47,7 +47,8 @@ class Chat:
     ) -> Reply:
         """One turn, to its end; `on_event` is called with each event, in the loop's thread.
 
-        Ctrl-C interrupts the turn and is raised again; the kernel and its variables stay.
+        Ctrl-C interrupts the turn and is raised again; the kernel and its variables stay. Code that does not
+        answer for 2 s is waited for; one more Ctrl-C then ends its kernel.
 
         Raises:
             TurnFailed: there is no answer. A turn that stopped at a limit, or that the person ended,
@@ -57,7 +58,7 @@ class Chat:
             reply = self._wait(_gathered(ask(self.session, prompt, attachments), on_event))
         except KeyboardInterrupt:
             # Wherever it fell, the loop takes this after the turn; until that is over there can be no other.
-            self._wait(self._interrupted())
+            self._stop_turn()
             raise
         if reply.stop_reason in _FAILURES:
             raise TurnFailed(reply.error, reply.remedy, reply=reply)
@@ -78,6 +79,14 @@ class Chat:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _stop_turn(self) -> None:
+        while True:
+            try:
+                return self._wait(self._interrupted())
+            except KeyboardInterrupt:
+                # One more Ctrl-C is one more interrupt.
+                continue
 
     async def _interrupted(self) -> None:
         await self.session.interrupt()

@@ -12,7 +12,9 @@ from terp.effects.found import NOT_ANALYSED, Effects
 from terp.errors import StopReason
 from terp.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChange
 
-KernelState = Literal["starting", "ready", "busy", "interrupted", "died", "restarted", "stopped", "left"]
+KernelState = Literal[
+    "starting", "ready", "busy", "interrupting", "interrupted", "died", "restarted", "stopped", "left"
+]
 CompactionReason = Literal["full", "refused", "asked", "undone"]
 JobState = Literal["background", "ended"]
 QuestionKind = Literal["approval", "consent", "choice", "input"]
@@ -225,7 +227,10 @@ class JobChanged:
 
 @dataclass(frozen=True, slots=True)
 class KernelChanged:
-    """A kernel changed its state; also outside a turn."""
+    """A kernel changed its state; also outside a turn.
+
+    "interrupting": its code has not answered an interrupt for 2 s; a second one ends the kernel.
+    """
 
     language: str
     state: KernelState

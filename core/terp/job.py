@@ -134,7 +134,7 @@ class Job:
             self._waiting -= 1
 
     async def stop(self) -> None:
-        """Interrupt it; returns when nothing of it runs any more."""
+        """Interrupt it; returns when it is over, or its code does not answer."""
         self._interrupts.stop()
         await self.kernel.interrupt()
 

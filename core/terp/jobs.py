@@ -84,12 +84,15 @@ class Jobs:
             await self._front.stop()
 
     async def stop(self, number: int) -> bool:
-        """Stop a job; its kernel and the variables stay. False when there is none of this number."""
+        """Stop a job; its kernel and the variables stay. False when there is none of this number.
+
+        Code that does not answer goes on; once more ends its kernel.
+        """
         job = self._running.get(number)
         if job is None:
             return False
         await job.stop()
-        await asyncio.wait({job.task})
+        await asyncio.wait({job.task}, timeout=_LAST_WORDS_S)
         return True
 
     def in_the_way(self, kernel: Kernel) -> Job | None:

@@ -72,12 +72,13 @@ class Playing:
             try:
                 if not task.done():
                     await work.stop()
-                    await asyncio.wait({task})
+                    await asyncio.wait({task}, timeout=_LAST_WORDS_S)
             finally:
                 if task.done():
                     self._over(task)
                 else:
-                    # Stopping it failed, or was cancelled: it goes on, and the session is busy until it ends.
+                    # Stopping it failed, was cancelled, or its code does not answer: it goes on, and the
+                    # session is busy until it ends.
                     task.add_done_callback(self._over)
 
     async def alone(self, doing: Awaitable[None]) -> bool:

@@ -291,7 +291,8 @@ class Session:
     async def interrupt(self) -> None:
         """Stop the model or the code; its kernel and the variables stay.
 
-        The turn then ends by itself with `TurnFinished("interrupted")`. Harmless between turns.
+        The turn then ends by itself with `TurnFinished("interrupted")`. Code that has not answered for 2 s
+        (`KernelChanged`, "interrupting") goes on until a second call ends its kernel. Harmless between turns.
         """
         await self._playing.stop()
 

@@ -48,6 +48,8 @@ async def _stop(talk: Talk, number: str) -> None:
         raise misused("jobs", "stop needs the number of a job.")
     if not (number.isdecimal() and await talk.session.jobs.stop(int(number))):
         raise misused("jobs", f"no job '{one_line(number)}' is running.")
+    if job := running.get(int(number)):
+        talk.say(f"{job.title} does not answer. /jobs stop {number} again ends its kernel and the variables.")
 
 
 def _list(talk: Talk) -> None:

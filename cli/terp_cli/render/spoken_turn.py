@@ -229,15 +229,8 @@ class SpokenTurn:
                 return [*asked, *([f"Attached: {_names(names)}."] if names else [])]
             case Noticed(text=text, remedy=remedy):
                 return _lines(f"Note: {text}") + (_lines(remedy) if remedy else [])
-            case KernelChanged(why=why):
-                starting = f"Starting {one_line(event.language)}"
-                if event.state == "died":
-                    self._obituary = why
-                elif event.state == "starting" and not self._what:
-                    self._wait(starting)
-                elif event.state == "ready" and self._what == starting:
-                    self._what = ""
-                return _plain(words.kernel_changed(event))
+            case KernelChanged():
+                return self._of_kernel(event)
             case Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted():
                 return _plain(words.told(event))
             case CodeTyped():
@@ -248,6 +241,19 @@ class SpokenTurn:
                 return []
             case _:
                 assert_never(event)
+
+    def _of_kernel(self, event: KernelChanged) -> list[str]:
+        name = one_line(event.language)
+        starting = f"Starting {name}"
+        if event.state == "died":
+            self._obituary = event.why
+        elif event.state == "interrupting":
+            return [f"The code does not answer. Ctrl-C again ends {name} and its variables."]
+        elif event.state == "starting" and not self._what:
+            self._wait(starting)
+        elif event.state == "ready" and self._what == starting:
+            self._what = ""
+        return _plain(words.kernel_changed(event))
 
     def _ended(self, event: CodeFinished) -> list[str]:
         """How a run ended, what it changed on disk, and where all its output is when lines were left out."""

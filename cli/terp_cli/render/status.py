@@ -16,6 +16,7 @@ class Status:
         self._since = 0.0
         self._after_s = 0.0
         self._until = 0.0
+        self._hint = ""
 
     @property
     def what(self) -> str:
@@ -25,10 +26,17 @@ class Status:
     def wait(self, what: str, now: float, after_s: float = 0.3) -> None:
         """Wait for something from now on."""
         self._what, self._since, self._after_s, self._until = what, now, after_s, 0.0
+        self._hint = ""
+
+    def unanswered(self, hint: str, now: float) -> None:
+        """Wait for the end of code that has not answered an interrupt for 2 s; `hint` says what to do."""
+        self.wait("interrupting", now - 2.0)
+        self._hint = hint
 
     def count_down(self, what: str, now: float, seconds: float) -> None:
         """Wait for so many seconds."""
         self._what, self._since, self._after_s, self._until = what, now, 0.0, now + seconds
+        self._hint = ""
 
     def clear(self) -> None:
         """Wait for nothing."""
@@ -41,7 +49,7 @@ class Status:
             return None
         frame = _FRAMES[int(waited * _FRAMES_A_SECOND) % len(_FRAMES)]
         time = f"in {max(0.0, self._until - now):.0f} s" if self._until else elapsed(waited)
-        return Text.assemble((f"{frame} ", look.MARKER), (f"{self._what} · {time}", look.DIM))
+        return Text.assemble((f"{frame} ", look.MARKER), (f"{self._what} · {time}{self._hint}", look.DIM))
 
 
 def elapsed(seconds: float) -> str:

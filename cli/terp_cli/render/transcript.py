@@ -383,6 +383,8 @@ class Transcript:
             self._status.wait(starting, self._clock())
         elif changed.state == "ready" and self._status.what == starting:
             self._status.clear()
+        elif changed.state == "interrupting" and self._status.what:
+            self._status.unanswered(words.unanswered(changed), self._clock())
         self._obituary = changed.why if changed.state == "died" else ""
         self._line(words.kernel_changed(changed))
 

@@ -64,7 +64,7 @@ class JupyterKernel:
         self._run: Run | None = None
         self._settling: asyncio.Task[None] | None = None
         self._stopping = Stopping(
-            lambda: self._lives.running, lambda: self._tell.changed(self._language, "interrupted", "")
+            lambda: self._lives.running, lambda state, why: self._tell.changed(self._language, state, why)
         )
         self._asides = Asides(lambda: self._lives.running, lambda: self._run is not None)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -161,7 +161,7 @@ class JupyterKernel:
         self._reply(json.dumps({"error": error} if error else {"value": value}))
 
     async def interrupt(self) -> None:
-        """Stop what runs."""
+        """Stop what runs; a second time with the kernel, where the code has not answered."""
         if self._run is not None:
             await self._stopping.stop(self._run, "interrupted")
 
@@ -216,8 +216,7 @@ class JupyterKernel:
             await asyncio.wait({task})
 
     async def _up_unless_stopped(self, run: Run) -> RunningKernel | None:
-        await self._stopping.settled()
-        up = asyncio.ensure_future(self._lives.up())
+        up = asyncio.create_task(self._settled_and_up())
         stop = asyncio.create_task(run.stop_requested.wait())
         try:
             await first_of(up, stop)
@@ -225,6 +224,10 @@ class JupyterKernel:
         finally:
             up.cancel()
             stop.cancel()
+
+    async def _settled_and_up(self) -> RunningKernel:
+        await self._stopping.settled()
+        return await self._lives.up()
 
     async def _all_told(self) -> None:
         """Return when what the last run has put out is complete."""
@@ -308,7 +311,7 @@ class JupyterKernel:
                 return
             left = timeout_s - (time.monotonic() - started - run.waited_s())
         run.overtime = f"Stopped after {timeout_s:g} s, the longest that one run may take."
-        await self._stopping.stop(run, "timeout")
+        await self._stopping.stop(run, "timeout", may_kill=True)
 
     def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
         if not self._past or report_of(message) is not None:

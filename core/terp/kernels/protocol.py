@@ -107,9 +107,10 @@ class Kernel(Protocol):
 
         `run_id` names the run for late output, `number` counts it in the session (0: the kernel counts
         for itself), `moment` is where its turn began in the session's log: a kernel that `KeepsPast` can be
-        taken back to there. After `timeout_s` seconds (0: never) the code is
-        interrupted and the run ends with status "timeout". Closing the generator interrupts the
-        code as well; the kernel and its variables live on. One run at a time: a second caller waits.
+        taken back to there. After `timeout_s` seconds (0: never) the code is interrupted, or ended with its
+        kernel when it does not answer, and the run ends with status "timeout". Closing the generator
+        interrupts the code as well; the kernel and its variables live on. One run at a time: a second caller
+        waits.
 
         Raises:
             KernelStartFailed: the kernel was not running and did not come up.
@@ -122,10 +123,11 @@ class Kernel(Protocol):
         """Answer a `BackCall` with a JSON value, or with the message of an error to raise there."""
 
     async def interrupt(self) -> None:
-        """Stop what runs, as gently as works: interrupt, again, then kill and restart.
+        """Stop what runs. Never ends the kernel, unless it is called again after its code has not answered.
 
-        Returns when nothing runs any more. The run ends with status "interrupted", or "died" when
-        its variables could not be saved. Harmless when nothing runs.
+        Returns when nothing runs any more, or when the code has not answered for 2 s: listeners are told the
+        state "interrupting", and from then on a second call ends the kernel. The run ends with status
+        "interrupted", or "died" with its kernel. Harmless when nothing runs.
         """
 
     async def restart(self) -> None:

@@ -25,7 +25,9 @@ class Run:
     when the kernel has come to it, `reply` holds the kernel's answer, `ended` is set when the code is at its
     end, `idle` when the output is complete, `over` when nothing more will come. `stopped` says how the run
     was stopped from outside, if it was, and `told` whether that was told; `overtime` says it in words for a
-    run that took too long. `stack` is where the code stood before its kernel was `killed`.
+    run that took too long. `resists` is set when the code has not answered an interrupt, `insisted` done when
+    it is to end all the same, with its kernel; where it `may_be_killed` nobody has to insist. `stack` is
+    where the code stood before its kernel was `killed`.
     """
 
     def __init__(
@@ -57,7 +59,9 @@ class Run:
         self.stopped: RunStatus | None = None
         self.told = False
         self.overtime = ""
-        self.killed = False
+        self.resists = asyncio.Event()
+        self.insisted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.killed = self.may_be_killed = False
         self.stack = ""
         self.report: dict[str, Any] = {}
         self._translator = translator

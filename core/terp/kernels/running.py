@@ -44,6 +44,7 @@ class RunningKernel:
         self._session = way.guest.session if way.guest else uuid.uuid4().hex
         self._welcome = asyncio.Event()
         self._ready = False
+        self._why = ""
         self._subshell: Reply | None = None
         self.used = self.was_left = False
         self.info: Message = {}
@@ -178,8 +179,9 @@ class RunningKernel:
         """Where the code stands, for a kernel that is killed next; "" when that is not known at once."""
         return await self._connection.stack() if self.has_bootstrap else ""
 
-    async def kill(self) -> None:
-        """End the kernel at once, or leave it where it is not ours."""
+    async def kill(self, why: str = "") -> None:
+        """End the kernel at once, or leave it where it is not ours; `why` is what people read of that."""
+        self._why = "" if self.is_shared or self.gone.done() else why
         self.was_left = self.is_shared and not self.gone.done()
         await self._connection.kill()
 
@@ -193,7 +195,7 @@ class RunningKernel:
 
     def obituary(self, consequence: str = "") -> str:
         """How the kernel ended, what follows from it, and its last words."""
-        how = self.gone.result() if self.gone.done() else "The kernel was ended."
+        how = self._why or (self.gone.result() if self.gone.done() else "The kernel was ended.")
         words = self._connection.last_words()
         quoted = f"Its last words:\n{words}" if words else ""
         return " ".join(part for part in (how, consequence, quoted) if part)

@@ -1,8 +1,9 @@
-"""How a run is stopped from outside: as gently as works."""
+"""Stops a run from outside: as gently as works, and never with its kernel unless that is wanted."""
 
 import asyncio
 from collections.abc import Callable
 
+from terp.events import KernelState
 from terp.kernels.run import Run
 from terp.kernels.running import RunningKernel
 from terp.kernels.waiting import is_set_within
@@ -10,29 +11,43 @@ from terp.outputs import RunStatus
 
 # An interrupt that has not worked after this long needs a poke (see `RunningKernel.poke`).
 _POKE_S = 0.05
-# How long the first and the second interrupt are given before the kernel is killed.
+# How long the first and the second interrupt are given. After the first, one more ends the kernel.
 _PATIENCE_S = (2.0, 3.0)
+_UNANSWERED = "The code does not answer the interrupt. A second one ends the kernel, with its variables."
+_ENDED = "terp ended the kernel, because its code did not stop."
 
 
 class Stopping:
     """Stops the runs of a kernel, one at a time, whoever asks for it and how often.
 
-    `running` is the life of the kernel that there is now; `tell` tells that a run was interrupted.
+    `running` is the life of the kernel that there is now; `tell` tells that a run was interrupted, or that
+    its code does not answer.
     """
 
-    def __init__(self, running: Callable[[], RunningKernel | None], tell: Callable[[], None]) -> None:
+    def __init__(
+        self, running: Callable[[], RunningKernel | None], tell: Callable[[KernelState, str], None]
+    ) -> None:
         self._running = running
         self._tell = tell
         self._ladder: asyncio.Task[None] | None = None
 
-    async def stop(self, run: Run, status: RunStatus) -> None:
-        """Stop a run; returns when it is over."""
+    async def stop(self, run: Run, status: RunStatus, *, may_kill: bool = False) -> None:
+        """Stop a run; returns when it is over, or when its code has not answered for 2 s.
+
+        Then, when this is called again, the kernel is ended; with `may_kill` that needs no second call.
+        """
         run.stop(status)
         if not run.message_id or run.over.is_set():
             return
+        run.may_be_killed |= may_kill
+        if run.resists.is_set() and not run.insisted.done():
+            run.insisted.set_result(None)
         if self._ladder is None or self._ladder.done():
             self._ladder = asyncio.create_task(self._climb(run))
-        await asyncio.shield(self._ladder)
+        if run.may_be_killed or run.insisted.done():
+            await asyncio.shield(self._ladder)
+        else:
+            await is_set_within(None, run.resists, self._ladder)
 
     async def settled(self) -> None:
         """Wait until nothing is being stopped."""
@@ -43,29 +58,43 @@ class Stopping:
         """Tell it once, and before anybody hears that the run has ended."""
         if run.stopped and not run.told and not running.gone.done() and self._running() is running:
             run.told = True
-            self._tell()
+            self._tell("interrupted", "")
 
     async def _climb(self, run: Run) -> None:
-        """Interrupt, interrupt again, kill: until the run is over."""
+        """Interrupt, interrupt again, and end the kernel if that is wanted: until the run is over."""
         running = self._running()
-        if running is not None and not await _gentle(running, run):
+        if running is not None and not await self._has_ended(running, run):
             run.stack, run.killed = await running.stack(), not running.is_shared
-            await running.kill()
+            await running.kill(_ENDED)
         await run.over.wait()
         if running is not None:
             self.tell_interrupted(running, run)
 
+    async def _has_ended(self, running: RunningKernel, run: Run) -> bool:
+        """Return True once the code has ended by itself, False if its kernel is to be ended.
 
-async def _gentle(running: RunningKernel, run: Run) -> bool:
-    """Whether the code ended by interrupts. Its reply tells: output may still be coming for long."""
-    for patience in _PATIENCE_S:
-        # As long as ours waits for its turn, an interrupt would hit the code of somebody else.
-        if running.is_shared and not await is_set_within(patience, run.begun, running.gone, run.reply):
-            continue
-        await running.interrupt()
-        if await is_set_within(_POKE_S, run.ended, running.gone):
+        The reply tells the end: output may still be coming for long.
+        """
+        first, second = _PATIENCE_S
+        if await _gentle(running, run, first) or running.gone.done():
             return True
-        running.poke()
-        if await is_set_within(patience - _POKE_S, run.ended, running.gone):
-            return True
-    return False
+        run.resists.set()
+        if not run.may_be_killed:
+            self._tell("interrupting", _UNANSWERED)
+        if not (await _gentle(running, run, second) or run.may_be_killed):
+            await is_set_within(None, run.ended, running.gone, run.insisted)
+        return run.ended.is_set() or running.gone.done()
+
+
+async def _gentle(running: RunningKernel, run: Run, patience_s: float) -> bool:
+    """Return True if an interrupt ended the code in time, False also if the kernel is to be ended at once."""
+    # As long as ours waits for its turn, an interrupt would hit the code of somebody else.
+    if running.is_shared and not await is_set_within(
+        patience_s, run.begun, running.gone, run.insisted, run.reply
+    ):
+        return False
+    await running.interrupt()
+    if await is_set_within(_POKE_S, run.ended, running.gone, run.insisted):
+        return True
+    running.poke()
+    return await is_set_within(patience_s - _POKE_S, run.ended, running.gone, run.insisted)

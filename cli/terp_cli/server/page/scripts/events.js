@@ -35,6 +35,7 @@ export const TOLD = {
   job_changed: (it, { job, state }) => it.said(state === "ended" ? `Job ${job} has ended.` : `Job ${job} goes on in the background.`),
   kernel_changed: (it, { language, state, why }) => {
     if (state === "starting") it.does.changed("doing", `the ${language} kernel starts`);
+    if (state === "interrupting") it.said(`The code does not answer. Stop again to end the ${language} kernel and its variables.`, "problem");
     if (why && ["died", "restarted", "left"].includes(state)) it.said(`The ${language} kernel: ${state}. ${why}`, "problem");
   },
   progress: (it, { what, done, total }) => it.does.changed("doing", total ? `${what}: ${Math.round((100 * done) / total)} %` : what),
