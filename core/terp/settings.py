@@ -85,7 +85,7 @@ class Settings(ModelSettings):
     )
     run_timeout_s: float = setting(
         0.0,
-        "seconds after which a run is interrupted, or ended with its kernel",
+        "seconds after which a run is interrupted",
         group="code",
         flags=("--run-timeout",),
         unit="s",

@@ -2,7 +2,9 @@
 
 from rich.text import Text
 
+from terp.events import KernelChanged
 from terp_cli.render import look
+from terp_cli.sanitise import one_line
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAMES_A_SECOND = 8
@@ -28,10 +30,17 @@ class Status:
         self._what, self._since, self._after_s, self._until = what, now, after_s, 0.0
         self._hint = ""
 
-    def unanswered(self, hint: str, now: float) -> None:
-        """Wait for the end of code that has not answered an interrupt for 2 s; `hint` says what to do."""
-        self.wait("interrupting", now - 2.0)
-        self._hint = hint
+    def kernel_changed(self, event: KernelChanged, now: float) -> None:
+        """Wait for a kernel that starts, or for code that has not answered an interrupt."""
+        name = one_line(event.language)
+        if event.state == "starting" and not self._what:
+            self.wait(f"starting {name}", now)
+        elif event.state == "ready" and self._what == f"starting {name}":
+            self.clear()
+        elif event.state == "interrupting" and self._what:
+            # It is told when that has gone on for so long.
+            self.wait("interrupting", now - 2.0)
+            self._hint = f"Ctrl-C again ends {name} and its variables"
 
     def count_down(self, what: str, now: float, seconds: float) -> None:
         """Wait for so many seconds."""
@@ -42,14 +51,16 @@ class Status:
         """Wait for nothing."""
         self._what = ""
 
-    def row(self, now: float) -> Text | None:
-        """The line as it is now; None when there is nothing to say."""
+    def rows(self, now: float) -> list[Text]:
+        """The line as it is now, with what can be done below it; none when there is nothing to say."""
         waited = now - self._since
         if not self._what or waited < self._after_s:
-            return None
+            return []
         frame = _FRAMES[int(waited * _FRAMES_A_SECOND) % len(_FRAMES)]
         time = f"in {max(0.0, self._until - now):.0f} s" if self._until else elapsed(waited)
-        return Text.assemble((f"{frame} ", look.MARKER), (f"{self._what} · {time}{self._hint}", look.DIM))
+        line = f"{self._what} · {time}{' · the code does not answer' if self._hint else ''}"
+        below = [Text(f"  {self._hint}", look.DIM)] if self._hint else []
+        return [Text.assemble((f"{frame} ", look.MARKER), (line, look.DIM)), *below]
 
 
 def elapsed(seconds: float) -> str:

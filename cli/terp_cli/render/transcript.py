@@ -129,12 +129,13 @@ class Transcript:
         """At most `limit` rows of what is not finished, the status line last."""
         if limit < 1:
             return []
-        status = self._status.row(self._clock())
-        rows = self._part.tail(limit - 2 if status else limit) if self._part and limit > 2 else []
-        if status is None:
+        status = self._status.rows(self._clock())
+        left = limit - len(status) - 1 if status else limit
+        rows = self._part.tail(left) if self._part and left > 0 and limit > 2 else []
+        if not status:
             return rows
         gap = [Text()] if not self._spaced or rows else []
-        return [*rows, *gap, status][-limit:]
+        return [*rows, *gap, *status][-limit:]
 
     def rest(self) -> list[Drawn]:
         """The rows of all that waits: something else is about to be drawn, or the turn is over."""
@@ -378,13 +379,7 @@ class Transcript:
         self._named |= {change.path for change in finished.files if change.action != "deleted"}
 
     def _kernel_changed(self, changed: KernelChanged) -> None:
-        starting = f"starting {one_line(changed.language)}"
-        if changed.state == "starting" and not self._status.what:
-            self._status.wait(starting, self._clock())
-        elif changed.state == "ready" and self._status.what == starting:
-            self._status.clear()
-        elif changed.state == "interrupting" and self._status.what:
-            self._status.unanswered(words.unanswered(changed), self._clock())
+        self._status.kernel_changed(changed, self._clock())
         self._obituary = changed.why if changed.state == "died" else ""
         self._line(words.kernel_changed(changed))
 

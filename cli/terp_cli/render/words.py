@@ -202,12 +202,6 @@ def kernel_changed(event: KernelChanged) -> list[Text]:
     return _said(" ".join([said.format(event.language), event.why]).strip(), style)
 
 
-def unanswered(event: KernelChanged) -> str:
-    """What can be done about code that does not answer an interrupt."""
-    name = one_line(event.language)
-    return f" · the code does not answer · Ctrl-C again ends {name} and its variables"
-
-
 def progress(event: Progress) -> str:
     """How far something has come: with a bar where that is known, else with a count where there is one."""
     what = one_line(event.what)

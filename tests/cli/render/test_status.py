@@ -65,3 +65,11 @@ def test_nothing_is_waited_for_while_the_person_is_asked() -> None:
     assert waiting(CodeStarted("c1", 1), asked, calling, seconds=2.0) == []
     again = (asked, Answered("q1", "yes", "person"), calling)
     assert waiting(CodeStarted("c1", 1), *again, seconds=2.0) == ["calling tool edit_file · 2.0 s"]
+
+
+def test_code_that_does_not_answer_an_interrupt_is_told_with_what_ends_it() -> None:
+    told = waiting(CodeStarted("c1", 1), KernelChanged("python", "interrupting"), seconds=1.0)
+    assert told == [
+        "interrupting · 3.0 s · the code does not answer",
+        "Ctrl-C again ends python and its variables",
+    ]

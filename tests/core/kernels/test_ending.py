@@ -9,7 +9,7 @@ from terp.events import KernelState
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.outputs import InputRequest, RunEnded, RunItem, RunStarted, Text
-from tests.core.kernels.running import PATIENCE_S, Listener, interrupted_at, ran
+from tests.core.kernels.running import PATIENCE_S, Listener, Ran, interrupted_at, ran
 
 
 @pytest.mark.parametrize(
@@ -103,21 +103,85 @@ async def test_an_interrupt_is_told_before_the_end_of_its_run(kernel: Kernel, he
     assert (told, heard.states) == (["interrupted"], ["interrupted"])
 
 
-async def test_code_that_swallows_interrupts_is_killed(kernel: Kernel, heard: Listener) -> None:
-    code = """
-import time
-while True:
-    try:
-        print("on", flush=True)
-        time.sleep(60)
-    except BaseException:
-        pass
+RESISTS = """
+import signal, time
+kept = 1
+signal.signal(signal.SIGINT, lambda *_: None)
+print("on", flush=True)
+until = time.monotonic() + SECONDS
+while time.monotonic() < until:
+    time.sleep(0.1)
 """
-    run = await interrupted_at(kernel, code, "on")
-    assert run.ended.status == "died"
-    assert "SIGKILL" in run.ended.note
-    assert "died" in heard.states
+ENDED = "terp ended the kernel, because its code did not stop."
+
+
+async def begun(kernel: Kernel, seconds: int) -> asyncio.Task[Ran]:
+    """A run that has printed its first line."""
+    printed = asyncio.Event()
+
+    async def consume() -> Ran:
+        items: list[RunItem] = []
+        async for item in kernel.execute(RESISTS.replace("SECONDS", str(seconds))):
+            items.append(item)
+            if isinstance(item, Text):
+                printed.set()
+        return Ran(items)
+
+    run = asyncio.create_task(consume())
+    async with asyncio.timeout(PATIENCE_S):
+        await printed.wait()
+    return run
+
+
+async def unanswered(kernel: Kernel, heard: Listener, seconds: int) -> tuple[asyncio.Task[Ran], list[str]]:
+    """A run that goes on after an interrupt that it has not answered, and what was told until then."""
+    run = await begun(kernel, seconds)
+    await kernel.interrupt()
+    return run, list(heard.states)
+
+
+async def test_one_interrupt_never_ends_a_kernel_whose_code_does_not_answer(
+    kernel: Kernel, heard: Listener
+) -> None:
+    await kernel.start()
+    generation = kernel.generation
+    run, told = await unanswered(kernel, heard, 4)
+    assert told[-1] == "interrupting"
+    assert (await run).ended.status == "interrupted"
+    assert (kernel.generation, (await ran(kernel, "print(kept)")).stdout) == (generation, "1\n")
+
+
+async def test_a_second_interrupt_ends_code_that_does_not_answer_with_its_kernel(
+    kernel: Kernel, heard: Listener
+) -> None:
+    run, _ = await unanswered(kernel, heard, 60)
+    await kernel.interrupt()
+    ended = (await run).ended
+    assert (ended.status, ENDED in ended.note, "SIGKILL" in ended.note) == ("died", True, False)
+    assert heard.whys[-1].startswith(ENDED)
     assert (await ran(kernel, "print(1)")).stdout == "1\n"
+
+
+async def test_interrupts_in_quick_succession_are_one(kernel: Kernel, heard: Listener) -> None:
+    run = await begun(kernel, 3)
+    await asyncio.gather(*(kernel.interrupt() for _ in range(5)))
+    assert (await run).ended.status == "interrupted"
+    assert (await ran(kernel, "print(kept)")).stdout == "1\n"
+
+
+async def test_a_run_past_its_time_that_does_not_answer_ends_with_its_kernel(kernel: Kernel) -> None:
+    run = await ran(kernel, RESISTS.replace("SECONDS", "60"), timeout_s=0.5)
+    assert run.ended.status == "timeout"
+    assert run.ended.note.startswith(
+        f"Stopped after 0.5 s, the longest that one run may take. {ENDED} Its variables are lost;"
+    )
+
+
+async def test_code_that_a_restart_ends_was_interrupted_before(kernel: Kernel, heard: Listener) -> None:
+    run, _ = await unanswered(kernel, heard, 60)
+    await kernel.restart()
+    assert (await run).ended.status == "died"
+    assert (await ran(kernel, "print('kept' in globals())")).stdout == "False\n"
 
 
 async def test_an_interrupt_when_nothing_runs_is_harmless(kernel: Kernel) -> None:
