@@ -69,6 +69,8 @@ _terp() {
                     --max-turn-usd
                     --max-month-usd
                     --max-output --max-output-chars -xo
+                    --error-values
+                    --no-error-values
                     --session-quota-mb
                     --code
                     --no-code

@@ -98,6 +98,8 @@ complete -c terp -l max-budget -l max-budget-usd -s b -x -d 'what a session may 
 complete -c terp -l max-turn-usd -x -d 'what one turn may cost'
 complete -c terp -l max-month-usd -x -d 'what all sessions of the profile may cost in a calendar month'
 complete -c terp -l max-output -l max-output-chars -o xo -x -d 'output of a run that the model reads; head and tail are kept'
+complete -c terp -l error-values -d 'the model reads small values of variables at the line where code fails or is stopped'
+complete -c terp -l no-error-values -d 'the same as --error-values=off'
 complete -c terp -l session-quota-mb -x -d 'disk space for stored sessions; beyond it the oldest are removed'
 complete -c terp -l code -d 'the model may write code to run; without it, it can only talk'
 complete -c terp -l no-code -d 'the same as --code=off'

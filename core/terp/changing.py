@@ -184,6 +184,7 @@ def _keep_in_mind(session: Session, change: Change) -> None:
     if change.touches(_GOAL):
         session.equipment.goal = goal_in(change.after)
     session.equipment.references = change.after.references
+    session.equipment.error_values = change.after.error_values
     if change.touches(_RULES):
         session.equipment.rules.written = tuple(written_rules(change.after))
     if session.equipment.secrets is not None:

@@ -33,7 +33,8 @@ class Equipment:
     `outside` are tools, by name and in OpenAI's form, that whoever asks runs themselves: the model is offered
     them too, and a reply that calls one ends its turn. In the session's `history` the call has a result then
     that says it did not run; with the true one in its place the session can `go_on`. With `references`,
-    values of variables are put into answers that refer to them.
+    values of variables are put into answers that refer to them; with `error_values` the model reads those at
+    the line where code failed.
     """
 
     pythons: "PythonChoice | None" = None
@@ -49,6 +50,7 @@ class Equipment:
     outside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     goal: "Goal | None" = None
     references: bool = False
+    error_values: bool = True
 
     def scrubber(self) -> "Scrubber":
         """What takes them out of text; without any known ones, what looks like one."""

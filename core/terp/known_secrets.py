@@ -77,9 +77,9 @@ class Secrets:
 
 
 def _secrets_of(server: "McpServer", environ: Mapping[str, str]) -> Iterator[str]:
+    from terp.effects.secret_names import is_secret_name  # noqa: PLC0415
     from terp.kernels.environment import kernel_environment  # noqa: PLC0415  (few sessions have a server)
     from terp.mcp_servers.variables import variables_in  # noqa: PLC0415
-    from terp.models.secret_values import is_secret_name  # noqa: PLC0415
 
     open_to_code = kernel_environment(environ)
     yield from (environ.get(name, "") for name in variables_in(server) if name not in open_to_code)
@@ -93,7 +93,7 @@ def _secrets_of(server: "McpServer", environ: Mapping[str, str]) -> Iterator[str
 
 def _given(arguments: Sequence[str]) -> Iterator[str]:
     """The values of options that are secret by their names: `--token=VALUE`, `--api-key VALUE`."""
-    from terp.models.secret_values import is_secret_name  # noqa: PLC0415  (see `Secrets.scrubber`)
+    from terp.effects.secret_names import is_secret_name  # noqa: PLC0415  (see `Secrets.scrubber`)
 
     for argument, following in pairwise((*arguments, "")):
         option, equals, value = argument.partition("=")

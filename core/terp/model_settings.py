@@ -180,6 +180,11 @@ class ModelSettings:
         limits=(500, 10_000_000),
         sources=BY_ANYBODY,
     )
+    error_values: bool = setting(
+        True,
+        "the model reads small values of variables at the line where code fails or is stopped",
+        group="conversation",
+    )
     session_quota_mb: int = setting(
         1_000,
         "disk space for stored sessions; beyond it the oldest are removed",

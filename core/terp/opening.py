@@ -198,6 +198,7 @@ async def build_session(
         rules=Rules(written_rules(settings)),
         goal=goal_in(settings),
         references=settings.references,
+        error_values=settings.error_values,
     )
     _equip(session, bench, settings, functions)
     return session

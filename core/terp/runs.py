@@ -94,6 +94,7 @@ class Runner:
         self._serve = serve
         self._denials = denials
         self._left = left
+        self.tells_values: Callable[[], bool] = lambda: True
 
     async def run(
         self, call: Call, kernel: Kernel, attended: Attended, *, timeout_s: float, max_chars: int
@@ -125,7 +126,7 @@ class Runner:
                             self._log.append(Progress(f"calling tool {name}", int(over), int(over), 0.0))
                         case _:
                             self._output(watched, item)
-                ended = self._without_own_files(item)
+                ended = self._as_told(item)
         finally:
             watched.spool.close()
         self._tell_besides(watched)
@@ -187,11 +188,17 @@ class Runner:
             self._log.append(Noticed(f"A picture of this run is not kept: {error}"))
             return display
 
-    def _without_own_files(self, ended: RunEnded) -> RunEnded:
-        """`ended` without what terp itself wrote meanwhile: its folder may lie in the working directory."""
+    def _as_told(self, ended: RunEnded) -> RunEnded:
+        """`ended` without values that are not to be told, and without what terp itself wrote meanwhile.
+
+        Its folder may lie in the working directory.
+        """
         own = self._artifacts.home.absolute()
         files = tuple(change for change in ended.files if own not in Path(change.path).parents)
-        return replace(ended, files=files)
+        if self.tells_values():
+            return replace(ended, files=files)
+        stopped = replace(ended.stopped_at, values=()) if ended.stopped_at else None
+        return replace(ended, files=files, held=(), stopped_at=stopped)
 
     def _show(self, call: Call, outputs: Iterable[Output]) -> None:
         for output in outputs:

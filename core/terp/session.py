@@ -346,7 +346,7 @@ class Session:
     def _new_runner(self, services: Services, last_run: int) -> Runner:
         artifacts = Artifacts(self.folder / OUTPUTS, self.folder, lambda: self.equipment.scrubber())  # noqa: PLW0108  (it comes later)
         services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
-        return Runner(
+        runner = Runner(
             self.log,
             artifacts,
             services.type_in,
@@ -355,6 +355,8 @@ class Session:
             lambda kernel: denials_of(self.equipment.confinement, kernel),
             Leftovers(lambda: self.equipment.confinement).told,
         )
+        runner.tells_values = lambda: self.equipment.error_values
+        return runner
 
     def _tell_conversation(self) -> None:
         """Let the conversation know what is decided beside it, whenever it asks."""

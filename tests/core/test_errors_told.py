@@ -29,6 +29,17 @@ async def test_a_wrong_column_is_answered_with_the_right_ones(tmp_path: Path) ->
     assert of(TurnFinished, events) == [TurnFinished("done", "3")]
 
 
+async def test_values_are_not_sent_where_that_is_set(tmp_path: Path) -> None:
+    model = ScriptedModel(call("x = 7\nx / 0"), "no")
+    session = open_session(tmp_path, model, LocalKernels(str(tmp_path)))
+    session.equipment.error_values = False
+    await collect(session, "go")
+    await session.aclose()
+    (told,) = results(session)
+    assert "ZeroDivisionError: division by zero" in told
+    assert "[values where it failed" not in told
+
+
 async def test_the_same_error_of_other_code_is_told_and_ends_the_turn(tmp_path: Path) -> None:
     model = ScriptedModel(call("x = 1\nint('a')"), call("y = 2\nint('a')"), call("z = 3\n\nint('a')"), "no")
     session = open_session(tmp_path, model, LocalKernels(str(tmp_path)))

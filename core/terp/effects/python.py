@@ -17,7 +17,7 @@ from terp.effects.found import Finder
 from terp.effects.known_effects import ENVIRONMENTS, FUNCTIONS
 from terp.effects.known_names import harmless, is_known, modules
 from terp.effects.scopes import Binding, Scope, Walk, place_of
-from terp.effects.secret_names import is_secret_variable, secret_in
+from terp.effects.secret_names import is_secret_name, secret_in
 from terp.effects.texts import Texts
 from terp.effects.values import (
     CONTENT,
@@ -128,7 +128,7 @@ class Reader:
 
     def variable(self, name: str, *, exact: bool, node: ast.AST) -> None:
         """Tell if an environment variable of this name is a secret; one that is computed may be any."""
-        if not exact or is_secret_variable(name):
+        if not exact or is_secret_name(name):
             self.find.add("secrets", f"${name}", place_of(node))
 
     def name(self, node: ast.Name, scope: Scope) -> Value | None:

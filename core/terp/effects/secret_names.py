@@ -31,9 +31,12 @@ _OPEN = re.compile(r"\[[^]]*\]|[*?]")
 # What every such name has: most texts have none of it.
 _MARK = re.compile(r"[./_~]|kubeconfig|credentials")
 _VARIABLE = re.compile(
-    r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD_HASH|CREDENTIALS?|AUTH|PRIVATE)(?:$|_|S$)"
-    r"|APIKEY|TOKEN$|SECRET$|PASSWORD$|DATABASE_URL|_DSN$"
+    r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|PAT|CREDENTIAL|AUTH|PRIVATE|DSN)(?:$|_|S$)"
+    r"|APIKEY|(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|AUTHORIZATION)$|DATABASE_URL|CONN(?:ECTION)?_STR"
 )
+# It says where or what a secret is.
+_BESIDE = re.compile(r"_(?:FILE|PATH|DIR|SOCK|HOST|PORT|USER|NAME|TYPE|METHOD)$")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # Longer ones are text; looking for paths in them would only find what is spoken of.
 _LONGEST, _LONGEST_NAME = 2_000, 200
 
@@ -61,6 +64,8 @@ def _finds_secrets(pattern: str) -> bool:
     return said != pattern and len(said) > 1 and any(fnmatchcase(name, pattern) for name in _NAMES)
 
 
-def is_secret_variable(name: str) -> bool:
-    """Whether an environment variable of this name would hold a key or a password."""
-    return _VARIABLE.search(name.upper()) is not None
+def is_secret_name(name: str) -> bool:
+    """Return True if a variable of this name, of code or of an environment, may hold a key or a password."""
+    words = _HUMP.sub("_", name).upper()
+    # The working directory has that name.
+    return name != "PWD" and _VARIABLE.search(words) is not None and not _BESIDE.search(words)

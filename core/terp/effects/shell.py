@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from terp.effects.found import EffectKind, Effects, Finder, Place
-from terp.effects.secret_names import is_secret_variable, secret_in
+from terp.effects.secret_names import is_secret_name, secret_in
 from terp.effects.shell_evaluating import evaluates
 from terp.effects.shell_loops import unrolled
 from terp.effects.shell_programs import PROGRAMS
@@ -68,7 +68,7 @@ def _tell(command: Command, find: Finder, depth: int, *, assigns: bool = True) -
         if secret := secret_in(word.text):
             find.add("secrets", secret, command.at)
         for name in _USED.findall(word.text) if not word.plain else ():
-            if is_secret_variable(name):
+            if is_secret_name(name):
                 find.add("secrets", f"${name}", command.at)
     for redirection in command.redirections:
         _redirected(redirection, find, command.at)
@@ -201,7 +201,7 @@ def _variables(found: Found, name: str) -> bool:
         found.find.add("secrets", "all environment variables", found.at)
     for word in rest:
         variable = word.text.partition("=")[0]
-        if name == "printenv" and (not word.plain or is_secret_variable(variable)):
+        if name == "printenv" and (not word.plain or is_secret_name(variable)):
             found.find.add("secrets", f"${variable}", found.at)
         elif name in ("export", "declare") and (
             variable.isupper() or _RULING.match(variable) or (not word.plain and "=" not in word.text)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from terp.effects.secret_names import is_secret_name
 from terp.outputs import (
     BackCall,
     FileAction,
@@ -123,12 +124,20 @@ def _change(row: Any) -> VariableChange | None:
     return VariableChange(_text(name), _ACTIONS[action], _text(kind), shape_in(shape), _number(size))
 
 
-def _held(pairs: Any) -> tuple[Held, ...]:
-    return tuple(
-        Held(_text(pair[0]), _text(pair[1]))
-        for pair in (pairs[:_MOST] if isinstance(pairs, list) else ())
-        if isinstance(pair, list) and len(pair) == 2
-    )
+def _held(rows: Any) -> tuple[Held, ...]:
+    """Names with their values; of text that may be a secret, its type and length alone."""
+    read = [
+        [_text(part) for part in row]
+        for row in (rows[:_MOST] if isinstance(rows, list) else ())
+        if isinstance(row, list) and len(row) in (2, 3)
+    ]
+    texts = [row for row in read if len(row) == 3]
+    if not texts:
+        return tuple(Held(*row) for row in read)
+    from terp.models.scrubbing import looks_secret  # noqa: PLC0415  (few runs fail)
+
+    secret = {text for name, text, _ in texts if is_secret_name(name) or looks_secret(text)}
+    return tuple(Held(row[0], row[-1] if row[1] in secret else row[1]) for row in read)
 
 
 def _text(value: Any) -> str:

@@ -41,6 +41,11 @@ _JWT = re.compile(rf"{_START}{_JWT_MARK}[\w-]{{8}}", re.ASCII)
 _URL_MARK = "://"
 _URL_PASSWORD = re.compile(r"://[^\s/@:'\"\\{}$<>]*:([^\s/@'\"\\{}$<>]+)@")
 _SHORTEST_SECRET = 8
+# A long word of mixed letters and digits, or of hexadecimal digits, that has no extension as a file has.
+_BETWEEN_WORDS = re.compile(r"[^\w+=.~-]+")
+_RANDOM = re.compile(
+    r"(?!.*\.[a-zA-Z]\w{0,4}$)(?:(?=.*[a-z])(?=.*[A-Z])(?=.*\d).{20,}|(?=.*\d)(?=.*[a-fA-F])[0-9a-fA-F]{24,})"
+)
 # What of a text that goes on later can be cut in two.
 _PARTED_MARKS = (*_MARKS, _JWT_MARK, _URL_MARK)
 # Most text has no word as long as most secrets are, and is then not searched for them.
@@ -159,6 +164,12 @@ class Scrubber:
             else:
                 spans.append((start, end))
         return spans
+
+
+def looks_secret(text: str) -> bool:
+    """Return True if a short text has the form of a key, or a word in it that seems to be made at random."""
+    words = _BETWEEN_WORDS.split(text)
+    return any(map(_RANDOM.fullmatch, words)) or Scrubber().redacted(text) != text
 
 
 def _shapes(text: str, marks: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -4,18 +4,15 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
+from os.path import exists
 from urllib.parse import quote, unquote
 
-_SECRET_NAME = re.compile(r"(?:(?:^|_)(?:KEY|TOKEN|SECRET|PAT)|PASSWORD|PASSWD|PASSPHRASE)$")
+from terp.effects.secret_names import is_secret_name
+
 _URL_PASSWORD = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
 _SHORTEST_SECRET = 8
 # So many characters depend on what stands before a value in base64, by the bytes of that in its last group.
 _BEFORE = (0, 2, 3)
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether a variable says by its name that it holds a secret."""
-    return bool(_SECRET_NAME.search(name.upper()))
 
 
 def secrets_in(environment: Mapping[str, str], *others: str) -> tuple[str, ...]:
@@ -23,7 +20,8 @@ def secrets_in(environment: Mapping[str, str], *others: str) -> tuple[str, ...]:
 
     Short ones are left out: they would match anything.
     """
-    named = [value for name, value in environment.items() if is_secret_name(name)]
+    # One that names a file or socket says where a secret is; `Path.exists` raises for a long value.
+    named = [value for name, value in environment.items() if is_secret_name(name) and not exists(value)]  # noqa: PTH110
     in_addresses = [found for value in environment.values() for found in _URL_PASSWORD.findall(value)]
     values = {*named, *others, *in_addresses, *map(unquote, in_addresses)}
     long = {value for value in values if len(value) >= _SHORTEST_SECRET}

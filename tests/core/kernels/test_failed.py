@@ -7,6 +7,7 @@ import pytest
 from terp.kernels.protocol import Kernel
 from terp.outputs import Held, RunEnded
 from tests.core.kernels.running import ran
+from tests.core.kernels.test_asking import answering
 
 
 async def ended(kernel: Kernel, code: str) -> RunEnded:
@@ -19,6 +20,35 @@ async def test_an_error_tells_the_values_of_its_line(kernel: Kernel) -> None:
     code = "prices, rate = [1, 2, 3], 0\ndef share(part):\n    return part / rate\nshare(len(prices))"
     found = await ended(kernel, code)
     assert found.held == (Held("part", "3"), Held("rate", "0"))
+
+
+async def test_an_error_tells_values_of_the_lines_beside_it_and_no_others(kernel: Kernel) -> None:
+    code = "def f(far, at=1):\n    x = 2\n    y = 3\n    at / 0\n    y += 1\n    x += 1\nf(9)"
+    found = await ended(kernel, code)
+    assert found.held == (Held("at", "1"), Held("y", "3"))
+
+
+async def test_passwords_and_keys_are_told_by_type_and_length(kernel: Kernel) -> None:
+    Path(kernel.cwd, "pw.txt").write_text("hunter2-from-file-QWERTY\n")
+    code = """
+def load(): return open('pw.txt').read().strip()
+def connect(user, password):
+    api_key = other = load(); headers = {'Authorization': 'Bearer ' + api_key}
+    raise ConnectionError('refused', other)
+connect('bob', load())
+"""
+    found = await ended(kernel, code)
+    assert found.held == (
+        Held("other", "str of 24"),
+        Held("api_key", "str of 24"),
+        Held("headers", "dict of 1"),
+    )
+
+
+async def test_what_was_typed_unseen_is_told_by_type_and_length(kernel: Kernel) -> None:
+    code = "from getpass import getpass\nword = getpass()\nwith_it = f'is {word}'.encode(); word + 1"
+    found = (await answering(kernel, code, "abc")).ended
+    assert found.held == (Held("with_it", "bytes of 6"), Held("word", "str of 3"))
 
 
 async def test_a_table_without_a_column_tells_the_columns(kernel: Kernel) -> None:

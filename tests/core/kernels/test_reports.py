@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from terp.kernels.reports import changes_in, more_in, stopped_in, stopped_in_stack
+from terp.kernels.reports import changes_in, failed_in, more_in, stopped_in, stopped_in_stack
 from terp.outputs import Held, StoppedAt, VariableChange
 
 
@@ -21,6 +21,42 @@ def test_changes_and_places_are_read() -> None:
         "values": [["i", "1"]],
     }
     assert stopped_in({"stopped": told}) == StoppedAt(3, "f", "x", run=2, values=(Held("i", "1"),))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("password", "'swordfish'"),
+        ("apiKey", "'abc'"),
+        ("my_llm_credential", "'abc'"),
+        ("dsn", "b'abc'"),
+        ("pwd", "'abc'"),
+        ("x", "'Bearer abcdefgh'"),
+        ("x", "'sk-abcdefghijklmnop'"),
+        ("x", "'https://me:swordfish@host/a'"),
+        ("x", "'Xy7Kd02mQz81LpRt55Ab'"),
+        ("x", "'5f4dcc3b5aa765d61d8327deb882cf99'"),
+    ],
+)
+def test_text_that_may_be_secret_is_told_by_type_and_length(name: str, text: str) -> None:
+    told = {"values": [[name, text, "str of 9"], ["same", text, "str of 9"]]}
+    assert failed_in({"failed": told})[0] == (Held(name, "str of 9"), Held("same", "str of 9"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("species", "'setosa'"),
+        ("monkey", "'abc'"),
+        ("key_file", "'a.pem'"),
+        ("path", "'/home/User1/Sales_2025_final.csv'"),
+        ("path", "'Sales_2025_final_Q3_northern.csv'"),
+        ("at", "'2026-01-01T00:00:00+00:00'"),
+        ("what", "'a sentence with 12 words, or Fewer'"),
+    ],
+)
+def test_other_text_is_told(name: str, text: str) -> None:
+    assert failed_in({"failed": {"values": [[name, text, "str of 9"]]}})[0] == (Held(name, text),)
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,26 @@ KEYS = secrets_in({"MY_API_KEY": SECRETS[-1], "HOME": "/home/someone", "X_TOKEN"
 
 
 @pytest.mark.parametrize(
-    "name", ["OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GH_TOKEN", "KEY", "PGPASSWORD", "DB_PASSWORD"]
+    "name",
+    [
+        "OPENAI_API_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+        "GH_TOKEN",
+        "KEY",
+        "PGPASSWORD",
+        "DB_PASSWORD",
+        "MY_CREDENTIAL",
+        "AZURE_STORAGE_CONNECTION_STRING",
+        "SENTRY_DSN",
+    ],
 )
 def test_a_variable_is_secret_by_its_name(name: str) -> None:
     assert secrets_in({name: "12345678", "PATH": "/usr/bin:/bin", "KEYBOARD": "qwertz-de"}) == ("12345678",)
+
+
+def test_a_variable_that_says_where_a_key_is_hides_no_path(tmp_path: Path) -> None:
+    named = {"KEY_FILE": "/keys/mine", "SSH_AUTH_SOCK": "/run/agent.1", "MY_CREDENTIALS": str(tmp_path)}
+    assert secrets_in(named) == ()
 
 
 def test_a_key_that_is_none_hides_nothing_else() -> None:

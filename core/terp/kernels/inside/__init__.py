@@ -349,12 +349,15 @@ def of_ours(part: str) -> bool:
 
 
 def prepare_input(home: Home) -> None:
-    """Tell, on the channel of the output, that all output before a question is sent."""
+    """Tell, on the channel of the output, that all output before a question is sent; note passwords."""
     ask = home.kernel._input_request
 
     def input_request(*args: Any, **kwargs: Any) -> Any:
         home.flush()
         home.report(asks=True)
-        return ask(*args, **kwargs)
+        answer = ask(*args, **kwargs)
+        if answer and (kwargs.get("password") or args[3:4] == (True,)):
+            home.typed_unseen.add(answer)
+        return answer
 
     home.kernel._input_request = input_request

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import linecache
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -25,8 +24,7 @@ def facts_of(error: Exception, home: Home, kinds: Kinds) -> Any:
     if not own:
         return None
     step = steps[own[-1]]
-    source = linecache.getline(step.tb_frame.f_code.co_filename, step.tb_lineno).strip()
-    held = list(values(step.tb_frame, step.tb_lineno, source, kinds))
+    held = list(values(step.tb_frame, step.tb_lineno, home, kinds))
     told = hint(error, [one.tb_frame for one in steps[own[-1] :][:MOST_FRAMES]], kinds)
     return {"values": held, "hint": told} if held or told else None
 

@@ -45,6 +45,8 @@ class Home:
         self.stopped: Any = None
         self.failed: Any = None
         self.stack: Any = None
+        # Answers to questions that did not show them, such as those of `getpass`.
+        self.typed_unseen: set[str] = set()
         self.calling = threading.Lock()
         self.local = threading.local()
 

@@ -42,7 +42,7 @@ def place_of(error: BaseException, home: Home, kinds: Kinds) -> Any:
         "inside": printable(inside(step, below[0].tb_frame if below else None), LONGEST_TEXT * 2),
         "run": 0 if run in (None, home.number) else run,
         "file": filename if run is None else "",
-        "values": list(values(frame, line, source, kinds)),
+        "values": list(values(frame, line, home, kinds)),
     }
 
 
@@ -111,20 +111,35 @@ def call_at(step: Any) -> str:
     return whole if re.fullmatch(r"[\w.]+", whole) else ""
 
 
-def values(frame: Any, line: int, source: str, kinds: Kinds) -> Iterator[tuple[str, str]]:
-    """The small values at hand: of the names on the line and of the loops around it, then of others."""
-    names: dict[str, Any] = dict.fromkeys(WORD.findall(source))
-    names.update(dict.fromkeys(loop_names(frame.f_code.co_filename, line)))
+def values(frame: Any, line: int, home: Home, kinds: Kinds) -> Iterator[tuple[str, ...]]:
+    """The small values of the names on the line, of the loops around it, and of the lines beside it.
+
+    Of text, its type and length follow: terp shows these alone where the text may be a secret.
+    """
+    file = frame.f_code.co_filename
+    lines = [linecache.getline(file, number) for number in (line, line - 1, line + 1) if number > 0]
+    names: dict[str, Any] = dict.fromkeys(WORD.findall(lines[0]))
+    names.update(dict.fromkeys(loop_names(file, line)))
     held = frame.f_locals
-    if frame.f_code.co_name != "<module>":
-        names.update(dict.fromkeys(held))
+    # A line beside it may be of other code.
+    names.update(dict.fromkeys(word for word in WORD.findall(" ".join(lines[1:])) if word in held))
     told = 0
     for name in names:
         where = held if name in held else frame.f_globals
         text = small(where[name], kinds) if name in where and name[:1] != "_" else ""
         if text and told < MOST_VALUES:
             told += 1
-            yield name, text
+            yield (name, *told_of(where[name], text, home, kinds))
+
+
+def told_of(value: Any, text: str, home: Home, kinds: Kinds) -> tuple[str, ...]:
+    """The value in words; of text its type and length too, which are all where it was typed unseen."""
+    kind = type(value)
+    if kind is not str and kind is not bytes:
+        return (text,)
+    alone = measured(value, kinds)
+    content = value if kind is str else value.decode(errors="replace")
+    return (alone,) if any(typed in content for typed in home.typed_unseen) else (text, alone)
 
 
 def loop_names(filename: str, line: int) -> Iterator[str]:
@@ -148,10 +163,15 @@ def small(value: Any, kinds: Kinds) -> str:
         return repr(value) if value.bit_length() <= 128 else f"int of {value.bit_length()} bits"
     if (kind is str or kind is bytes) and len(value) <= LONGEST_TEXT:
         return printable(repr(value), LONGEST_TEXT * 2)
+    return measured(value, kinds)
+
+
+def measured(value: Any, kinds: Kinds) -> str:
+    """The type of a value and its length or shape; "" when it has none."""
     shape = kinds.shape(value)
     if not shape:
         return ""
-    of = "of " if any(kind is known for known in (str, bytes, bytearray, *CONTAINERS)) else ""
+    of = "of " if any(type(value) is known for known in (str, bytes, bytearray, *CONTAINERS)) else ""
     return f"{type_name(value)} {of}{'×'.join(map(grouped, shape))}"
 
 
