@@ -163,7 +163,7 @@ complete -c terp -l continue -s c -d 'go on with the last session of this direct
 complete -c terp -l resume -s r -x -a '(__terp_sessions)' -d 'go on with a session: this one, or one to be chosen'
 complete -c terp -l rerun -d 'with -c or -r: first run the code of the session again'
 complete -c terp -l fresh -d 'for `terp replay`: run the code, in new kernels, and compare'
-complete -c terp -l output-format -x -a 'text json stream-json' -d 'what stdout carries'
+complete -c terp -l output-format -x -a 'text json stream-json' -d 'what stdout carries; --json: json'
 complete -c terp -l timeout -x -d 'end the whole command after so long'
 complete -c terp -l no-stdin -s n -d 'leave stdin alone, such as a pipe that a script or a service holds open'
 complete -c terp -l quiet -s q -d 'the answer, errors, and what was cut, dropped or made; no code and no output'

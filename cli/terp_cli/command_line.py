@@ -72,6 +72,10 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
     )
 
 
+_TRIED = {"--yes": "-y", "--format": "--output-format", "--output": "--out", "--prompt": "terp PROMPT"}
+"""Flags of other programs, and what has their place here."""
+
+
 def _check_flags(options: Mapping[str, Any], command: str) -> None:
     """Raise where a short flag can only be meant as Open Interpreter means it."""
     files = () if "cwd" in options else options.get("file", ())
@@ -178,6 +182,8 @@ class _Reader:
     def _unknown(self, word: str) -> SettingsError:
         from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
 
+        if meant := _TRIED.get(_name(word)):
+            return SettingsError([f"unknown flag {_name(word)}. Did you mean {meant}?"])
         # What all begin with would make a short one look like any other.
         dashes, cutoff = ("--", 0.7) if word.startswith("--") else ("-", 0.5)
         names = [flag.removeprefix(dashes) for flag in self._flags if flag.startswith(dashes)]

@@ -33,7 +33,9 @@ class Options:
     )
     rerun: bool = setting(False, "with -c or -r: first run the code of the session again")
     fresh: bool = setting(False, "for `terp replay`: run the code, in new kernels, and compare")
-    output_format: str = setting("text", "what stdout carries", choices=("text", "json", "stream-json"))
+    output_format: str = setting(
+        "text", "what stdout carries; --json: json", choices=("text", "json", "stream-json")
+    )
     timeout: float = setting(0.0, "end the whole command after so long", unit="s", unset="never")
     no_stdin: bool = setting(
         False, "leave stdin alone, such as a pipe that a script or a service holds open", flags=("-n",)

@@ -67,15 +67,17 @@ def stored(call: Call, wanted: str) -> Place:
 
 
 def way_back(call: Call, folder: Path) -> str:
-    """The command that goes on with the session in `folder`; "" when nothing of it is kept."""
+    """The command that goes on with the session in `folder`, which is left now; "" if nothing is kept."""
     from terp.store.catalogue import Catalogue  # noqa: PLC0415  (when the talk is over)
     from terp.store.journal import NAME  # noqa: PLC0415
 
     if not (folder / NAME).is_file():
         return ""
     try:
+        # Also one that was only looked at was used last.
+        (folder / NAME).touch()
         last = Catalogue(call.places.sessions).last(real_directory(call.cwd))
-    except SessionError:
+    except (SessionError, OSError):
         last = None
     return "terp -c" if last == folder else f"terp -r {folder.name}"
 

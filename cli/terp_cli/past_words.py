@@ -52,7 +52,7 @@ def shortened(event: HistoryCompacted, grouped: Callable[[int], str]) -> str:
 
 def forked(event: SessionForked) -> str:
     """Where else the conversation is kept."""
-    return f"The conversation until here is also kept as {event.copy}: terp -r {event.copy}"
+    return f"Saved a copy of the conversation: /resume {event.copy}, or later terp -r {event.copy}"
 
 
 def compared(event: CodeCompared) -> str:

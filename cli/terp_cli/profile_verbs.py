@@ -43,7 +43,8 @@ def _list(call: Call, profiles: Profiles, _: Sequence[str]) -> int:
         where = f"[{'shipped' if entry.shipped else short_path(entry.path)}]"
         about = f"{entry.description} {where}".lstrip()
         call.out.write(f"{one_line(entry.name):{width}}  {one_line(about)}\n")
-        call.out.writelines(f"{'':{width}}  {readable(problem)}\n" for problem in entry.problems)
+        problems = dict.fromkeys((*entry.problems, *_of_base(profiles, read_profile(entry.path))))
+        call.out.writelines(f"{'':{width}}  {readable(problem)}\n" for problem in problems)
     return 0
 
 
@@ -108,7 +109,7 @@ def _new(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
     path = _own_file(profiles, more[0])
     if path.exists():
         raise SettingsError([f"{short_path(path)} is there already; terp profiles edit {more[0]} opens it."])
-    _write_new(path, _blank(more[0]))
+    _write_new(path, _blank())
     call.out.write(f"{one_line(str(path)) if call.out.isatty() else path}\n")
     return 0
 
@@ -118,7 +119,7 @@ def _edit(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
     base_key = "extends" if more else "profile"
     if not path.exists():
         shipped = more and more[0] in profiles.names()
-        _write_new(path, _blank(more[0], extends=more[0] if shipped else "") if more else _blank_config())
+        _write_new(path, _blank(more[0] if shipped else "") if more else _blank_config())
     editor = call.environ.get("VISUAL") or call.environ.get("EDITOR") or "vi"
     try:
         ended = subprocess.run([*shlex.split(editor), str(path)], check=False)
@@ -178,9 +179,10 @@ def _header(about: str) -> str:
     return f"# {about}\n{MODELINE}{SCHEMA}\n"
 
 
-def _blank(name: str, extends: str = "") -> str:
+def _blank(extends: str = "") -> str:
     base = f"extends: {extends}\n" if extends else "# extends: default\n"
-    return _header(f"{name}: say in a line what it is for.") + base + "# model: PROVIDER/NAME\n"
+    about = "# The first line of the file, if it is a comment, tells what the profile is for.\n"
+    return f"{MODELINE}{SCHEMA}\n\n{base}# model: PROVIDER/NAME\n{about}"
 
 
 def _blank_config() -> str:

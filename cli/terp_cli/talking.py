@@ -133,8 +133,11 @@ async def _go_by(call: Call, session: Session, change: Change) -> None:
 def _banner(call: Call, settings: Settings, session: Session) -> tuple[str, ...]:
     if call.options.quiet:
         return ()
+    first = f"terp {__version__} · {session.model.name} · /help"
+    if not settings.code:
+        return first, "No code is run (code: false)."
     held = session.equipment.confinement
     asks = "Code runs without being asked about." if settings.auto_run else "You are asked before code runs."
     confined = held.told if held is not None and is_confined(held.what) else "Nothing confines it."
     warning = [held.warning] if held is not None and held.warning else []
-    return (f"terp {__version__} · {session.model.name} · /help", f"{asks} {confined}", *warning)
+    return (first, f"{asks} {confined}", *warning)

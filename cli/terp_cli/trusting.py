@@ -48,7 +48,8 @@ def told(standing: Standing, found: Difference) -> list[str]:
     lines = [f"This project speaks to terp: {_where(standing)}"]
     lines += _cut([f"  {word:{_WORD}}{one_line(line)}" for word, line in found.changed])
     if not found.changed:
-        lines.append("  It would change nothing.")
+        waits = "Nothing of it counts before what is wrong is mended."
+        lines.append(f"  {waits if found.problems else 'It would change nothing.'}")
     for title, more in (("Never taken from a project:", found.refused), ("Wrong in it:", found.problems)):
         if more:
             lines += [title, *_cut([f"  {one_line(line)}" for line in more])]

@@ -28,11 +28,15 @@ _NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A file that code has written to since a turn began: whether it can be made what it was, or why not."""
+    """A file that code has written to since a turn began: whether it can be made what it was, or why not.
+
+    One that is `new` was not there then, so going back deletes it.
+    """
 
     path: str
     can: bool
     why: str = ""
+    new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,10 @@ class Rewinding:
         rows: Sequence[Sequence[str]] = ()
         if moment and isinstance(kernel, KeepsPast):
             rows = await kernel.written(moment)
-        known = {path: Written(path, can in ("put back", "remove"), why) for path, can, why in rows}
+        known = {
+            path: Written(path, can in ("put back", "remove"), why, can == "remove")
+            for path, can, why in rows
+        }
         same = {path for path, can, _ in rows if can == "same"}
         copied = set(known)
         for path, language in self._changed_files(moment):

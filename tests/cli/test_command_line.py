@@ -227,6 +227,8 @@ def test_help_is_shown_behind_a_subcommand_that_lacks_its_argument() -> None:
     ("arguments", "problem"),
     [
         (("--modle", "x"), "unknown flag --modle. Did you mean --model?"),
+        (("--yes",), "unknown flag --yes. Did you mean -y?"),
+        (("--format", "json"), "unknown flag --format. Did you mean --output-format?"),
         (("--nosuch",), "unknown flag --nosuch. terp --help lists them."),
         (("--zzzzzz",), "unknown flag --zzzzzz. terp --help lists them."),
         (("--max-steps", "x"), '--max-steps is "x", must be a whole number, 0 or more.'),

@@ -50,6 +50,14 @@ def test_a_new_profile_is_valid_and_names_a_schema_beside_it(terp: Terp) -> None
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert terp("profiles", "validate").notes == "terp: 1 file without a mistake.\n"
     assert terp("profiles", "new", "work").code == 2
+    [listed] = [line for line in terp("profiles").out.splitlines() if line.startswith("work")]
+    assert listed == "work     [~/home/profiles/work.yaml]"
+
+
+def test_a_circle_of_profiles_is_told_where_they_are_listed(terp: Terp) -> None:
+    own(terp, "a", "extends: b\n")
+    own(terp, "b", "extends: a\n")
+    assert "in a circle: b → a" in terp("profiles").out
 
 
 @pytest.mark.parametrize("name", ["../work", "a/b", ".hidden", "a b"])
@@ -99,7 +107,7 @@ def test_a_shipped_profile_is_edited_as_one_of_ones_own_that_extends_it(terp: Te
     assert "\nextends: fast\n" in text
     assert (result.code, result.notes) == (
         2,
-        "terp: ~/home/profiles/fast.yaml:5: 'max_steps' is \"many\", must be a whole number, 0 or more.\n",
+        "terp: ~/home/profiles/fast.yaml:6: 'max_steps' is \"many\", must be a whole number, 0 or more.\n",
     )
 
 

@@ -4,12 +4,14 @@ import json
 import os
 import pty
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.running import TIMEOUT_S, Result, Terp, said, to, without_tier
+from tests.cli.teletype import Teletype
 from tests.loopback import Call, Loopback
 
 
@@ -205,3 +207,18 @@ def test_words_that_only_begin_like_the_command_are_a_prompt(terp: Terp) -> None
 @pytest.mark.parametrize(("verb", "needs"), [("show", "ID"), ("search", "WORDS"), ("rm", "ID…")])
 def test_a_command_without_its_argument_says_what_it_needs(terp: Terp, verb: str, needs: str) -> None:
     assert terp("sessions", verb) == Result(2, "", f"terp: terp sessions {verb} needs {needs}.\n")
+
+
+def test_the_session_that_was_left_last_goes_on_also_if_nothing_was_said_in_it(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["one", "two"]) as server:
+        terp(*to(server), "first")
+        first = terp("sessions").out.split()[0]
+        terp(*to(server), "second")
+        command = [sys.executable, "-m", "terp_cli", *to(server), "-r", first]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            teletype.until("/help")
+            teletype.types("\x04")
+            shown, code = teletype.over()
+    assert (code, "terp -c goes on with this conversation." in shown) == (0, True)
+    assert terp("sessions").out.split()[0] == first

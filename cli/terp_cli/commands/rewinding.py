@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from terp_cli.commands.conversation import short
-from terp_cli.commands.rows import columns, counted
+from terp_cli.commands.rows import columns
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import PastTurn, Talk
 
@@ -42,9 +42,10 @@ async def _of_chat(talk: Talk, number: int) -> PastTurn:
 async def _of_all(talk: Talk, number: int) -> PastTurn:
     rewinding = talk.session.past.with_code
     files = [one for one in await rewinding.written(number) if one.can]
-    yes = bool(files) and await talk.ask(_question(talk, number, files))
+    yes = bool(files) and await talk.ask(_question(talk, files))
     taken = await rewinding.go(number, [one.path for one in files] if yes else [], copy=True)
-    talk.say(f"Back to before: {short(taken.turns[0].prompt)}.", *_told(talk, taken))
+    deleted = {one.path for one in files if one.new}
+    talk.say(f"Back to before: {short(taken.turns[0].prompt)}.", *_told(talk, taken, deleted))
     return taken.turns[0]
 
 
@@ -55,17 +56,22 @@ def turn_numbers(talk: Talk, begun: str) -> list[str]:
     return [number for turn in talk.session.turns if (number := str(turn.number)).startswith(begun)]
 
 
-def _question(talk: Talk, number: int, files: "Sequence[Written]") -> str:
-    named = _some(_near(talk, one.path) for one in files)
-    return f"Put {counted(len(files), 'file')} back as before turn {number} ({named})?"
+def _question(talk: Talk, files: "Sequence[Written]") -> str:
+    parts = [
+        (verb, [_near(talk, one.path) for one in files if one.new == new])
+        for verb, new in (("restore", False), ("delete", True))
+    ]
+    told = " and ".join(f"{verb} {_some(named)}" for verb, named in parts if named)
+    return f"{told[0].upper()}{told[1:]}?"
 
 
-def _told(talk: Talk, taken: "TakenBack") -> list[str]:
+def _told(talk: Talk, taken: "TakenBack", deleted: set[str]) -> list[str]:
     lines = [
         ("As they were", taken.back),
         ("Removed", taken.removed),
         ("Not restored, and as they are now", [f"{name} ({why})" for name, why in taken.lost]),
-        ("Files as they were", [_near(talk, path) for path in taken.files]),
+        ("Files as they were", [_near(talk, path) for path in taken.files if path not in deleted]),
+        ("Files deleted", [_near(talk, path) for path in taken.files if path in deleted]),
         (
             "Files as they are now",
             [_near(talk, path) + (why and f" ({why})") for path, why in taken.files_lost],

@@ -109,6 +109,7 @@ class Commands:
         Raises:
             Misused: there is none; the remedy names the nearest.
         """
+        mark = name[:1] if name[:1] in ("/", "%") else "/"
         name = name.strip().lstrip("/%")
         if command := self._names.get(name):
             return command
@@ -116,7 +117,7 @@ class Commands:
 
         near = get_close_matches(name, self._names, n=1, cutoff=0.6)
         hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
-        raise Misused(f"There is no command '/{one_line(name)}'.", hint)
+        raise Misused(f"There is no command '{mark}{one_line(name)}'.", hint)
 
     async def run(self, talk: "Talk", line: str, *, asked: bool = False) -> bool:
         """Do what a line says, if it is a command; whether it was.
@@ -131,7 +132,7 @@ class Commands:
             return False
         name, argument, *_ = [*line[1:].strip().split(maxsplit=1), "", ""]
         try:
-            command = self.named(name or "help")
+            command = self.named(line[0] + (name or "help"))
         except Misused as error:
             as_text = " As a message it is sent with a blank or another / before it." if argument else ""
             raise UnknownCommand(error.message, error.remedy + as_text) from error

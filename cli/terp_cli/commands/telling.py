@@ -96,12 +96,18 @@ async def info(talk: Talk, _: str) -> None:
         ("turns", str(len(session.turns))),
         ("code runs", "without being asked about" if talk.auto_run else "after you have approved it"),
     ]
+    resting: list[str] = []
     for language in session.kernels.languages:
         kernel = session.kernels.get(language)
-        state = f"start {kernel.generation}" if kernel.generation else "not started"
+        if not kernel.generation:
+            resting.append(language)
+            continue
+        state = f"start {kernel.generation}"
         confined = "not confined" if kernel.tier == "none" else f"confined by {kernel.tier}"
         place = f"{kernel.place}, " if kernel.place else ""
         lines.append((language, f"{state}, {place}{confined}, in {kernel.cwd}"))
+    if resting:
+        lines.append(("not started", ", ".join(resting)))
     talk.show(columns(lines, talk.width, ("dim", "")))
 
 

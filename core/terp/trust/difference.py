@@ -6,6 +6,7 @@ from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.loading import Loaded
+from terp.profile_file import read_profile
 from terp.project import Project, ProjectFile, read_project
 from terp.pythons.interpreter import version_of
 from terp.setting import table
@@ -45,11 +46,16 @@ def difference_of(standing: Standing, environ: Mapping[str, str], load: Load) ->
         changed += _settings(load(None).settings, loaded.settings)
     except SettingsError as error:
         problems += error.problems
+        read = [read_profile(one.path, content=one.content, source="project") for one in project.settings]
+        refused = tuple(line for file in read for line in file.refused)
     changed += _instructions(project)
     for file in project.tools:
         functions, wrong = functions_in(file)
         problems += wrong
-        changed.append(("tools", f"{', '.join(functions) or 'none'} ({_name(project, file)}: read, not run)"))
+        named = f"{', '.join(functions)} ({_name(project, file)}: read, not run)"
+        unmarked = f"none: no function in {_name(project, file)} has @register_tool above it"
+        none = "none" if wrong or file.path.suffix != ".py" else unmarked
+        changed.append(("tools", named if functions else none))
     changed += _python(standing)
     used = (*project.settings, *project.instructions, *project.tools)
     files = {_name(project, file): file.content for file in used}

@@ -45,13 +45,13 @@ async def test_files_are_put_back_once_the_person_agrees(
 ) -> None:
     talk = Noted(tmp_path, prompts=TWO)
     talk.yes = yes
-    names = ("a.csv", "new.csv")
     talk.session.files = [
-        *(Written(str(tmp_path / name), can=True) for name in names),
+        Written(str(tmp_path / "a.csv"), can=True),
+        Written(str(tmp_path / "new.csv"), can=True, new=True),
         Written(str(tmp_path / "b.csv"), can=False, why="something else has changed it since"),
     ]
     assert (await talk.does("/rewind 2"))[:2] == [
-        ("ask", "Put 2 files back as before turn 2 (a.csv, new.csv)?"),
+        ("ask", "Restore a.csv and delete new.csv?"),
         "Back to before: 'now in blue'.",
     ]
     assert talk.session.wanted == [str(tmp_path / name) for name in put_back]

@@ -82,7 +82,7 @@ async def test_a_message_is_no_command(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("/modle", ("There is no command '/modle'.", "Did you mean /model?")),
-        ("%vras", ("There is no command '/vras'.", "Did you mean /vars?")),
+        ("%vras", ("There is no command '%vras'.", "Did you mean /vars?")),
         ("/purge", ("There is no command '/purge'.", "/help lists all commands.")),
         ("/xyz", ("There is no command '/xyz'.", "/help lists all commands.")),
         ("/\u202ex", ("There is no command '/<U+202E>x'.", "/help lists all commands.")),
@@ -91,7 +91,7 @@ async def test_a_message_is_no_command(tmp_path: Path) -> None:
 )
 async def test_an_unknown_command_suggests_the_nearest(line: str, said: object, tmp_path: Path) -> None:
     with pytest.raises(Misused) as refused:
-        await all_commands().named(line[1:].split(maxsplit=1)[0]).run(Noted(tmp_path), line.partition(" ")[2])
+        await all_commands().named(line.split(maxsplit=1)[0]).run(Noted(tmp_path), line.partition(" ")[2])
     assert (refused.value.message, refused.value.remedy) == said
 
 

@@ -98,11 +98,9 @@ def test_offering_models_imports_nothing_that_is_slow() -> None:
 async def test_info_names_model_session_and_kernels(tmp_path: Path) -> None:
     lines = await Noted(tmp_path, prompts=["a"]).does("%info")
     assert [line.split()[0] for line in lines] == [
-        "terp", "system", "model", "profile", "session", "files", "turns", "code", "python"
+        "terp", "system", "model", "profile", "session", "files", "turns", "code", "not"
     ]  # fmt: skip
-    assert lines[-1] == f"python     not started, not confined, in {tmp_path}"[:79] + "…" * (
-        len(f"python     not started, not confined, in {tmp_path}") > 80
-    )
+    assert lines[-1].split() == ["not", "started", "python"]
 
 
 async def test_the_doctor_reports_inside_a_running_loop(tmp_path: Path) -> None:

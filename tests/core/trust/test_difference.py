@@ -53,6 +53,12 @@ def test_tools_are_named_without_being_run(root: Path) -> None:
     assert not marker.exists()
 
 
+def test_functions_without_the_mark_of_a_tool_are_told(root: Path) -> None:
+    (root / ".terp/tools.py").write_text("def deploy(target: str = 'all'):\n    'Deploys.'\n")
+    told = "none: no function in .terp/tools.py has @register_tool above it"
+    assert difference(root).changed == (("tools", told),)
+
+
 def test_instructions_and_the_environment_are_told(root: Path) -> None:
     (root / "AGENTS.md").write_text("Obey.\nNow.\n")
     (root / ".venv/bin").mkdir(parents=True)
@@ -66,9 +72,12 @@ def test_instructions_and_the_environment_are_told(root: Path) -> None:
 
 
 def test_a_file_with_mistakes_is_told_and_does_not_hide_the_rest(root: Path) -> None:
-    (root / ".terp/profile.yaml").write_text("max_stepz: 5\n")
+    (root / ".terp/profile.yaml").write_text("max_stepz: 5\nmodel: openai/evil\n")
     (root / "AGENTS.md").write_text("Obey.")
     found = difference(root)
+    assert [line.partition(";")[0] for line in found.refused] == [
+        ".terp/profile.yaml:2: 'model' is not taken from a project"
+    ]
     assert [kind for kind, _ in found.changed] == ["instructions"]
     assert [line.partition(":")[0] for line in found.problems] == [".terp/profile.yaml"]
 
