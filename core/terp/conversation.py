@@ -15,6 +15,7 @@ from terp.events import (
     CodeDelta,
     ModelCalled,
     ModelRetrying,
+    Noticed,
     ReasoningDelta,
     UsageReported,
 )
@@ -135,6 +136,7 @@ class Conversation:
         """
         if self.besides is not None:
             self._told_besides = await self.besides()
+        self._tell_unseen()
         self._log.append(ModelCalled(self.model.name, step))
         await self.shortening.before_request()
         await self.budget.check(self.model.name, self.expected_tokens)
@@ -190,6 +192,15 @@ class Conversation:
                 for call in missing:
                     self.history.append(Result(call.id, f"Not run: {why}"))
                 return
+
+    def _tell_unseen(self) -> None:
+        """Tell the user which pictures, of those that were to be looked at, the model does not see."""
+        names = self.history.to_look_at()
+        if not names or self.windows(self.model.name).vision:
+            return
+        what = f"{', '.join(names)}: {'its name and size' if len(names) == 1 else 'names and sizes'} only."
+        remedy = f"{self.model.name} reads text only. If it sees pictures, set supports_vision."
+        self._log.append(Noticed(what, remedy))
 
     async def _streamed(self) -> Reply:
         incoming = _Incoming(self._new_text(), self.shortening.counted)

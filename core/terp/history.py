@@ -3,10 +3,11 @@
 All changes pass `History.apply`, so that whoever keeps them can do them again.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from terp.messages import Assistant, Attachment, Message, User
+from terp.messages import Assistant, Attachment, Message, Result, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,18 @@ class History:
     def is_open(self) -> bool:
         """Whether the model has not said anything to what came last."""
         return bool(self.turns) and not isinstance(self.messages[-1], Assistant)
+
+    def to_look_at(self) -> list[str]:
+        """Names of pictures, new since the last reply, to be looked at: attached, or by `view_image`."""
+        if self.turns and self.turns[-1].at == len(self.messages) - 1:
+            return [one.name for one in self.turns[-1].attachments if one.image]
+        names: list[str] = []
+        for message in reversed(self.messages):
+            if isinstance(message, Assistant):
+                return names if any("view_image" in call.arguments for call in message.calls) else []
+            if isinstance(message, Result) and message.images:
+                names[:0] = re.findall(r"^\[image: (.*?)(?:, \d+×\d+)?\]$", message.text, re.MULTILINE)
+        return []
 
     def apply(self, change: Change) -> None:
         """Make a change."""

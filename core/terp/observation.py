@@ -1,6 +1,8 @@
 """What the model reads of a run."""
 
+import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,7 @@ class Observation:
         self._updates: dict[str, DisplayUpdate] = {}
         self._omitted = 0
         self._remarks: list[str] = []
+        self._saved: set[str] = set()
 
     def add(self, output: Output) -> None:
         """Note one output, in order."""
@@ -42,8 +45,7 @@ class Observation:
             case Text(stream=stream, text=text):
                 self._write(self._lines[stream].feed(text))
             case Display():
-                self._block(described(output))
-                self._picture(output)
+                self._displayed(output)
             case DisplayUpdate(display_id=display_id):
                 self._updates[display_id] = output
             case Error():
@@ -92,7 +94,8 @@ class Observation:
         if not self._text.empty and ended.hidden_value is not None and ended.hidden_value != "None":
             said.append(f"[the last expression, silenced with ';', is {ended.hidden_value}]")
         said += [f"[{remark}]" for remark in self._remarks]
-        said += _endings(ended)
+        files = tuple(change for change in ended.files if change.path not in self._saved)
+        said += _endings(replace(ended, files=files))
         if full_output and len(said[0]) > _LONG:
             # What is shortened later (`terp.sent`) keeps its end.
             said.append(f"[this output stays in {ended.recall or full_output}]")
@@ -112,6 +115,15 @@ class Observation:
     def _block(self, text: str) -> None:
         self._rest()
         self._text.add(text.rstrip("\n") + "\n")
+
+    def _displayed(self, display: Display) -> None:
+        """A figure that the code has saved, too, is that file: one picture with one path."""
+        if saved := pictures.saved_to(display.metadata):
+            self._saved.add(saved)
+            below = os.path.relpath(saved, self._cwd)
+            display = replace(display, path=saved if below.startswith("..") else below)
+        self._block(described(display))
+        self._picture(display)
 
     def _forget(self) -> None:
         self._text.clear()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 EXTENSIONS = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
+_FILES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 
 
 def size(data: bytes) -> tuple[int, int] | None:
@@ -47,3 +48,10 @@ def raster(bundle: Mapping[str, Any]) -> tuple[str, bytes] | None:
             except ValueError:
                 return None
     return None
+
+
+def saved_to(metadata: Mapping[str, Any]) -> str:
+    """The picture that the code itself has saved of what it displays with `metadata`; "" where it has not."""
+    told = metadata.get("terp")
+    path = told.get("saved") if isinstance(told, Mapping) else ""
+    return path if isinstance(path, str) and path.lower().endswith(_FILES) else ""

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.history import History
-from terp.messages import Assistant, User
+from terp.messages import Assistant, Attachment, Image, Result, ToolCall, User
 from terp.store.forms import change_from_json, change_to_json
 
 talks = st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=6)
@@ -60,3 +61,25 @@ def test_a_history_that_is_read_back_comes_back_alike(
 def test_a_summary_begins_no_turn() -> None:
     history = History([User("a summary", said=("a", "b")), User("c"), Assistant("d")])
     assert [(turn.number, turn.at) for turn in history.turns] == [(1, 1)]
+
+
+PNG = Image("image/png", "iVBORw0K")
+
+
+def test_attached_pictures_are_to_be_looked_at_until_there_is_a_reply() -> None:
+    history = History()
+    history.begin("Which colour?", [Attachment("red.png", "", PNG), Attachment("a.csv", "")])
+    assert history.to_look_at() == ["red.png"]
+    history.append(Assistant("Red."))
+    assert history.to_look_at() == []
+
+
+@pytest.mark.parametrize(("code", "names"), [("view_image('red.png')", ["red.png"]), ("plt.show()", [])])
+def test_pictures_of_a_run_are_to_be_looked_at_where_its_code_asks_for_that(
+    code: str, names: Sequence[str]
+) -> None:
+    history = History()
+    history.begin("Which colour?")
+    history.append(Assistant("", (ToolCall("c1", "execute", code),)))
+    history.append(Result("c1", "[image: red.png, 8×8]", (PNG,)))
+    assert history.to_look_at() == names

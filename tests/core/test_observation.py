@@ -63,6 +63,18 @@ def test_head_and_tail_are_kept_and_the_rest_counted() -> None:
     assert "[… 4,021 characters left out …]" in text
 
 
+def test_a_figure_that_is_shown_and_saved_is_one_picture_with_the_path_of_its_file() -> None:
+    saved = "/home/me/project/charts/plot.png"
+    shown = Display(
+        {"image/png": PNG}, metadata={"terp": {"saved": saved}}, path="/sessions/a/outputs/1-1.png"
+    )
+    ended = RunEnded(
+        "ok", files=(FileChange(saved, "created"), FileChange("/home/me/project/t.csv", "created"))
+    )
+    told_of = told(shown, ended=ended)
+    assert told_of == "[image: charts/plot.png, 640×480]\n[files: created /home/me/project/t.csv]"
+
+
 def test_output_is_cut_between_lines_which_are_counted() -> None:
     lines = [f"line {number:02} {'x' * 40}\n" for number in range(50)]
     note = "[… 46 lines (2,254 characters) left out …]\n"

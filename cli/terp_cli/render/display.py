@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 from rich.text import Text
 
 from terp.changes import grouped
-from terp.outputs import Display, DisplayUpdate
 from terp.plain import is_wordless
 from terp_cli.pictures.graphic import Graphic
 from terp_cli.program_text import ProgramText
@@ -24,18 +23,10 @@ Draw = Callable[[Mapping[str, Any]], Sequence[Drawn]]
 Row = TypeVar("Row")
 
 MOST_ROWS = 52
-_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 _RESOURCE = "application/vnd.dataresource+json"
 _FORMULA = re.compile(r"\s*\$\$?([^$]+)\$\$?\s*")
 _SERIES_END = re.compile(r"(?:Freq: [^,]+, )?(?:Name: .*?, )?(?:Length: (\d{1,18}), )?dtype: .+")
 _SERIES_GAP = re.compile(r"\s*\.\.\.?\s*")
-
-
-def saved_to(display: Display | DisplayUpdate) -> str:
-    """The picture that the code itself has saved of what it displays; "" where it has not."""
-    told = display.metadata.get("terp")
-    path = told.get("saved") if isinstance(told, Mapping) else ""
-    return path if isinstance(path, str) and path.lower().endswith(_PICTURES) else ""
 
 
 def display_rows(

@@ -9,11 +9,12 @@ from rich.text import Text as Styled
 from terp import tracebacks
 from terp.changes import grouped
 from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
+from terp.pictures import saved_to
 from terp_cli.program_row import Line
 from terp_cli.program_text import ProgramText
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
-from terp_cli.render.display import MOST_ROWS, Draw, Drawn, display_rows, folded, lines_of, saved_to
+from terp_cli.render.display import MOST_ROWS, Draw, Drawn, display_rows, folded, lines_of
 
 _HEAD, _TAIL = 40, MOST_ROWS - 40
 """Lines of a flood that are shown from its start while it runs, and from its end when it is over."""
@@ -173,7 +174,7 @@ class OutputStream:
         return [*self.settle(), *self._display(display, self._draw)]
 
     def _display(self, display: Display | DisplayUpdate, draw: Draw | None) -> list[Drawn]:
-        saved = saved_to(display) if display.path else ""
+        saved = saved_to(display.metadata) if display.path else ""
         if saved:
             self.saved.add(saved)
         return display_rows(

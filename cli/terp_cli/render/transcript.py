@@ -39,10 +39,11 @@ from terp.events import (
     UsageReported,
 )
 from terp.outputs import Display, DisplayUpdate
+from terp.pictures import saved_to
 from terp_cli.render import computed, look, words
 from terp_cli.render.answer import AnswerStream, same_file
 from terp_cli.render.call_code import CallCode
-from terp_cli.render.display import Draw, Drawn, saved_to
+from terp_cli.render.display import Draw, Drawn
 from terp_cli.render.fold import wrapped
 from terp_cli.render.interruption import Interruption
 from terp_cli.render.markdown import MarkdownStream
@@ -220,7 +221,7 @@ class Transcript:
                 if not self.verbose and self._interruption.keeps(call_id, output):
                     return
                 if isinstance(output, Display | DisplayUpdate) and output.path:
-                    self._named |= {output.path, saved_to(output)}
+                    self._named |= {output.path, saved_to(output.metadata)}
                 self._keep(self._growing("output " + call_id, self._output).add(output))
             case LateOutput(call_id=call_id, output=output):
                 begun = self._name == "late " + call_id

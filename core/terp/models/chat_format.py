@@ -4,6 +4,7 @@ Fields that a provider wants back (signed thinking, thought signatures) are pass
 an altered one is a 400.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ ECHOED = (
     "provider_specific_fields",
 )
 """All fields of a reply that some provider wants back."""
+
+# The line of a result that stands for a picture, or describes one that is attached (`terp.observation`).
+_NAMED = re.compile(r"^(\[image: .*(?=\]$)|\[Attachment: .* (?:PNG|JPEG|GIF) image, .*(?=\.$))", re.MULTILINE)
 
 
 def chat_messages(
@@ -62,8 +66,12 @@ def _content(text: str, images: Sequence[Image], *, vision: bool) -> str | list[
 
 
 def _with_notes(text: str, images: Sequence[Image]) -> str:
-    notes = [f"[{image.mime} picture left out: this model reads text only]" for image in images]
-    return "\n".join([text, *notes] if text else notes)
+    """The text for a model that reads no pictures; a line that names one says so."""
+    if not images:
+        return text
+    marked, named = _NAMED.subn(r"\1, not sent: you read text only", text)
+    many = "A picture is" if len(images) == 1 else f"{len(images)} pictures are"
+    return marked if named else f"{text}\n[{many} not sent: you read text only]".lstrip("\n")
 
 
 def _parts(images: Iterable[Image]) -> Iterator[dict[str, Any]]:

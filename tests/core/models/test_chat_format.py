@@ -1,5 +1,7 @@
 """Messages as chat completions take them."""
 
+import pytest
+
 from terp.messages import Assistant, Image, Message, Result, System, ToolCall, User
 from terp.models.chat_format import chat_messages
 
@@ -46,10 +48,20 @@ def test_a_picture_is_a_data_uri_for_a_model_that_sees() -> None:
     ]
 
 
-def test_a_picture_is_a_note_for_a_model_that_does_not_see() -> None:
-    assert chat_messages([User("look", (PNG,))]) == [
-        {"role": "user", "content": "look\n[image/png picture left out: this model reads text only]"}
-    ]
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("look", "look\n[A picture is not sent: you read text only]"),
+        (
+            "look\n[Attachment: red.png] It is in the working directory: PNG image, 8×8 pixels, 70 bytes.",
+            "look\n[Attachment: red.png] It is in the working directory: PNG image, 8×8 pixels, 70 bytes, "
+            "not sent: you read text only.",
+        ),
+        ("rows\n[image: p.png, 8×8]\n4", "rows\n[image: p.png, 8×8, not sent: you read text only]\n4"),
+    ],
+)
+def test_a_picture_has_one_line_for_a_model_that_does_not_see(text: str, sent: str) -> None:
+    assert chat_messages([User(text, (PNG,))]) == [{"role": "user", "content": sent}]
 
 
 def test_pictures_of_results_follow_the_last_of_them() -> None:

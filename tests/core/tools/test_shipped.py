@@ -75,6 +75,7 @@ async def test_a_picture_is_shown(kernel: Kernel, folder: Path) -> None:
         item for item in (await ran(kernel, "view_image('a b.png')")).items if isinstance(item, Display)
     ]
     assert shown.data == {"image/png": base64.b64encode(PIXEL).decode(), "text/plain": "<picture a b.png>"}
+    assert shown.metadata == {"terp": {"saved": str(folder / "a b.png")}}
 
 
 async def test_a_picture_of_another_kind_is_converted_where_pillow_is(kernel: Kernel, folder: Path) -> None:

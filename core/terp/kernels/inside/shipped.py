@@ -52,7 +52,7 @@ def fetch_url(url: str) -> str:
 
 @register_tool
 def view_image(path: str) -> None:
-    """Look at a picture file (PNG, JPEG, GIF, WebP; others with Pillow): you see it, and so does the user."""
+    """Show a picture file (PNG, JPEG, GIF, WebP; others with Pillow) to the user, and to you if you see."""
     from IPython.display import publish_display_data  # noqa: PLC0415
 
     with open(os.path.expanduser(path), "rb") as file:  # noqa: PTH111, PTH123
@@ -61,7 +61,8 @@ def view_image(path: str) -> None:
     if not kind or len(data) > LARGEST_PICTURE:
         data, kind = smaller(path, kind)
     encoded = base64.b64encode(data).decode("ascii")
-    publish_display_data({kind: encoded, "text/plain": f"<picture {path}>"})  # type: ignore[no-untyped-call]
+    saved = {"terp": {"saved": os.path.abspath(os.path.expanduser(path))}}  # noqa: PTH100, PTH111
+    publish_display_data({kind: encoded, "text/plain": f"<picture {path}>"}, saved)  # type: ignore[no-untyped-call]
 
 
 @register_tool
