@@ -251,8 +251,13 @@ class Call:
             raise SettingsError([f"--out: cannot make '{folder}': {error.strerror}."]) from error
         return folder
 
-    def front(self, facts: Mapping[str, str], used: "Callable[[], Tally] | None" = None) -> "Front":
-        """What shows the turns of this call; `facts`, and what is `used` then, are part of a JSON result."""
+    def front(
+        self, facts: Mapping[str, str], used: "Callable[[], Tally] | None" = None, *, asks: bool = True
+    ) -> "Front":
+        """What shows the turns of this call; `facts`, and what is `used` then, are part of a JSON result.
+
+        `asks` tells whether a person is asked about code, and not just shown it.
+        """
         if self.options.output_format != "text":
             from terp_cli.json_front import ResultFront, StreamFront  # noqa: PLC0415  (few calls write JSON)
 
@@ -264,7 +269,7 @@ class Call:
         from terp_cli.plain import PlainFront  # noqa: PLC0415  (a prompt is there before any event)
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
-        return PlainFront(self.notes if self.options.emit else self.out, self.notes, detail)
+        return PlainFront(self.notes if self.options.emit else self.out, self.notes, detail, asks=asks)
 
 
 def _counted(refused: Sequence[str]) -> Sequence[str]:

@@ -143,7 +143,11 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     if given.resumed:
         tell_of_past(call, session)
     facts = {"session": given.place.folder.name, "model": session.model.name}
-    front = seat.titles.beside(seat.front) if seat else call.front(facts, lambda: session.budget.used)
+    front = (
+        seat.titles.beside(seat.front)
+        if seat
+        else call.front(facts, lambda: session.budget.used, asks=not settings.auto_run)
+    )
     last = partial(write_variable, wanted=given.emission, out=call.out) if given.emission else None
     return await one_shot(session, given.question, front, call.stopping, last)
 

@@ -1,5 +1,9 @@
 """The account of what code would do, as one line for a person."""
 
+import os
+from dataclasses import replace
+from pathlib import Path
+
 from terp.effects.found import Effect, EffectKind, Effects
 from terp_cli.sanitise import one_line
 
@@ -16,6 +20,27 @@ _WORDS: dict[EffectKind, tuple[str, str]] = {
 }
 _MOST, _LONGEST = 4, 60
 BETWEEN = " · "
+
+
+_NOTABLE: frozenset[EffectKind] = frozenset({"network", "deletes", "subprocess", "installs", "secrets"})
+
+
+def notable(effects: Effects, cwd: str) -> Effects:
+    """What of it a person wants to see who is not asked: also writing outside the working directory."""
+    outside = (
+        replace(effect, targets=tuple(one for one in effect.targets if _is_outside(one, cwd)))
+        for effect in effects.found
+        if effect.kind == "writes"
+    )
+    kept = (effect for effect in effects.found if effect.kind in _NOTABLE)
+    return Effects((*(effect for effect in outside if effect.targets), *kept))
+
+
+def _is_outside(path: str, cwd: str) -> bool:
+    if path.startswith(("~", "{")):
+        return path.startswith("~")
+    whole = os.path.normpath(Path(cwd, path))
+    return not Path(whole).is_relative_to(cwd)
 
 
 def effects_line(effects: Effects) -> str:

@@ -11,7 +11,7 @@ from terp import events as on
 from terp import outputs as out
 from terp.changes import delta_line, file_there, stopped_line
 from terp_cli import check_words, past_words
-from terp_cli.effects_line import effects_line
+from terp_cli.effects_line import effects_line, notable
 from terp_cli.jobs_aside import JobsAside
 from terp_cli.run_text import RunText
 from terp_cli.sanitise import one_line, readable, visible
@@ -51,9 +51,15 @@ def with_remedy(error: str, remedy: str) -> str:
 
 
 class PlainFront:
-    """Shows turns on `notes`, and the answer alone on `answer`, which may be the same stream."""
+    """Shows turns on `notes`, and the answer alone on `answer`, which may be the same stream.
 
-    def __init__(self, answer: TextIO, notes: TextIO, detail: Detail = "normal") -> None:
+    Where nobody `asks` about code, of its effects the notable ones are shown.
+    """
+
+    def __init__(
+        self, answer: TextIO, notes: TextIO, detail: Detail = "normal", *, asks: bool = True
+    ) -> None:
+        self._asks = asks
         self._answer = answer
         self._notes = notes
         self._detail = detail
@@ -162,8 +168,10 @@ class PlainFront:
         self._cwd = event.cwd
         self._remark()
         where = f", in {one_line(event.place)}" if event.place else ""
-        effects = effects_line(event.effects)
-        self._note(f"[{one_line(event.language)}{where}]\n{visible(event.code)}\n[effects] {effects}")
+        self._note(f"[{one_line(event.language)}{where}]\n{visible(event.code)}")
+        told = event.effects if self._asks or event.asks else notable(event.effects, event.cwd)
+        if told.found or self._asks:
+            self._note(f"[effects] {effects_line(told)}")
         if event.tier != self._tier:
             # It changes with the start of a kernel alone.
             self._tier = event.tier

@@ -142,7 +142,9 @@ class SpokenFront:
             # It reads markdown with what the other front end draws it with; the prompt is there before.
             from terp_cli.render.spoken_turn import SpokenTurn  # noqa: PLC0415
 
-            self._spoken = SpokenTurn(self._clock, verbose=self._verbose, repeats=self._repeats)
+            self._spoken = SpokenTurn(
+                self._clock, verbose=self._verbose, repeats=self._repeats, asks=lambda: self.asks
+            )
         return self._spoken
 
     def _say(self, lines: Sequence[str], *, now: bool = False) -> None:

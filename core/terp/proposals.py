@@ -13,6 +13,7 @@ from terp.questions import Questions
 from terp.rules.deciding import Ruling
 from terp.sandbox.tier import is_confined
 from terp.tool import Call
+from terp.tools.toolbox import is_shipped
 
 if TYPE_CHECKING:
     from terp.effects.session_names import SessionNames
@@ -88,13 +89,16 @@ class Proposals:
     def _proposed(self, call: Call, code: str, kernel: Kernel) -> tuple[CodeProposed, Ruling]:
         # The tables of what is known are not needed before there is code.
         from terp.effects.analysis import effects_of  # noqa: PLC0415
-        from terp.effects.python import SERVERS, TOOL  # noqa: PLC0415
+        from terp.effects.python import SERVERS, SHIPPED, TOOL  # noqa: PLC0415
         from terp.effects.session_names import SessionNames  # noqa: PLC0415
 
         if call.language not in self._names:
             self._names[call.language] = SessionNames(self._log, call.language)
         equipment = self._equipment()
-        offered = dict.fromkeys(equipment.toolbox.names, TOOL)
+        offered = {
+            tool.name: f"{SHIPPED}.{tool.name}" if is_shipped(tool) else TOOL
+            for tool in equipment.toolbox.tools
+        }
         if equipment.servers is not None:
             offered["mcp"] = SERVERS
         # A variable of the same name hides a tool.

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from terp.artifacts import Artifacts, Shown, Spool
 from terp.beside import Beside
+from terp.changes import without_passing
 from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printed, Progress
 from terp.flood import Flood
 from terp.kernels.protocol import Kernel
@@ -130,7 +131,8 @@ class Runner:
         finally:
             watched.spool.close()
         self._tell_besides(watched)
-        text = watched.observation.text(ended, watched.spool.path)
+        told = replace(ended, changes=without_passing(ended.changes, call.language, call.code))
+        text = watched.observation.text(told, watched.spool.path)
         finished = CodeFinished(
             call.id,
             ended.status,

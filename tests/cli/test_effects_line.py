@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.effects.found import Effect, Effects
-from terp_cli.effects_line import effects_line
+from terp_cli.effects_line import effects_line, notable
 from tests.cli.drawing import drawn, proposed
 from tests.cli.test_terminal import UNSAFE
 
@@ -55,3 +55,15 @@ def test_the_line_wraps_between_words_on_a_narrow_screen() -> None:
         "effects: reads data/a.csv, data/b.csv ·",
         "deletes build/",
     ]
+
+
+def test_who_is_not_asked_sees_what_is_notable_alone() -> None:
+    found = (
+        Effect("reads", ("a.csv",)),
+        Effect("writes", ("/w/out.csv", "b.csv", "../c.csv", "~/d.csv", "/etc/e", "{path}")),
+        Effect("network", ("example.org",)),
+        Effect("cannot tell", ("`f` is not known (line 1)",)),
+    )
+    assert effects_line(notable(Effects(found), "/w")) == (
+        "writes ../c.csv, ~/d.csv, /etc/e · network: example.org"
+    )

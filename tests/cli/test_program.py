@@ -31,8 +31,7 @@ def test_two_dependent_runs_end_in_an_answer_alone_on_stdout(terp: Terp) -> None
     result = terp.asked(script, "-y", "what", "is", "it?")
     assert (result.code, result.out) == (0, "It is 42.\n")
     assert without_tier(result.notes) == (
-        "I compute.\n[python]\na = 41\n[effects] computes only\n[variables] +a int\n\n"
-        "[python]\nprint(a + 1)\n[effects] computes only\n[output]\n42\n"
+        "I compute.\n[python]\na = 41\n[variables] +a int\n\n[python]\nprint(a + 1)\n[output]\n42\n"
     )
     assert said(result.requests[0])[-1] == ("user", "what is it?")
     assert said(result.requests[2])[-1] == ("tool", "42")

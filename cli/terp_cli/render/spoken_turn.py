@@ -41,7 +41,7 @@ from terp.events import (
     UsageReported,
 )
 from terp.outputs import Output
-from terp_cli.effects_line import effects_line
+from terp_cli.effects_line import effects_line, notable
 from terp_cli.render import words
 from terp_cli.render.interruption import Interruption
 from terp_cli.render.pieces import Pieces
@@ -78,10 +78,19 @@ _ENDS = {
 class SpokenTurn:
     """Says the events of a session, one turn after the other.
 
-    `verbose` shortens nothing; `repeats` says what was asked, too.
+    `verbose` shortens nothing; `repeats` says what was asked, too. Of the effects of code only notable ones
+    are said where nobody `asks` about it.
     """
 
-    def __init__(self, clock: Callable[[], float], *, verbose: bool = False, repeats: bool = True) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        *,
+        verbose: bool = False,
+        repeats: bool = True,
+        asks: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._asks = asks
         self._repeats = repeats
         self._clock = clock
         self.verbose = verbose
@@ -156,9 +165,12 @@ class SpokenTurn:
                 # It is said when it is whole.
                 self._wait("Writing code")
                 return []
-            case CodeProposed(language=language, code=code, cwd=cwd, effects=effects):
+            case CodeProposed(language=language, code=code, cwd=cwd):
                 self._what, self._cwd = "", cwd
-                return [*self.rest(), *code_lines(language, code), f"Effects: {effects_line(effects)}."]
+                asks = self._asks() or bool(event.asks)
+                told = event.effects if asks else notable(event.effects, cwd)
+                effects = [f"Effects: {effects_line(told)}."] if told.found or asks else []
+                return [*self.rest(), *code_lines(language, code), *effects]
             case _:
                 assert_never(event)
 

@@ -352,8 +352,8 @@ class Transcript:
         self._keep(code.feed(proposed.code[len(written) :]))
         self._keep(code.finish(" · v shows all" if self.asks else ""))
         self._end_part()
-        line = words.effects(proposed.effects, asks=self.asks)
-        self._keep(wrapped(line, self._width()))
+        for line in words.effects(proposed, asks=self.asks):
+            self._keep(wrapped(line, self._width()))
 
     def _call_code(self, language: str) -> CallCode:
         # What is asked below the code must not push its beginning off the screen.
@@ -369,8 +369,7 @@ class Transcript:
         self._end_part()
         # What the kernel's death has told is not told again.
         finished = replace(finished, note=finished.note.removesuffix(self._obituary).rstrip())
-        cut = isinstance(output, OutputStream) and output.cut
-        told = output.saved if isinstance(output, OutputStream) else set()
+        cut, told = (output.cut, output.saved) if isinstance(output, OutputStream) else (False, set[str]())
         # A picture that was drawn and saved is one: its file was named below it.
         news = tuple(one for one in finished.files if one.action != "created" or one.path not in told)
         number = self._numbers.pop(finished.call_id, 0)

@@ -6,7 +6,6 @@ from rich.style import Style
 from rich.text import Text
 
 from terp.changes import delta_line, file_there, grouped, size_text, stopped_line
-from terp.effects.found import Effects
 from terp.events import (
     Answered,
     CheckFinished,
@@ -14,6 +13,7 @@ from terp.events import (
     CodeCompared,
     CodeDeclined,
     CodeFinished,
+    CodeProposed,
     CodeRejected,
     HistoryCompacted,
     HistoryRewound,
@@ -30,7 +30,7 @@ from terp.events import (
 )
 from terp.outputs import FileChange
 from terp_cli import check_words, past_words
-from terp_cli.effects_line import BETWEEN, effects_in_words
+from terp_cli.effects_line import BETWEEN, effects_in_words, notable
 from terp_cli.plain import with_remedy
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
@@ -92,14 +92,21 @@ def code_header(language: str) -> Text:
     return Text(f"── {one_line(language) or 'code'}", look.RULE)
 
 
-def effects(told: Effects, *, asks: bool) -> Text:
-    """What the code would do; what a person must weigh stands out when they are asked about it."""
+def effects(proposed: CodeProposed, *, asks: bool) -> list[Text]:
+    """What the code would do; what a person must weigh stands out when they are asked about it.
+
+    Nothing where they are not, and nothing of it is notable.
+    """
+    asks = asks or bool(proposed.asks)
+    told = proposed.effects if asks else notable(proposed.effects, proposed.cwd)
+    if not (told.found or asks):
+        return []
     line = Text("effects: ", look.DIM)
     for at, (kind, said) in enumerate(effects_in_words(told)):
         calm = not asks or kind in (None, "reads")
         line.append(BETWEEN if at else "", look.DIM)
         line.append(said, look.DIM if calm else look.PLAIN if kind == "writes" else look.WARNING)
-    return line
+    return [line]
 
 
 def late_header() -> Text:

@@ -105,6 +105,20 @@ def python_in(code: str) -> ast.Module | None:
     return tree if isinstance(tree, ast.Module) else None
 
 
+def passing_names(code: str) -> set[str]:
+    """Names that a cell only imports or loops with: they say nothing of what it has made."""
+    nodes = list(ast.walk(python_in(code) or ast.Module([], [])))
+    passing = {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
+    targets = [node.target for node in nodes if isinstance(node, ast.For | ast.AsyncFor)]
+    looped = [name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+    made = {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in looped
+    }
+    return (passing | {name.id for name in looped}) - made
+
+
 def shell_in(code: str) -> list[str]:
     """The scripts in a cell that IPython would give to a shell, also where they may be part of a string."""
     first = code.lstrip("\n")

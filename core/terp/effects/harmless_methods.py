@@ -15,7 +15,7 @@ _TABLES = """
     dtype dtypes duplicated empty encode end_time endswith eq equals ewm expanding explode extract
     extractall factorize ffill fillna filter find findall first first_valid_index flags floor floordiv
     fold freq freqstr from_arrays from_dict from_frame from_product from_records from_tuples
-    fromisocalendar fromisoformat fromordinal fromtimestamp fullmatch ge get get_dummies get_group
+    fromisocalendar fromisoformat fromordinal fromtimestamp fullmatch ge get get_dummies get_group grep
     get_indexer get_level_values get_loc groupby groups gt has_duplicates hasnans head hexbin hist hour
     iat identical idxmax idxmin iloc index indices infer_objects info insert interpolate intersection
     is_empty is_leap_year is_monotonic_decreasing is_monotonic_increasing is_month_end is_month_start

@@ -30,6 +30,10 @@ _MOVED = (Row("deletes", 0, "src"), Row("writes", 1, "dst"))
 # What calling each of these functions does.
 _FUNCTIONS: tuple[tuple[tuple[Row, ...], str], ...] = (
     ((Row("deletes", 0, "path"),), "os.remove os.unlink os.rmdir os.removedirs shutil.rmtree"),
+    ((Row("writes", 0, "path"),), "terp.shipped.edit_file"),
+    ((Row("reads", 0, "path"),), "terp.shipped.view_image"),
+    ((Row("network", 0, "url"),), "terp.shipped.fetch_url"),
+    ((Row("network", NOTHING, what="a search of the web"),), "terp.shipped.search_web"),
     (_MOVED, "shutil.move os.rename os.renames os.replace"),
     (_COPIED, "shutil.copy shutil.copy2 shutil.copyfile shutil.copytree"),
     ((Row("reads", 0, "filename"), Row("writes", 1, "extract_dir")), "shutil.unpack_archive"),

@@ -34,6 +34,8 @@ from terp.effects.values import (
 
 TOOL = "terp.tools"
 """The full name of whatever is a tool of the session: nobody has read what it does."""
+SHIPPED = "terp.shipped"
+"""Before the name of a tool that terp brings: `terp.effects.known_effects` says what each does."""
 SERVERS = "terp.mcp_servers"
 """The full name of what calls the MCP servers of the session."""
 _MOST_READINGS = 6
@@ -191,6 +193,10 @@ def _of_parts(bindings: Sequence[Binding]) -> Value | None:
 
 def _from_kernel(path: str) -> Value:
     """What a name of the kernel is that has this full name, or is an instance of it."""
+    if path == FUNCTION.kind:
+        return FUNCTION
+    if path in FUNCTIONS and path.startswith(SHIPPED):
+        return Ref(path)
     if path in modules() or (path.startswith("builtins.") and path in harmless()):
         return Ref(path)
     if path in ("pathlib.Path", "pathlib.PosixPath"):

@@ -1,10 +1,12 @@
 """Which names of a kernel are known for what they are, from the runs of a session so far."""
 
 import ast
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from terp.effects.found import Effects
+from terp.effects.values import FUNCTION
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
 from terp.log import EventLog
 
@@ -15,7 +17,18 @@ _TYPES = {
     "DataFrame": "pandas.DataFrame",
     "Series": "pandas.Series",
     "ndarray": "numpy.ndarray",
+    "Axes": "matplotlib.axes.Axes",
+    "Figure": "matplotlib.figure.Figure",
+    "PosixPath": "pathlib.PosixPath",
+    "float64": "numpy.float64",
+    "int64": "numpy.int64",
 }
+_GIVEN = {
+    "out": "pandas.DataFrame",
+    "stdin_data": "builtins.str",
+    "stdin_path": "pathlib.PosixPath",
+}
+"""What terp binds, as what the account takes it for: content, text, and a path that is no address."""
 
 
 class SessionNames:
@@ -28,7 +41,7 @@ class SessionNames:
         self._log = log
         self._language = language
         self._read = log.last
-        self._names: dict[str, str] = {}
+        self._names = dict(_GIVEN) if language == "python" else {}
         self._proposed: dict[str, CodeProposed] = {}
 
     def known(self) -> Mapping[str, str]:
@@ -57,13 +70,21 @@ class SessionNames:
         if imported is None:
             self._names.clear()
             return
+        if proposed.effects.kinds - {"reads"}:
+            # What it calls by name may be something else now.
+            self._names = {name: path for name, path in self._names.items() if path != FUNCTION.kind}
         first, later = imported
         if finished.status == "ok":
             self._names.update({**first, **later})
+            if not proposed.effects.found:
+                # What others do was told with their own cell, and would not be told with a call of them.
+                self._names.update(dict.fromkeys(_functions(proposed.code), FUNCTION.kind))
         elif finished.changes:
             # It failed, but not before it had bound something: it got past the imports at its head.
             self._names.update(first)
         for change in finished.changes:
+            if change.type == "function" and self._names.get(change.name) == FUNCTION.kind:
+                continue
             self._names.pop(change.name, None)
             if change.type in _TYPES:
                 self._names[change.name] = _TYPES[change.type]
@@ -83,6 +104,21 @@ def _imported(code: str) -> tuple[dict[str, str], dict[str, str]] | None:
         return None
     head = list(takewhile(lambda node: isinstance(node, ast.Import), tree.body))
     return _modules(head), _modules(tree.body[len(head) :])
+
+
+def _functions(code: str) -> set[str]:
+    """The functions that a cell defines at its top, and binds nowhere else."""
+    tree = ast.parse(code)
+    defined = {
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.decorator_list
+    }
+    bound = Counter(
+        name
+        for node in ast.walk(tree)
+        for name in (getattr(node, "id", ""), getattr(node, "name", ""), getattr(node, "asname", ""))
+        if name in defined and not isinstance(getattr(node, "ctx", None), ast.Load)
+    )
+    return {name for name in defined if bound[name] == 1}
 
 
 def _modules(body: Sequence[ast.stmt]) -> dict[str, str]:
