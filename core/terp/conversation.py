@@ -24,7 +24,7 @@ from terp.links import Delivered
 from terp.log import EventLog
 from terp.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.models.arguments import ArgumentsDecoder
-from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Usage
+from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Tools, Usage
 from terp.sent import SentMessages
 from terp.shortening import Asking, Shortening
 from terp.tokens import ExpectedTokens, message_tokens
@@ -66,10 +66,11 @@ class Conversation:
 
     `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
     `besides`, where it is set, gives what the system prompt tells besides, asked before a request. `outside`
-    gives further tools, by name, whose calls others answer: a reply with one is the last of its turn. `fills`
-    gives what fills the references in a reply, None while they are left alone. `calls` is how many calls
-    there were before the conversation was resumed. `shortening` keeps it within the model's window, which
-    `windows` tell by the model's name.
+    gives further tools, by name, whose calls others answer: a reply with one is the last of its turn.
+    `demands` gives what else is asked of a reply (`terp.models.protocol.Tools`). `fills` gives what fills the
+    references in a reply, None while they are left alone. `calls` is how many calls there were before the
+    conversation was resumed. `shortening` keeps it within the model's window, which `windows` tell by the
+    model's name.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Conversation:
         self.budget = Budget(log.append)
         self.besides: Callable[[], Awaitable[str]] | None = None
         self.outside: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
+        self.demands: Callable[[], Mapping[str, Any]] = dict
         self.fills: Callable[[], Filling | None] = lambda: None
         self._log = log
         self._delivered = Delivered(log)
@@ -205,7 +207,8 @@ class Conversation:
     async def _streamed(self) -> Reply:
         incoming = _Incoming(self._new_text(), self.shortening.counted)
         try:
-            async with aclosing(self.model.stream(*self.request)) as chunks:
+            messages, tools = self.request
+            async with aclosing(self.model.stream(messages, Tools(tools, self.demands()))) as chunks:
                 async for chunk in chunks:
                     await self._take(chunk, incoming)
             await incoming.shown.finish()

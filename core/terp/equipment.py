@@ -32,9 +32,10 @@ class Equipment:
 
     `outside` are tools, by name and in OpenAI's form, that whoever asks runs themselves: the model is offered
     them too, and a reply that calls one ends its turn. In the session's `history` the call has a result then
-    that says it did not run; with the true one in its place the session can `go_on`. With `references`,
-    values of variables are put into answers that refer to them; with `error_values` the model reads those at
-    the line where code failed.
+    that says it did not run; with the true one in its place the session can `go_on`. `demands` are
+    fields of each request, such as `response_format`, in OpenAI's form. With `references`, values of
+    variables are put into answers that refer to them; with `error_values` the model reads those at the line
+    where code failed.
     """
 
     pythons: "PythonChoice | None" = None
@@ -48,6 +49,7 @@ class Equipment:
     functions: Mapping[str, str] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
     outside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    demands: Mapping[str, Any] = field(default_factory=dict)
     goal: "Goal | None" = None
     references: bool = False
     error_values: bool = True

@@ -362,6 +362,7 @@ class Session:
         """Let the conversation know what is decided beside it, whenever it asks."""
         self.budget.limits = lambda: self.limits
         self._conversation.outside = lambda: self.equipment.outside
+        self._conversation.demands = lambda: self.equipment.demands
         self._conversation.fills = lambda: new_filling(self.kernels, self.equipment)
         self._conversation.shortening.facts = LiveFacts(self.kernels, self.log).listed
 

@@ -32,7 +32,8 @@ def call(code: str, language: str = "python", *, id: str = "") -> ToolCall:  # n
 class ScriptedModel:
     """Gives its replies in order: text, calls, lists of both, chunks, or an exception to raise.
 
-    `requests` keeps the messages of every request. A script that is at its end says "done".
+    `requests` keeps the messages of every request, `tools` its tools with
+    what they demand. A script that is at its end says "done".
     """
 
     name = "scripted/model"

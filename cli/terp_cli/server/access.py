@@ -3,11 +3,12 @@
 In this order: is the request meant for this server (`Host`), does it come from a page of another one
 (`Origin`), does it show the token: once, in one of two headers. A WebSocket shows it in `Authorization`, or
 in its first frame, as the scripts of a page cannot set headers: `{"token": "…"}`. What a route sees has
-passed all three.
+passed all three. An address with the token's signature opens one output to who has it, such as a chat page.
 """
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Collection
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,6 +22,7 @@ from terp_cli.server.token import Token
 # RFC 6455: a message that goes against the rules of this server; and 1013, "try again later".
 POLICY, BUSY = 1008, 1013
 _LONGEST_GREETING = 4_096
+_OUTPUT = re.compile(r"/v1/sessions/[^/]+/outputs/[^/]+")
 # What browsers say of a call by a page of this server, and of an address that somebody has typed.
 _NOT_FOREIGN = frozenset({"same-origin", "none"})
 
@@ -85,7 +87,8 @@ class Access:
             return Refused(421, "This server is not the one that the request names.")
         origins = values(scope, b"origin")
         # To GET something browsers send no origin, but from where it is that they call.
-        foreign = not self._is_page(scope) and not _NOT_FOREIGN.issuperset(values(scope, b"sec-fetch-site"))
+        open_to_all = self._is_page(scope) or self._is_signed(scope)
+        foreign = not open_to_all and not _NOT_FOREIGN.issuperset(values(scope, b"sec-fetch-site"))
         if foreign or any(not self._names.is_origin(origin, address) for origin in origins):
             return Refused(403, "Pages of other origins may not call this server.")
         return None
@@ -100,7 +103,13 @@ class Access:
             return True
         if scope["type"] == "websocket":
             return not values(scope, b"authorization")
-        return self._is_page(scope)
+        return self._is_page(scope) or self._is_signed(scope)
+
+    def _is_signed(self, scope: Scope) -> bool:
+        """Whether it is an output of a session, at an address that an answer had: a chat page shows it."""
+        if scope.get("method") not in ("GET", "HEAD") or not _OUTPUT.fullmatch(scope["path"]):
+            return False
+        return self._token.opens(scope["path"], scope["query_string"].decode("latin-1"))
 
     def _unknown(self, scope: Scope) -> Refused | None:
         """Why a request does not show the token."""

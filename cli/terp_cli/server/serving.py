@@ -79,7 +79,9 @@ async def _served(call: Call, settings: Settings, token: Token, names: OwnNames,
     app = application(sessions, token, names, limits, log=line, compat=compat)
     embedder = Embedder(settings, call.environ, call.options.api_key)
     stateful = stateful_of(compat) if compat else None
-    app.include_router(openai.router(sessions, model=settings.model, embed=embedder, stateful=stateful))
+    app.include_router(
+        openai.router(sessions, model=settings.model, embed=embedder, stateful=stateful, sign=token.signature)
+    )
     # It takes a fifth of a second, in which nothing else would be answered.
     app.openapi()
     server = Server(app, limits)

@@ -2,7 +2,9 @@
 
 import hmac
 import os
+import re
 import secrets
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +13,8 @@ from terp.errors import SettingsError
 from terp.places import make_private
 
 TOKEN_VARIABLE = "TERP_SERVER_TOKEN"  # noqa: S105  (the name of a variable)
+_OPEN_S = 7 * 24 * 3_600
+_SIGNATURE = re.compile(r"until=(\d{1,12})&signature=([0-9a-f]{64})", re.ASCII)
 # 16 random bytes in base64.
 _SHORTEST = 22
 _MAKE = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
@@ -25,6 +29,23 @@ class Token:
     def matches(self, given: bytes) -> bool:
         """Whether somebody gave the token."""
         return hmac.compare_digest(given, self._text.encode())
+
+    def signature(self, path: str) -> str:
+        """The query with which this path opens for a week without the token, until that is another one."""
+        until = int(time.time()) + _OPEN_S
+        return f"?until={until}&signature={self._signed(path, until)}"
+
+    def opens(self, path: str, query: str) -> bool:
+        """Whether a query is such a signature, and its time is not over."""
+        found = _SIGNATURE.fullmatch(query)
+        return (
+            found is not None
+            and time.time() < int(found[1])
+            and hmac.compare_digest(found[2], self._signed(path, int(found[1])))
+        )
+
+    def _signed(self, path: str, until: int) -> str:
+        return hmac.new(self._text.encode(), f"{until} {path}".encode(), "sha256").hexdigest()
 
     def reveal(self) -> str:
         """The token itself: for its file, and for what keeps it out of texts."""

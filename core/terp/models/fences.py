@@ -15,7 +15,7 @@ from terp.messages import Message
 from terp.models.fenced_history import as_fenced_text
 from terp.models.leaked_calls import LeakedCalls, callable_names, lift_leaked_calls
 from terp.models.printed_calls import PrintedCalls
-from terp.models.protocol import Chunk, Model, Retrying
+from terp.models.protocol import Chunk, Model, Retrying, Tools, demanded
 from terp.models.tool_calls import fresh_ids
 from terp.tool import understand
 
@@ -51,7 +51,8 @@ class FencedModel:
         """One request of the model behind; fenced blocks of its reply are calls."""
         languages = self._languages if tools else ()
         ids = fresh_ids(messages)
-        chunks = self._inner.stream(self._written(messages, instruct=bool(tools)))
+        kept = {name: value for name, value in demanded(tools).items() if name != "tool_choice"}
+        chunks = self._inner.stream(self._written(messages, instruct=bool(tools)), Tools((), kept))
         if tools:
             names = callable_names(self._languages, self._aliases, self._functions)
             chunks = lift_leaked_calls(chunks, PrintedCalls(names), ids)

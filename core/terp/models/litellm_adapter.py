@@ -26,7 +26,7 @@ from terp.models.failures import classify, unreachable, unusable_key
 from terp.models.litellm_opening import opened
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
-from terp.models.protocol import Chunk
+from terp.models.protocol import Chunk, demanded
 from terp.models.routing import Route
 
 _LONGEST_CLAUDE_REPLY = 32_000
@@ -173,6 +173,7 @@ class LiteLLM:
             "num_retries": 0,
             "max_retries": 0,
             **self._for_provider(sent),
+            **demanded(tools),
         }
         return {name: value for name, value in request.items() if value is not None}
 

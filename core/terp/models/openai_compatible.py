@@ -21,7 +21,7 @@ from terp.models.chat_stream import ChatStream
 from terp.models.failures import unusable_key
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
-from terp.models.protocol import Chunk
+from terp.models.protocol import Chunk, demanded
 from terp.models.routing import Route
 
 if TYPE_CHECKING:
@@ -111,5 +111,6 @@ class OpenAICompatible:
             "temperature": options.temperature,
             "reasoning_effort": options.reasoning_effort or None,
             length_option: options.max_tokens,
+            **demanded(tools),
         }
         return {name: value for name, value in request.items() if value is not None}

@@ -1,6 +1,6 @@
 """The `Model` protocol: messages in, chunks out."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -68,6 +68,19 @@ class Replied:
 Chunk = Text | Reasoning | CallDelta | Usage | Retrying | Replied
 
 
+class Tools(list[Mapping[str, Any]]):
+    """The tools of one request, and what it `demands` of the reply: fields in OpenAI's form, passed on."""
+
+    def __init__(self, tools: Iterable[Mapping[str, Any]], demands: Mapping[str, Any]) -> None:
+        super().__init__(tools)
+        self.demands = demands
+
+
+def demanded(tools: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The fields of a request that come with its tools."""
+    return tools.demands if isinstance(tools, Tools) else {}
+
+
 class Model(Protocol):
     """One language model, ready to be called."""
 
@@ -80,8 +93,8 @@ class Model(Protocol):
     ) -> AsyncGenerator[Chunk, None]:
         """One request; its reply in pieces, ending with `Replied`.
 
-        `tools` are JSON schemas of functions in OpenAI's form. Closing the generator, or cancelling
-        the task that reads it, ends the request at the provider.
+        `tools` are JSON schemas of functions in OpenAI's form, and may be `Tools`. Closing the
+        generator, or cancelling the task that reads it, ends the request at the provider.
 
         Raises:
             ModelError: the narrowest kind that fits.

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from terp.errors import ContextFull, RecordingMiss
 from terp.messages import Message
-from terp.models.protocol import Chunk, Model, Replied, Retrying
+from terp.models.protocol import Chunk, Model, Replied, Retrying, demanded
 from terp.models.recorded_reply import reply_as_json
 from terp.models.recorded_request import answers, difference, digest, likeness, request_as_json
 from terp.models.recording_file import Entry, Recording
@@ -54,7 +54,8 @@ class RecordingModel:
         Raises:
             SettingsError: the recording cannot be written; before anything is sent.
         """
-        request = request_as_json(self.name, messages, tools, self._sampling, self._scrubber)
+        sampling = {**self._sampling, **demanded(tools)}
+        request = request_as_json(self.name, messages, tools, sampling, self._scrubber)
         self._recording.make_sure_it_can_be_written()
         chunks = recorded(self._inner.stream(messages, tools), request, self._recording, self._scrubber)
         async with aclosing(chunks):
@@ -117,7 +118,8 @@ class ReplayModel:
             RecordingMiss: there is none, and no model to ask.
             ContextFull: the model could not read a request of this length.
         """
-        request = request_as_json(self.name, messages, tools, self._sampling, self._scrubber)
+        sampling = {**self._sampling, **demanded(tools)}
+        request = request_as_json(self.name, messages, tools, sampling, self._scrubber)
         entry = self._next_entry() if self._mode == "sequence" else self._entry_for(request)
         self.answered_by.append(entry.line if entry else 0)
         if entry is None:

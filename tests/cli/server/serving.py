@@ -126,7 +126,7 @@ def ground(folder: Path) -> Ground:
 
 
 def openai_router(sessions: Sessions) -> APIRouter:
-    return openai.router(sessions, model="scripted/model")
+    return openai.router(sessions, model="scripted/model", sign=Token(TOKEN).signature)
 
 
 @asynccontextmanager

@@ -19,9 +19,10 @@ from terp.session import Session
 from terp.until import loop as until
 from terp_cli.server.failures import Refused
 from terp_cli.server.openai import exchange
+from terp_cli.server.openai.forms import MessageSaid
 from terp_cli.server.openai.markdown import Markdown
 from terp_cli.server.openai.said import Said, history, with_results
-from terp_cli.server.openai.threads import Paused, Thread
+from terp_cli.server.openai.threads import Began, Paused, Thread
 from terp_cli.server.questions import Open
 from terp_cli.server.redaction import Redaction
 from terp_cli.server.served import Served
@@ -78,11 +79,14 @@ Piece = Words | Ended
 
 @dataclass
 class Answer:
-    """The answer to one request. Its pieces are to be had once; closing them early stops the turn."""
+    """The answer to one request. Its pieces are to be had once; closing them early stops the turn.
+
+    `untold` is what of the request's past the session does not know yet.
+    """
 
     thread: Thread
     said: Said
-    is_new: bool
+    untold: Sequence[MessageSaid]
     markdown: Markdown
     used: Used = field(default_factory=Used)
     has_run: bool = False
@@ -150,7 +154,7 @@ class Answer:
         return next((one for one in self.thread.served.questions.all() if one != self._answered), None)
 
     def _asking(self) -> "_Asked":
-        past: Sequence[Message] = history(self.said.past) if self.is_new else ()
+        past = history(self.untold)
         known = {
             one.call_id for one in (*self.thread.served.session.history, *past) if isinstance(one, Result)
         }
@@ -231,18 +235,29 @@ class _Asked:
     said: Said
     past: Sequence[Message]
 
-    def __call__(self, session: Session) -> AsyncGenerator[Event, None]:
+    async def __call__(self, session: Session) -> AsyncGenerator[Event, None]:
         """The events of the turn."""
         new = self.said.new
         if self.said.system != self.thread.told:
             self.thread.told = self.said.system
             whole = "\n\n".join(part for part in (self.thread.system, self.said.system) if part)
             session.brief(whole, code=self.thread.code)
-        session.equipment.outside = self.said.tools
+        session.equipment.outside, session.equipment.demands = self.said.tools, self.said.demands
         if self.past or new.results:
             session.history = with_results([*session.history, *self.past], new.results)
+        try:
+            async with aclosing(self._turn(session)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            session.equipment.outside = session.equipment.demands = {}
+
+    def _turn(self, session: Session) -> AsyncGenerator[Event, None]:
+        new = self.said.new
         if not new.has_words:
             return session.go_on()
+        number = session.turns[-1].number + 1 if session.turns else 1
+        self.thread.began = Began(number, new.text, len(self.said.past))
         pictures = [_attached(at, image) for at, image in enumerate(new.images, 1)]
         return until.ask(session, new.text, pictures)
 

@@ -70,8 +70,12 @@ class ChatWanted(Loose):
     stream_options: StreamOptions | None = None
     tools: list[Tool] | None = None
     tool_choice: str | dict[str, Any] | None = None
+    response_format: dict[str, Any] | None = None
+    functions: list[Any] | None = None
+    function_call: str | dict[str, Any] | None = None
     n: int | None = None
     temperature: float | None = None
+    top_p: float | None = None
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     reasoning_effort: str | None = None

@@ -178,6 +178,32 @@ class Markdown:
         return text
 
 
+class LastReply(Markdown):
+    """Takes the events of an answer whose form the client has set: the last reply is all of it.
+
+    Code that waits for an approval is shown with its question.
+    """
+
+    _kept = ""
+
+    def take(self, event: Event) -> str:
+        """The text of the last reply, with the end of the turn."""
+        if isinstance(event, ModelCalled | ModelRetrying):
+            self._kept = ""
+        elif isinstance(event, TextDelta):
+            self._kept += event.text
+        elif isinstance(event, CodeProposed):
+            self._kept = f"{fenced(event.code, event.language)}\n\n"
+        elif isinstance(event, TurnFinished):
+            kept, self._kept = self._kept, ""
+            return self._wrote(kept)
+        return ""
+
+    def block(self, text: str) -> str:
+        """A paragraph of its own, behind the code that it may be about."""
+        return super().block(self._kept + text)
+
+
 def _remarked(event: CodeDeclined | Noticed | CheckStarted | CheckFinished) -> str:
     """What a person must know beside the answer."""
     match event:

@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
@@ -128,11 +128,14 @@ class Reply(Response):
         """
         async for piece in pieces:
             self.told.add(piece)
-        ended = self.told.ended or Ended("stop")
-        body = self.frame.whole(_message(self.told, ended.calls), ended.reason, self.answer.used)
-        whole = Response(encoded(body), headers=self.marks, media_type="application/json")
+        whole = Response(encoded(self.whole()), headers=self.marks, media_type="application/json")
         await send({"type": "http.response.start", "status": 200, "headers": whole.raw_headers})
         await send({"type": "http.response.body", "body": whole.body})
+
+    def whole(self) -> dict[str, Any]:
+        """The answer as it was told."""
+        ended = self.told.ended or Ended("stop")
+        return self.frame.whole(_message(self.told, ended.calls), ended.reason, self.answer.used)
 
     def failed(self, refused: Refused) -> Callable[[Scope, Receive, Send], Any]:
         """What is sent where the turn has failed."""
@@ -143,6 +146,7 @@ class Stream(Reply):
     """Sends an answer in chunks. Its status is told with the first of them: a failure before has its own."""
 
     tells_usage = False
+    end = b"data: [DONE]\n\n"
     _begun = False
 
     async def sent(self, pieces: AsyncGenerator[Piece, None], send: Send) -> None:
@@ -150,11 +154,11 @@ class Stream(Reply):
         async for piece in pieces:
             await self._begin(send)
             self.told.add(piece)
-            for chunk in self._chunks(piece):
-                await self._event(send, chunk)
-        if self.tells_usage:
-            await self._event(send, self.frame.tokens(self.answer.used))
-        await self._put(send, b"data: [DONE]\n\n")
+            for event in self.events(piece):
+                await self._put(send, self.written(event))
+        for event in self.closing():
+            await self._put(send, self.written(event))
+        await self._put(send, self.end)
         await send({"type": "http.response.body", "body": b""})
 
     def failed(self, refused: Refused) -> Callable[[Scope, Receive, Send], Any]:
@@ -163,7 +167,7 @@ class Stream(Reply):
             return super().failed(refused)
 
         async def told(_scope: Scope, _receive: Receive, send: Send) -> None:
-            await self._event(send, {"error": refused.problem.model_dump()})
+            await self._put(send, self.written(self.failure(refused)))
             await send({"type": "http.response.body", "body": b""})
 
         return told
@@ -180,9 +184,19 @@ class Stream(Reply):
         head = Response(headers={**self.marks, "X-Accel-Buffering": "no"}, media_type="text/event-stream")
         del head.headers["content-length"]
         await send({"type": "http.response.start", "status": 200, "headers": head.raw_headers})
-        await self._event(send, self.frame.chunk({"role": "assistant", "content": ""}))
+        for event in self.opening():
+            await self._put(send, self.written(event))
 
-    def _chunks(self, piece: Piece) -> list[dict[str, Any]]:
+    def written(self, event: Mapping[str, Any]) -> bytes:
+        """An event as it is sent."""
+        return b"data: %b\n\n" % encoded(event)
+
+    def opening(self) -> Iterable[Mapping[str, Any]]:
+        """The first events."""
+        return [self.frame.chunk({"role": "assistant", "content": ""})]
+
+    def events(self, piece: Piece) -> Iterable[Mapping[str, Any]]:
+        """What a piece is."""
         match piece:
             case Words(text=text, thought=thought):
                 return [self.frame.chunk({"reasoning_content" if thought else "content": text})]
@@ -191,8 +205,13 @@ class Stream(Reply):
                 before = [self.frame.chunk({"tool_calls": called})] if called else []
                 return [*before, self.frame.chunk({}, reason)]
 
-    async def _event(self, send: Send, chunk: Mapping[str, Any]) -> None:
-        await self._put(send, b"data: %b\n\n" % encoded(chunk))
+    def closing(self) -> Iterable[Mapping[str, Any]]:
+        """The last events."""
+        return [self.frame.tokens(self.answer.used)] if self.tells_usage else []
+
+    def failure(self, refused: Refused) -> Mapping[str, Any]:
+        """What the last event is, where the turn has failed."""
+        return {"error": refused.problem.model_dump()}
 
     async def _put(self, send: Send, body: bytes) -> None:
         await send({"type": "http.response.body", "body": body, "more_body": True})

@@ -1,6 +1,7 @@
 """The routes of OpenAI's interface: chat completions, models, embeddings."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -11,8 +12,9 @@ from terp_cli.server.failures import Refused, documented
 from terp_cli.server.openai import forms
 from terp_cli.server.openai.answering import Answer
 from terp_cli.server.openai.forms import CallSaid, FunctionCalled, MessageSaid
-from terp_cli.server.openai.markdown import Markdown
+from terp_cli.server.openai.markdown import LastReply, Markdown
 from terp_cli.server.openai.replies import SESSION, Frame, Reply, Stream, Told
+from terp_cli.server.openai.responses import Form, ResponseReply, ResponseStream, ResponseWanted, as_chat
 from terp_cli.server.openai.said import OWN_MODEL, Said, fingerprint, said
 from terp_cli.server.openai.stateful import Stateful
 from terp_cli.server.openai.threads import Thread, Threads
@@ -28,6 +30,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
     },
     **documented(404, 409),
 }
+_MOST_RESPONSES = 1_000
 _VECTORS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The embeddings, as the provider gives them.",
@@ -37,16 +40,53 @@ _VECTORS: dict[int | str, dict[str, Any]] = {
 }
 
 
+@dataclass(frozen=True)
+class _Asking:
+    """Finds the conversation of a request; `sign` gives the query with which the path of an output opens."""
+
+    threads: Threads
+    sign: Callable[[str], str]
+
+    async def taken(
+        self, read: Said, session: str, metadata: Mapping[str, Any] | None, request: Request
+    ) -> tuple[Answer, Callable[[Told], None]]:
+        """What answers it, and what is to be called with what the client was told."""
+        named = session or str((metadata or {}).get("terp_session", ""))
+        thread, untold = await (self.threads.of_session(named) if named else self.threads.of_past(read))
+
+        def over(told: Told) -> None:
+            after = fingerprint(_messages_after(read, told), read.wishes)
+            self.threads.keep(thread, after, None if named else read)
+
+        return Answer(thread, read, untold, self.markdown(thread, request, read)), over
+
+    def markdown(self, thread: Thread, request: Request, read: Said) -> Markdown:
+        """What writes the answer."""
+
+        def link(name: str) -> str:
+            path = f"/v1/sessions/{thread.served.id}/outputs/{name}"
+            return f"{str(request.base_url).rstrip('/')}{quote(path)}{self.sign(path)}"
+
+        form = LastReply if "response_format" in read.demands else Markdown
+        return form(link, str(thread.served.cwd))
+
+
 def router(
-    sessions: Sessions, *, model: str = "", embed: Embedding | None = None, stateful: Stateful | None = None
+    sessions: Sessions,
+    *,
+    model: str = "",
+    embed: Embedding | None = None,
+    stateful: Stateful | None = None,
+    sign: Callable[[str], str] = lambda _: "",
 ) -> APIRouter:
     """The routes, below `/v1` and `/openai`.
 
-    `model` is the name of the one that the server was started with, and `embed` asks its provider. With
-    `stateful` what is below `/openai` is one conversation of all clients, as Open Interpreter has it.
+    `model` is the name of the server's own, `embed` asks its provider, and `sign` gives the query with which
+    the path of an output opens without the token. With `stateful` what is below
+    `/openai` is one conversation of all clients, as Open Interpreter has it.
     """
     routes = APIRouter(tags=["openai"])
-    threads = Threads(sessions)
+    asking = _Asking(Threads(sessions), sign)
 
     @routes.post("/v1/chat/completions", response_class=Response, responses=_ANSWERS)
     async def chat(
@@ -55,11 +95,8 @@ def router(
         session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
     ) -> Response:
         """Answer a conversation in OpenAI's form."""
-        read = said(wanted, model)
-        named = session or str((wanted.metadata or {}).get("terp_session", ""))
-        thread, is_new = await threads.of_session(named) if named else await threads.of_past(read)
-        answer = Answer(thread, read, is_new, _markdown(thread, request))
-        return _reply(answer, wanted, sessions, lambda told: threads.keep(thread, _past_after(read, told)))
+        answer, over = await asking.taken(said(wanted, model), session, wanted.metadata, request)
+        return _reply(answer, wanted, sessions, over)
 
     @routes.post("/openai/chat/completions", response_class=Response, responses=_ANSWERS)
     async def chat_of_all(
@@ -74,10 +111,11 @@ def router(
         if new is None:
             return JSONResponse(None)
         read = Said("", (), new, {}, Wishes(), ())
-        answer = Answer(thread, read, False, _markdown(thread, request))
+        answer = Answer(thread, read, (), asking.markdown(thread, request, read))
         return _reply(answer, wanted, sessions, lambda _: None)
 
     _add_models(routes, model)
+    _add_responses(routes, asking, model)
 
     @routes.post("/v1/embeddings", responses=_VECTORS, response_class=Response)
     async def embeddings(wanted: forms.EmbeddingsWanted) -> Response:
@@ -89,6 +127,35 @@ def router(
         return JSONResponse(await embed(wanted.model_dump()))
 
     return routes
+
+
+def _add_responses(routes: APIRouter, asking: _Asking, model: str) -> None:
+    responses: dict[str, Sequence[MessageSaid]] = {}
+
+    @routes.post("/v1/responses", response_class=Response, responses=_ANSWERS)
+    async def respond(
+        wanted: ResponseWanted,
+        request: Request,
+        session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
+    ) -> Response:
+        """Answer in the form of OpenAI's Responses: text and calls of the client's functions."""
+        before = wanted.previous_response_id
+        if before and before not in responses:
+            raise Refused(404, f"There is no response {before[:80]!r}.", code="previous_response_not_found")
+        read = said(as_chat(wanted, responses[before] if before else ()), model)
+        answer, over = await asking.taken(read, session, wanted.metadata, request)
+        form = Form(wanted)
+
+        def told_all(told: Told) -> None:
+            responses[form.id] = _messages_after(read, told)
+            for old in list(responses)[:-_MOST_RESPONSES]:
+                del responses[old]
+            over(told)
+
+        kind = ResponseStream if wanted.stream else ResponseReply
+        reply = kind(answer, Frame(wanted.model), asking.threads.sessions.limits, told_all)
+        reply.form = form
+        return reply
 
 
 def _add_models(routes: APIRouter, model: str) -> None:
@@ -118,18 +185,13 @@ def _reply(
     return stream
 
 
-def _markdown(thread: Thread, request: Request) -> Markdown:
-    outputs = f"{str(request.base_url).rstrip('/')}/v1/sessions/{thread.served.id}/outputs"
-    return Markdown(lambda name: f"{outputs}/{quote(name)}", str(thread.served.cwd))
-
-
-def _past_after(read: Said, told: Told) -> str:
+def _messages_after(read: Said, told: Told) -> Sequence[MessageSaid]:
     """The past that the next request has when it goes on: as this one had, where there was no answer."""
     if told.failed is not None or not (told.text or told.ended):
-        return fingerprint(read.past, read.wishes)
+        return read.past
     calls = [
-        CallSaid(id=call.id, function=FunctionCalled(name=call.name))
+        CallSaid(id=call.id, function=FunctionCalled(name=call.name, arguments=call.raw or call.arguments))
         for call in (told.ended.calls if told.ended else ())
     ]
     answer = MessageSaid(role="assistant", content=told.text, tool_calls=calls)
-    return fingerprint([*read.messages, answer], read.wishes)
+    return [*read.messages, answer]

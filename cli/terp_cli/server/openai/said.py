@@ -33,7 +33,10 @@ class New:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A request, read. `past` are the messages up to the last one of the assistant."""
+    """A request, read. `past` are the messages up to the last one of the assistant.
+
+    `demands` are fields that go with it to the model's provider.
+    """
 
     system: str
     past: Sequence[MessageSaid]
@@ -41,6 +44,7 @@ class Said:
     tools: Mapping[str, Mapping[str, Any]]
     wishes: Wishes
     messages: Sequence[MessageSaid]
+    demands: Mapping[str, Any] = field(default_factory=dict)
 
 
 def said(wanted: ChatWanted, own_model: str = "") -> Said:
@@ -58,14 +62,16 @@ def said(wanted: ChatWanted, own_model: str = "") -> Said:
     spoken = [message for message in wanted.messages if message.role not in ("system", "developer")]
     system = [text_of(message) for message in wanted.messages if message.role in ("system", "developer")]
     at = max((at for at, message in enumerate(spoken, 1) if message.role == "assistant"), default=0)
+    tools = _tools(wanted)
     model = "" if wanted.model in (OWN_MODEL, own_model) else wanted.model
     return Said(
         "\n\n".join(text for text in system if text),
         spoken[:at],
         new(spoken[at:]),
-        _tools(wanted),
+        tools,
         Wishes(model=model, settings=settings),
         spoken,
+        _demands(wanted, tools),
     )
 
 
@@ -198,11 +204,43 @@ def _call(call_id: str, name: str, written: str) -> ToolCall:
 
 
 def _tools(wanted: ChatWanted) -> Mapping[str, Mapping[str, Any]]:
-    if wanted.tool_choice not in (None, "auto", "none"):
-        raise Refused(400, "tool_choice may be 'auto' or 'none'.", code="unsupported_value")
+    if wanted.functions or wanted.function_call:
+        raise Refused(
+            400,
+            "functions and function_call are not understood.",
+            "Send them as tools and tool_choice.",
+            code="unsupported_parameter",
+        )
     if wanted.tool_choice == "none":
         return {}
     found = {one.function.name: one.model_dump() for one in wanted.tools or ()}
     if tool.NAME in found:
         raise Refused(400, f"The tool {tool.NAME!r} is terp's own. Give yours another name.")
     return found
+
+
+def _demands(wanted: ChatWanted, tools: Mapping[str, object]) -> Mapping[str, Any]:
+    """What of a request goes on to the provider as it is."""
+    found: dict[str, Any] = {} if wanted.top_p is None else {"top_p": wanted.top_p}
+    choice, form = wanted.tool_choice, wanted.response_format or {"type": "text"}
+    if choice not in (None, "auto", "none"):
+        if not (choice == "required" and tools) and _chosen(choice) not in tools:
+            raise Refused(
+                400,
+                "tool_choice may be 'auto', 'none', 'required', or one of the functions in tools.",
+                code="unsupported_value",
+            )
+        found["tool_choice"] = choice
+    if form.get("type") not in ("text", "json_object", "json_schema"):
+        raise Refused(
+            400, "response_format may be text, json_object or json_schema.", code="unsupported_value"
+        )
+    if form["type"] != "text":
+        found["response_format"] = form
+    return found
+
+
+def _chosen(choice: str | dict[str, Any] | None) -> str:
+    """The name of the function that a `tool_choice` forces; "" where it forces none."""
+    function = choice.get("function") if isinstance(choice, dict) else None
+    return str(function.get("name", "")) if isinstance(function, dict) else ""

@@ -1,18 +1,20 @@
 """Which session a conversation of a client goes on in.
 
 A request carries its whole conversation. What was answered before is known again by its fingerprint, and goes
-on in the session that answered: its kernels have the variables. A past that is not known, because it was
-edited, answered once more, or comes from elsewhere, begins a new session.
+on in the session that answered: its kernels have the variables. One whose last message was sent again or
+edited goes on there, too, wound back. Any other past begins a new session.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from terp import tool
-from terp.errors import SessionError
+from terp.errors import SessionError, TerpError
 from terp.messages import System
 from terp_cli.server.failures import Refused
+from terp_cli.server.openai.forms import MessageSaid
 from terp_cli.server.openai.said import Said, fingerprint
 from terp_cli.server.questions import Open
 from terp_cli.server.served import Served
@@ -35,12 +37,21 @@ class Paused:
     after: int
 
 
+@dataclass(frozen=True, slots=True)
+class Began:
+    """Where a turn began: its number, what was asked, and how many messages the client had before it."""
+
+    number: int
+    prompt: str
+    behind: int
+
+
 @dataclass(slots=True, eq=False)
 class Thread:
     """A conversation with a client in a session.
 
     `system` is the prompt that the session has of itself, `code` whether it runs any, and `told` what the
-    client has added.
+    client has added. `began` is the last turn that was asked for here.
     """
 
     served: Served
@@ -48,6 +59,7 @@ class Thread:
     code: bool
     told: str = ""
     paused: Paused | None = None
+    began: "Began | None" = None
 
     @property
     def question(self) -> Open | None:
@@ -58,14 +70,18 @@ class Thread:
 
 @dataclass
 class Threads:
-    """The conversations of all clients: by session, and by the fingerprint of what was said so far."""
+    """The conversations of all clients: by session, and by the fingerprint of what was said so far.
+
+    `_began` has the turn to which a request with such a past goes back.
+    """
 
     sessions: Sessions
     _open: dict[str, Thread] = field(default_factory=dict)
+    _began: dict[str, tuple[str, Began]] = field(default_factory=dict)
     _known: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_MOST))
 
-    async def of_past(self, said: Said) -> tuple[Thread, bool]:
-        """The conversation that a request goes on with; whether it is a new one, that knows nothing yet.
+    async def of_past(self, said: Said) -> tuple[Thread, Sequence[MessageSaid]]:
+        """The conversation that a request goes on with; what of its past is new to that.
 
         It is taken: until it is kept again no other request finds it.
         """
@@ -75,24 +91,44 @@ class Threads:
             self._known.remove(known)
             # The session may be gone by now, or another process may have it open.
             with suppress(Refused, SessionError):
-                return await self._in_session(known[1], said.wishes), False
-        return self._thread_in(await self.sessions.new(said.wishes)), True
+                return await self._in_session(known[1], said.wishes), ()
+        if past in self._began:
+            session, began = self._began[past]
+            self._forget(session, began.number)
+            with suppress(Refused, TerpError, RuntimeError):
+                thread = await self._in_session(session, said.wishes)
+                if await _wound_back(thread, began):
+                    return thread, said.past[began.behind :]
+        return self._thread_in(await self.sessions.new(said.wishes)), said.past
 
-    async def of_session(self, session: str) -> tuple[Thread, bool]:
+    async def of_session(self, session: str) -> tuple[Thread, Sequence[MessageSaid]]:
         """The conversation in the session that a client names.
 
         Raises:
             Refused, TerpError: there is no such session, or it cannot be opened.
         """
         found = await self._in_session(session, Wishes())
+        self._forget(session, 0)
+        return found, ()
+
+    def keep(self, thread: Thread, after: str, said: Said | None) -> None:
+        """Let a request with the past `after` find the conversation, and one with that of `said` its turn."""
+        self._open = {session: one for session, one in self._open.items() if not one.served.closed}
+        self._known.append((after, thread.served.id))
+        if said is None or thread.began is None or not said.past:
+            # A first message says nothing of whose it is.
+            return
+        self._began[fingerprint(said.past, said.wishes)] = (thread.served.id, thread.began)
+        for key in list(self._began)[:-_MOST]:
+            del self._began[key]
+
+    def _forget(self, session: str, turn: int) -> None:
+        """Let nobody find a session where it ends now, or at this turn or a later one."""
         for one in [one for one in self._known if one[1] == session]:
             self._known.remove(one)
-        return found, False
-
-    def keep(self, thread: Thread, said: str) -> None:
-        """Let a request with this past find the conversation."""
-        self._open = {session: one for session, one in self._open.items() if not one.served.closed}
-        self._known.append((said, thread.served.id))
+        for key, (other, began) in list(self._began.items()):
+            if other == session and began.number >= turn:
+                del self._began[key]
 
     async def _in_session(self, session: str, wishes: Wishes) -> Thread:
         return self._thread_in(await self.sessions.resume(session, wishes))
@@ -102,6 +138,20 @@ class Threads:
         if found is None or found.served is not served:
             found = self._open[served.id] = thread_in(served)
         return found
+
+
+async def _wound_back(thread: Thread, began: Began) -> bool:
+    """Take back a turn and all after it, with what its code did to variables; False where that cannot be."""
+    served, session, paused = thread.served, thread.served.session, thread.paused
+    thread.paused = None
+    if paused is not None and not paused.turn.ended.done():
+        await served.stop()
+        await served.turns.over()
+    turn = next((one for one in session.turns if one.number == began.number), None)
+    if turn is None or not turn.prompt.startswith(began.prompt) or served.turns.busy:
+        return False
+    await session.past.with_code.go(turn.number)
+    return True
 
 
 def thread_in(served: Served) -> Thread:

@@ -74,3 +74,13 @@ def test_code_is_asked_about_and_pictures_can_be_had(tmp_path: Path) -> None:
     assert asked.endswith(ASKS)
     assert picture.content == b"\x89PNG\r\n\x1a\n"
     assert (listed, embedded.data[0].embedding) == (["terp", "m"], [0.5])
+
+
+def test_a_message_that_is_sent_again_finds_variables_as_they_were(tmp_path: Path) -> None:
+    script: list[Scripted] = [Call(code="y = 1"), "Set."]
+    for _ in range(2):
+        script += [Call(code="y += 1; print(y)"), "Added."]
+    with Loopback(script) as model, client(Terp(tmp_path), model, "-y") as own:
+        first = said(own, "Set y.")
+        answers = [said(own, "Set y.", first, "Add 1.") for _ in range(2)]
+    assert answers == ["```python\ny += 1; print(y)\n```\n\n```output\n2\n```\n\nAdded."] * 2

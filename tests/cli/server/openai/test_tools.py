@@ -4,9 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from terp.messages import Assistant, Result, ToolCall
+from terp.models.protocol import demanded
 from terp.testing import EchoKernel, ScriptedModel, call
-from tests.cli.server.openai.asking import answered, openai_client, streamed, user
+from tests.cli.server.openai.asking import ASKS, answered, openai_client, streamed, user
 from tests.cli.server.serving import serving
 
 WEATHER = {
@@ -118,3 +121,28 @@ async def test_no_tools_are_offered_where_none_may_be_chosen(tmp_path: Path) -> 
     async with serving(tmp_path, model=lambda: model) as server, openai_client(server) as client:
         await answered(client, user("a"), tools=[WEATHER], tool_choice="none")
     assert [one["function"]["name"] for one in model.tools[0]] == ["execute"]
+
+
+FORCED = {"type": "function", "function": {"name": "weather"}}
+
+
+@pytest.mark.parametrize("choice", ["required", FORCED], ids=["any", "one"])
+async def test_a_choice_of_tools_is_passed_on(tmp_path: Path, choice: Any) -> None:
+    model = ScriptedModel([ASKED], "It rains.")
+    async with serving(tmp_path, model=lambda: model) as server, openai_client(server) as client:
+        first = await answered(client, user("Paris?"), tools=[WEATHER], tool_choice=choice, top_p=0.5)
+        messages = [user("Paris?"), first.choices[0].message.to_dict(), result("rain")]
+        await answered(client, *messages, tools=[WEATHER])
+    assert [demanded(tools) for tools in model.tools] == [{"tool_choice": choice, "top_p": 0.5}, {}]
+
+
+async def test_an_answer_in_a_form_is_the_last_reply_alone(tmp_path: Path) -> None:
+    form = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}}
+    model = ScriptedModel(["I look. ", call("x")], '{"n": 1}')
+    async with serving(tmp_path, model=lambda: model) as server, openai_client(server) as client:
+        asked = await answered(client, user("n?"), response_format=form)
+        messages = [user("n?"), asked.choices[0].message.to_dict(), user("yes")]
+        done = await answered(client, *messages, response_format=form)
+    assert asked.choices[0].message.content == f"```python\nx\n```\n\n{ASKS}"
+    assert done.choices[0].message.content == '{"n": 1}'
+    assert [demanded(tools) for tools in model.tools] == [{"response_format": form}] * 2

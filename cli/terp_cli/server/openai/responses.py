@@ -1,0 +1,277 @@
+"""OpenAI's Responses: requests read as those of chat completions, and the same answers in other objects."""
+
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from terp.messages import ToolCall
+from terp_cli.server.failures import Refused
+from terp_cli.server.openai.answering import Ended, Piece, Used, Words
+from terp_cli.server.openai.forms import CallSaid, ChatWanted, FunctionCalled, Loose, MessageSaid
+from terp_cli.server.openai.replies import Reply, Stream
+from terp_cli.server.openai.said import OWN_MODEL
+from terp_cli.server.transcript import encoded
+
+_NOT_HERE = ("background", "conversation", "prompt")
+
+
+class ResponseWanted(Loose):
+    """Items of a conversation, or those behind an earlier response, and how they are to be answered."""
+
+    input: str | list[dict[str, Any]]
+    model: Annotated[str, Field(max_length=200)] = ""
+    instructions: str | None = None
+    previous_response_id: str | None = None
+    stream: bool | None = False
+    tools: list[dict[str, Any]] | None = None
+    tool_choice: str | dict[str, Any] | None = None
+    text: dict[str, Any] | None = None
+    reasoning: dict[str, Any] | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    max_output_tokens: int | None = None
+    metadata: dict[str, Any] | None = None
+    background: bool | None = None
+    conversation: Any = None
+    prompt: Any = None
+
+
+def as_chat(wanted: ResponseWanted, before: Sequence[MessageSaid]) -> ChatWanted:
+    """The same request to chat completions, with the messages `before` its input.
+
+    Raises:
+        Refused: it holds what terp does not do.
+    """
+    if named := [name for name in _NOT_HERE if getattr(wanted, name)]:
+        raise Refused(400, f"{named[0]} is not understood.", code="unsupported_parameter")
+    items = [{"role": "user", "content": wanted.input}] if isinstance(wanted.input, str) else wanted.input
+    system = [{"role": "system", "content": wanted.instructions}] if wanted.instructions else []
+    choice, form = wanted.tool_choice, (wanted.text or {}).get("format")
+    if isinstance(choice, dict):
+        choice = {"type": choice.get("type"), "function": {"name": choice.get("name")}}
+    if isinstance(form, dict) and form.get("type") == "json_schema":
+        form = {"type": "json_schema", "json_schema": _without_type(form)}
+    fields = {
+        "model": wanted.model,
+        "tools": [{"type": one.get("type"), "function": _without_type(one)} for one in wanted.tools or ()],
+        "tool_choice": choice,
+        "response_format": form,
+        "temperature": wanted.temperature,
+        "top_p": wanted.top_p,
+        "max_tokens": wanted.max_output_tokens,
+        "reasoning_effort": (wanted.reasoning or {}).get("effort"),
+    }
+    try:
+        messages = [*_messages(system), *before, *_messages(items)]
+        return ChatWanted.model_validate({**fields, "messages": messages})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise Refused(400, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def _messages(items: Iterable[Mapping[str, Any]]) -> list[MessageSaid]:
+    """The messages that the items are: an answer and the calls behind it are one."""
+    found: list[MessageSaid] = []
+    for item in items:
+        match item.get("type", "message"):
+            case "message":
+                content = _content(item.get("content"))
+                found.append(MessageSaid(role=item.get("role", "user"), content=content))
+            case "function_call":
+                if not found or found[-1].role != "assistant":
+                    found.append(MessageSaid(role="assistant"))
+                function = FunctionCalled(name=item.get("name", ""), arguments=item.get("arguments") or "")
+                call = CallSaid(id=item.get("call_id", ""), function=function)
+                calls = [*(found[-1].tool_calls or ()), call]
+                found[-1] = found[-1].model_copy(update={"tool_calls": calls})
+            case "function_call_output":
+                content = _content(item.get("output"))
+                found.append(MessageSaid(role="tool", tool_call_id=item.get("call_id", ""), content=content))
+            case "reasoning":
+                continue
+            case other:
+                raise Refused(400, f"An item of the type {str(other)[:40]!r} is not understood.")
+    return found
+
+
+def _content(content: Any) -> Any:
+    """Parts of content as chat completions have them."""
+    if not isinstance(content, list):
+        return content
+    return [
+        {"type": "image_url", "image_url": part.get("image_url")}
+        if isinstance(part, dict) and part.get("type") == "input_image"
+        else part
+        for part in content
+    ]
+
+
+def _without_type(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in one.items() if name != "type"}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is the same in all objects of a response."""
+
+    wanted: ResponseWanted
+    id: str = field(default_factory=lambda: f"resp_{secrets.token_hex(12)}")
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    @property
+    def message_id(self) -> str:
+        """The id of its message."""
+        return self.id.replace("resp_", "msg_")
+
+    def response(
+        self, status: str, output: Sequence[Mapping[str, Any]] = (), used: Used | None = None, **more: Any
+    ) -> dict[str, Any]:
+        """The response as it is now."""
+        asked = self.wanted.model_dump(exclude={"input", "stream", *_NOT_HERE})
+        defaults = {"model": OWN_MODEL, "tools": [], "tool_choice": "auto", "metadata": {}}
+        return {
+            **asked,
+            **{name: asked[name] or default for name, default in defaults.items()},
+            "text": asked["text"] or {"format": {"type": "text"}},
+            "id": self.id,
+            "object": "response",
+            "created_at": self.created,
+            "status": status,
+            "error": None,
+            "incomplete_details": None,
+            "output": output,
+            "parallel_tool_calls": True,
+            "truncation": "disabled",
+            "usage": _usage(used) if used else None,
+            **more,
+        }
+
+    def whole(self, text: str, ended: Ended, used: Used) -> dict[str, Any]:
+        """The response when it is complete."""
+        said = [self.message(text)] if text or not ended.calls else []
+        output = [*said, *(called(call) for call in ended.calls)]
+        if ended.reason == "length":
+            return self.response(
+                "incomplete", output, used, incomplete_details={"reason": "max_output_tokens"}
+            )
+        return self.response("completed", output, used)
+
+    def message(self, text: str | None) -> dict[str, Any]:
+        """The message; None while it has no text yet."""
+        status = "in_progress" if text is None else "completed"
+        content = [] if text is None else [part(text)]
+        head = {"id": self.message_id, "type": "message", "role": "assistant"}
+        return {**head, "status": status, "content": content}
+
+
+def part(text: str) -> dict[str, Any]:
+    """The text of a message."""
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+def called(call: ToolCall) -> dict[str, Any]:
+    """A call of one of the client's functions."""
+    return {
+        "id": f"fc_{call.id}",
+        "type": "function_call",
+        "status": "completed",
+        "call_id": call.id,
+        "name": call.name,
+        "arguments": call.raw or call.arguments,
+    }
+
+
+def _usage(used: Used) -> dict[str, Any]:
+    return {
+        "input_tokens": used.input,
+        "input_tokens_details": {"cached_tokens": used.cached},
+        "output_tokens": used.output,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": used.input + used.output,
+    }
+
+
+class ResponseReply(Reply):
+    """Sends a response in one object."""
+
+    form: Form
+
+    def whole(self) -> dict[str, Any]:
+        """The response."""
+        return self.form.whole(self.told.text, self.told.ended or Ended("stop"), self.answer.used)
+
+
+class ResponseStream(Stream):
+    """Sends a response as events, each with its number."""
+
+    form: Form
+    end = b""
+    _number = -1
+    _has_text = False
+
+    def written(self, event: Mapping[str, Any]) -> bytes:
+        """An event with its name."""
+        self._number += 1
+        numbered = encoded({**event, "sequence_number": self._number})
+        return b"event: %b\ndata: %b\n\n" % (event["type"].encode(), numbered)
+
+    def opening(self) -> Iterator[Mapping[str, Any]]:
+        """It has begun."""
+        for kind in ("created", "in_progress"):
+            yield {"type": f"response.{kind}", "response": self.form.response("in_progress")}
+
+    def events(self, piece: Piece) -> Iterator[Mapping[str, Any]]:
+        """What a piece adds to its items."""
+        match piece:
+            case Words(text=text, thought=False):
+                yield from self._message_begins()
+                yield self._of_text("output_text.delta", delta=text, logprobs=[])
+            case Ended(calls=calls):
+                if not calls:
+                    yield from self._message_begins()
+                yield from self._message_ends()
+                for at, call in enumerate(calls, int(self._has_text)):
+                    yield from _call_events(called(call), at)
+
+    def closing(self) -> Iterator[Mapping[str, Any]]:
+        """It is complete."""
+        whole = self.form.whole(self.told.text, self.told.ended or Ended("stop"), self.answer.used)
+        yield {"type": f"response.{whole['status']}", "response": whole}
+
+    def failure(self, refused: Refused) -> Mapping[str, Any]:
+        """It has failed, once it had begun."""
+        error = {"code": "server_error", "message": refused.problem.message}
+        return {"type": "response.failed", "response": self.form.response("failed", error=error)}
+
+    def _message_begins(self) -> Iterator[Mapping[str, Any]]:
+        if self._has_text:
+            return
+        self._has_text = True
+        yield {"type": "response.output_item.added", "output_index": 0, "item": self.form.message(None)}
+        yield self._of_text("content_part.added", part=part(""))
+
+    def _message_ends(self) -> Iterator[Mapping[str, Any]]:
+        if not self._has_text:
+            return
+        text = self.told.text
+        yield self._of_text("output_text.done", text=text, logprobs=[])
+        yield self._of_text("content_part.done", part=part(text))
+        yield {"type": "response.output_item.done", "output_index": 0, "item": self.form.message(text)}
+
+    def _of_text(self, kind: str, **fields: Any) -> Mapping[str, Any]:
+        place = {"item_id": self.form.message_id, "output_index": 0, "content_index": 0}
+        return {"type": f"response.{kind}", **place, **fields}
+
+
+def _call_events(item: Mapping[str, Any], at: int) -> Iterator[Mapping[str, Any]]:
+    begun, arguments = {**item, "status": "in_progress", "arguments": ""}, item["arguments"]
+    place = {"item_id": item["id"], "output_index": at}
+    yield {"type": "response.output_item.added", "output_index": at, "item": begun}
+    yield {"type": "response.function_call_arguments.delta", **place, "delta": arguments}
+    done = {"name": item["name"], "arguments": arguments}
+    yield {"type": "response.function_call_arguments.done", **place, **done}
+    yield {"type": "response.output_item.done", "output_index": at, "item": item}
