@@ -212,7 +212,9 @@ class Desk:
 
     def say(self, text: str) -> None:
         """Write plain lines of terp's own above the bottom."""
-        self._painter.update([((line, ""),) if line else () for line in text.rstrip("\n").split("\n")])
+        rows: list[Row] = [((line, ""),) if line else () for line in text.rstrip("\n").split("\n")]
+        if not self._painter.aside(rows):
+            self._painter.update(rows)
 
     def prefill(self, text: str) -> None:
         """Put `text` on the input line, for the person to go on with."""

@@ -4,9 +4,9 @@
     painter.update(finished, tail)      # the renderer's rows, and what of them may still change
     painter.place(bottom, (1, 4))       # the input line below, and where in it the cursor is
 
-What was appended is never touched again. The live rows are the tail and, below it, the bottom; they are
-compared with what the screen shows and only what differs is written, so a tail that becomes final as it
-stands costs nothing, and the bottom moves down by inserting lines above it.
+What was appended is never touched again. The live rows are the tail, what is said while it grows (`aside`),
+and the bottom; they are compared with what the screen shows and only what differs is written, so a tail that
+becomes final as it stands costs nothing, and the bottom moves down by inserting lines above it.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from typing import TextIO
 from terp_cli.asked import Asked
 from terp_cli.pen import Pen, Place
 from terp_cli.pictures.graphic import Graphic
-from terp_cli.render.rows import Row, cells, certain, common, difference, encode
+from terp_cli.render.rows import Row, cells, certain, common, difference, encode, folded
 from terp_cli.terminal_facts import TerminalFacts
 
 Size = Callable[[], tuple[int, int]]
@@ -36,6 +36,8 @@ class Painter:
         self.out = out
         self._size = size
         self._tail: Sequence[Row] = ()
+        self._aside: list[Row] = []
+        self._grows = self._parted = False
         self._bottom: Sequence[Row] = ()
         self._cursor: Place | None = None
         self._shown: list[Row] = []
@@ -66,11 +68,38 @@ class Painter:
             return 0
         return max(1, min(self.rows - max(4, len(self._bottom) + 2), 12))
 
-    def update(self, finished: Sequence[Row | Graphic], tail: Sequence[Row] | None = None) -> None:
-        """Append `finished`, and show `tail` below (None: the one there is); one write, or none."""
+    def update(
+        self,
+        finished: Sequence[Row | Graphic],
+        tail: Sequence[Row] | None = None,
+        *,
+        grows: bool = False,
+    ) -> None:
+        """Append `finished`, and show `tail` below (None: the one there is); one write, or none.
+
+        With a tail, what was drawn last `grows`, or is over: then come the rows that were said aside.
+        """
         if tail is not None:
             self._tail = tail[-self.tail_rows :] if self.live else ()
-        self._paint(finished)
+            self._grows = grows
+        if self._grows or not self._aside:
+            self._paint(finished)
+            return
+        gap = () if self._blank_after(finished) else ((),)
+        aside, self._aside = self._aside, []
+        self._paint([*finished, *gap, *aside, ()])
+        self._parted = True
+
+    def aside(self, rows: Sequence[Row]) -> bool:
+        """Append rows, below what grows as long as it does; False where they have no room there."""
+        if not self._grows:
+            self.update(rows)
+            return True
+        if not self.live or len(self._aside) + len(rows) > self.rows // 3:
+            return False
+        self._aside += rows
+        self._paint(())
+        return True
 
     def place(self, bottom: Sequence[Row], cursor: Place | None) -> None:
         """Show `bottom` below everything, with the cursor at that row and column of it."""
@@ -104,10 +133,17 @@ class Painter:
         if self._held is not None:
             self._held += finished
             return
-        self._note_end(finished)
+        if finished and self._parted:
+            # A blank row is there already.
+            finished, self._parted = finished[self._blank_after(finished[:1]) :], False
+        self._ends_blank = self._blank_after(finished)
         bottom = self._bottom[self._spared() :]
+        # The window may have become narrower since, and moving up counts each row as one of the screen.
+        tail = [part for row in self._tail for part in folded(row, self.width)]
+        tail += [(), *self._aside] if self._aside else []
+        bottom = [folded(row, self.width)[0] for row in bottom]
         # The bottom may have grown since the tail came; what leaves the screen cannot be painted over.
-        live = [*self._tail[max(0, len(self._tail) + len(bottom) - self.rows) :], *bottom]
+        live = [*tail[max(0, len(tail) + len(bottom) - self.rows) :], *bottom]
         painted = self._erased() if self._shown and self.width != self._shown_width else ""
         pen = Pen(self._at, fresh=not self._shown)
         rows = [*finished, *live]
@@ -120,10 +156,12 @@ class Painter:
             painted = painted.join(_SYNCHRONISED)
         self._write(painted)
 
-    def _note_end(self, finished: Sequence[Row | Graphic]) -> None:
-        if finished:
-            last = finished[-1]
-            self._ends_blank = isinstance(last, tuple) and not any(text.strip() for text, _ in last)
+    def _blank_after(self, finished: Sequence[Row | Graphic]) -> bool:
+        """Whether the last row above the live ones is blank once these were appended."""
+        if not finished:
+            return self._ends_blank
+        last = finished[-1]
+        return isinstance(last, tuple) and not any(text.strip() for text, _ in last)
 
     def _spared(self) -> int:
         """How many blank rows at the top of the bottom are not needed: there is one above it already."""

@@ -20,9 +20,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.events import CodeProposed, Event, LateOutput, Printed, TurnFinished
+from terp.events import CodeProposed, Event, LateOutput, Noticed, Printed, TurnFinished
 from terp.outputs import Display, DisplayUpdate
 from terp_cli import tty
+from terp_cli.call_order import CallOrder
 from terp_cli.jobs_aside import JobsAside
 from terp_cli.painter import Painter
 from terp_cli.sanitise import one_line, readable
@@ -70,6 +71,7 @@ class TerminalFront:
         self._verbose = verbose
         self._asks = True
         self._jobs = JobsAside()
+        self._order = CallOrder()
         self._drawn_on: tuple[Screen, Transcript] | None = None
         self._waiting: list[Text | Graphic] = []
         self._next_frame = 0.0
@@ -134,8 +136,7 @@ class TerminalFront:
 
     def draw(self, event: Event) -> None:
         """Draw one event: now if a frame is due, else with the next `tick`."""
-        for one in self._jobs.passed(event):
-            self._waiting += self._transcript.show(one)
+        self._take(event)
         if isinstance(event, CodeProposed | TurnFinished):
             # The person is about to be asked about this, or to type.
             self._paint(final=True)
@@ -149,8 +150,7 @@ class TerminalFront:
 
     def aside(self, event: Event) -> None:
         """Draw an event that came outside a turn."""
-        for one in self._jobs.passed(event):
-            self._waiting += self._transcript.show(one)
+        self._take(event)
         self._waiting += self._transcript.rest()
         if self._waiting:
             self._paint(final=True)
@@ -159,9 +159,7 @@ class TerminalFront:
         """Write lines of terp's own; what they quote is made safe."""
         from terp_cli.render.fold import hanging  # noqa: PLC0415
 
-        for line in lines:
-            self._waiting += hanging(readable(line), self._screen.width)
-        self._paint(final=True)
+        self.rows([row for line in lines for row in hanging(readable(line), self._screen.width)])
 
     @property
     def asks(self) -> bool:
@@ -190,8 +188,10 @@ class TerminalFront:
             self._drawn_on[1].verbose = on
 
     def rows(self, rows: "Sequence[Text]") -> None:
-        """Write rows that are safe already."""
-        self._waiting += rows
+        """Write rows that are safe already; while something grows they stand below it, and follow it."""
+        if self._transcript.grows and self._screen.aside(rows):
+            return
+        self._waiting += [*self._transcript.rest(), *rows]
         self._paint(final=True)
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
@@ -212,6 +212,17 @@ class TerminalFront:
             self._questions -= 1
             if self._showing and not self._questions:
                 self._hush()
+
+    def _take(self, event: Event) -> None:
+        """Have an event drawn once its turn has come."""
+        from terp_cli.render import words  # noqa: PLC0415  (see `on`)
+
+        for in_turn in self._jobs.passed(event):
+            for one in self._order.passed(in_turn):
+                if isinstance(one, Noticed) and self._transcript.grows:
+                    self.rows(words.told(one))
+                else:
+                    self._waiting += self._transcript.show(one)
 
     @property
     def _screen(self) -> "Screen":
@@ -243,7 +254,8 @@ class TerminalFront:
         began = self._clock()
         screen, transcript = self._parts()
         rows, self._waiting = self._waiting, []
-        screen.update(rows, [] if final else transcript.tail(screen.tail_rows))
+        tail = [] if final else transcript.tail(screen.tail_rows)
+        screen.update(rows, tail, grows=transcript.grows)
         ended = self._clock()
         self._next_frame = ended + min(_SLOWEST_FRAME_S, max(_FRAME_S, 10 * (ended - began)))
 

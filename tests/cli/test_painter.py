@@ -135,3 +135,40 @@ def test_a_bottom_that_grows_pushes_no_tail_off_the_screen() -> None:
     painter.place([(("> ", ""),)], (0, 2))
     painter.update([((f"final {number}", ""),) for number in range(8)], [])
     assert terminal.shown() == [*(f"final {number}" for number in range(8)), ">"]
+
+
+def test_a_tail_of_a_wider_window_leaves_no_torn_copies() -> None:
+    terminal = Terminal(60, 20)
+    painter = Painter(terminal, terminal.size)
+    long = "the quick brown fox jumps over the lazy dog and on"
+    painter.update([], [((long, ""),)], grows=True)
+    painter.place([(), (("> ", ""),)], (1, 2))
+    narrow = Terminal(30, 20)
+    narrow.write("".join([*(f"{part}\r\n" for part in (long[:30], long[30:])), "\r\n> "]))
+    terminal.columns, painter.out = 30, narrow
+    painter.place([(), (("> ", ""),)], (1, 2))
+    painter.update([], [((long[:25], ""),), ((long[26:], ""),)], grows=True)
+    assert narrow.shown() == [long[:25], long[26:], "", ">"]
+
+
+def test_what_is_said_while_something_grows_stands_below_it_and_follows_it() -> None:
+    terminal = Terminal()
+    painter = Painter(terminal, terminal.size)
+    painter.place([(), (("> ", ""),)], (1, 2))
+    painter.update([(("tick 1", ""),)], [(("tick", ""),)], grows=True)
+    painter.aside([(("a notice", ""),)])
+    painter.update([(("tick 2", ""),)], [(("tick", ""),)], grows=True)
+    meanwhile = terminal.shown()
+    painter.update([(("tick 3", ""),)], [])
+    painter.update([(), (("next", ""),)], [])
+    assert (meanwhile, terminal.shown()) == (
+        ["tick 1", "tick 2", "tick", "", "a notice", "", ">"],
+        ["tick 1", "tick 2", "tick 3", "", "a notice", "", "next", "", ">"],
+    )
+
+
+def test_more_than_has_room_below_what_grows_is_not_taken() -> None:
+    terminal = Terminal(COLUMNS, ROWS)
+    painter = Painter(terminal, terminal.size)
+    painter.update([], [(("grows", ""),)], grows=True)
+    assert not painter.aside([(("line", ""),)] * 5)

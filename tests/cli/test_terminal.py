@@ -1,5 +1,6 @@
 import re
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 import pytest
 
@@ -188,9 +189,56 @@ def test_edited_code_is_shown_whole() -> None:
     ]
 
 
-def test_code_is_shown_again_when_something_stands_between_it_and_its_question() -> None:
+def test_each_block_of_a_reply_with_several_calls_is_shown_once() -> None:
+    deltas: list[Event] = [
+        CodeDelta("c1", "python", "a = 1"),
+        CodeDelta("c2", "python", "b = "),
+        CodeDelta("c2", "python", "2"),
+        TextDelta("Both are simple."),
+    ]
+    second = replace(proposed("b = 2"), call_id="c2")
+    assert drawn([*deltas, proposed("a = 1"), *printed(Text("stdout", "one\n")), second]) == [
+        "── python",
+        "  1 │ a = 1",
+        "effects: computes only",
+        "",
+        "Both are simple.",
+        "",
+        "one",
+        "✓ ran · 500 ms",
+        "",
+        "── python",
+        "  1 │ b = 2",
+        "effects: computes only",
+    ]
+
+
+def test_code_that_cannot_run_is_shown_before_the_reason() -> None:
     deltas: list[Event] = [CodeDelta("c1", "python", "a = 1"), CodeDelta("c2", "python", "b = 2")]
-    assert drawn([*deltas, proposed("a = 1")])[-3:] == ["── python", "  1 │ a = 1", "effects: computes only"]
+    shown = drawn([*deltas, proposed("a = 1"), CodeRejected("c2", "an earlier call failed.")])
+    assert shown[3:] == ["", "── python", "  1 │ b = 2", "", "Cannot run: an earlier call failed."]
+
+
+@pytest.mark.parametrize(
+    "grows",
+    [
+        [CodeDelta("c1", "python", "a = 1\n"), CodeDelta("c1", "python", "b = 2\n")],
+        [
+            CodeStarted("c1", 1),
+            Printed("c1", Text("stdout", "a = 1\n")),
+            Printed("c1", Text("stdout", "b\n")),
+        ],
+        [TextDelta("| a |\n|---|\n"), TextDelta("| 1 |\n")],
+    ],
+    ids=["code", "output", "a table"],
+)
+def test_a_notice_waits_for_the_end_of_what_grows(grows: list[Event]) -> None:
+    *first, last = grows
+    assert drawn([*first, Noticed("the disk is full"), last]) == [
+        *drawn(grows),
+        "",
+        "! the disk is full",
+    ]
 
 
 def test_code_in_another_language_than_was_streamed_is_shown_again() -> None:

@@ -94,6 +94,22 @@ def cells(row: Row) -> int:
     return sum(width_of(text) for text, _ in row)
 
 
+def folded(row: Row, width: int) -> list[Row]:
+    """A row cut into rows of at most `width` cells, anywhere."""
+    if cells(row) <= width:
+        return [row]
+    parts: list[list[Run]] = [[]]
+    room = width
+    for character, sgr in ((character, sgr) for text, sgr in row for character in text):
+        taken = width_of(character)
+        if taken > room:
+            parts.append([])
+            room = width
+        room -= taken
+        parts[-1].append((character, sgr))
+    return [tuple(part) for part in parts]
+
+
 @lru_cache(maxsize=4096)
 def _change(before: str, after: str) -> str:
     if after == "":

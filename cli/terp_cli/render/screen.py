@@ -9,7 +9,7 @@ from terp_cli.glyphs import writes_formulas
 from terp_cli.painter import Painter
 from terp_cli.pictures.graphic import Graphic
 from terp_cli.render.ansi import Palette
-from terp_cli.render.fold import fold
+from terp_cli.render.fold import fold, wrapped
 from terp_cli.render.rows import Row
 
 
@@ -32,8 +32,13 @@ class Screen(Protocol):
     def ascii_only(self) -> bool:
         """Whether formulas are better written in ASCII."""
 
-    def update(self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = ()) -> None:
-        """Append `finished` for good, and show `tail` below in place of the last tail."""
+    def update(
+        self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = (), *, grows: bool = False
+    ) -> None:
+        """Append `finished` for good, and show `tail` below in place of the last; it `grows`, or is over."""
+
+    def aside(self, rows: Sequence[Text]) -> bool:
+        """Append rows once what grows is over, and show them below it; False where there is no room."""
 
 
 class TerminalScreen:
@@ -64,11 +69,19 @@ class TerminalScreen:
         painter = self._painter
         return not (painter.live and writes_formulas(painter.out.encoding or "utf-8"))
 
-    def update(self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = ()) -> None:
+    def update(
+        self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = (), *, grows: bool = False
+    ) -> None:
         """Append `finished`, show `tail`; writes once, or not at all when nothing changed."""
         rows: list[Row | Graphic] = [
             self._palette.row(row) if isinstance(row, Text) else row for row in finished
         ]
         # One row of a tail is one row of the screen, or moving up in it would miss.
         fitting = [row for text in tail for row in fold(text, self.width)] if self.tail_rows else []
-        self._painter.update(rows, [self._palette.row(text) for text in fitting[-self.tail_rows :]])
+        shown = [self._palette.row(text) for text in fitting[-self.tail_rows :]]
+        self._painter.update(rows, shown, grows=grows)
+
+    def aside(self, rows: Sequence[Text]) -> bool:
+        """Append rows once what grows is over, and show them below it; False where there is no room."""
+        fitting = (part for row in rows for part in wrapped(row, self.width))
+        return self._painter.aside([self._palette.row(part) for part in fitting])

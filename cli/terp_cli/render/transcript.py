@@ -108,8 +108,7 @@ class Transcript:
         self._cwd = ""
         self._obituary = ""
         self._interruption = Interruption()
-        # The files that this turn has told of.
-        self._named: set[str] = set()
+        self._named: set[str] = set()  # The files that this turn has told of.
         self._status = Status()
         self._running = self._asked = False
         self._usage = words.Usage()
@@ -142,6 +141,11 @@ class Transcript:
         """The rows of all that waits: something else is about to be drawn, or the turn is over."""
         self._end_part()
         return self._taken()
+
+    @property
+    def grows(self) -> bool:
+        """Whether a row of something else would tear in two what is being drawn."""
+        return self._part is not None
 
     def whole_code(self) -> list[Text]:
         """All rows of the code that was proposed last, none folded; empty when there was none."""
@@ -309,7 +313,7 @@ class Transcript:
 
     def _begin(self, name: str, part: Stream | None) -> None:
         self._end_part()
-        self._gap()
+        self._keep([] if self._spaced else [Text()])
         self._name, self._part = name, part
 
     def _end_part(self) -> None:
@@ -382,10 +386,6 @@ class Transcript:
         self._status.kernel_changed(changed, self._clock())
         self._obituary = changed.why if changed.state == "died" else ""
         self._line(words.kernel_changed(changed))
-
-    def _gap(self) -> None:
-        if not self._spaced:
-            self._keep([Text()])
 
     def _keep(self, rows: Sequence[Drawn]) -> None:
         if rows:
