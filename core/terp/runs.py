@@ -12,6 +12,7 @@ from terp.beside import Beside
 from terp.changes import without_passing
 from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printed, Progress
 from terp.flood import Flood
+from terp.hints import misplaced
 from terp.kernels.protocol import Kernel
 from terp.log import EventLog
 from terp.lost_names import lost_name
@@ -131,6 +132,8 @@ class Runner:
         finally:
             watched.spool.close()
         self._tell_besides(watched)
+        if ended.status == "error" or watched.error is not None:
+            watched.observation.remark(misplaced(call.language, call.code))
         told = replace(ended, changes=without_passing(ended.changes, call.language, call.code))
         text = watched.observation.text(told, watched.spool.path)
         finished = CodeFinished(

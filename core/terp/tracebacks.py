@@ -10,6 +10,7 @@ from terp.plain import without_escapes
 
 _CONTEXT = 2
 _LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python3|\.pyx:|\.pxi:|<frozen |<__array_function__")
+_CHAINED = ("The above exception was the direct cause", "During handling of the above exception")
 _NUMBERED = re.compile(r"^(?:-+> *)?\s*\d+ ?")
 
 
@@ -20,11 +21,24 @@ def readable(error: Error, cwd: str) -> str:
     those of the code as it was sent, since nothing rewrites it.
     """
     blocks = [without_escapes(block).strip("\n") for block in error.traceback]
-    lines = list(_folded([block for block in blocks if block and not _is_rule(block)], cwd))
+    lines = list(
+        _folded(_without_causes([block for block in blocks if block and not _is_rule(block)], cwd), cwd)
+    )
     last = f"{error.name}: {error.value}" if error.value else error.name
     if not lines:
         return without_escapes(last)
     return "\n".join(lines)
+
+
+def _without_causes(blocks: Sequence[str], cwd: str) -> Sequence[str]:
+    """The blocks without errors of a library that it has raised again in the same words."""
+    chained = next((at for at, block in enumerate(blocks) if block.startswith(_CHAINED)), 0)
+    if not chained:
+        return blocks
+    own = any(_is_frame(block) and _is_own(block, cwd) for block in blocks[:chained])
+    rest = _without_causes(blocks[chained + 1 :], cwd)
+    again = blocks[chained - 1] in rest
+    return rest if again and not own else [*blocks[: chained + 1], *rest]
 
 
 def _is_rule(block: str) -> bool:

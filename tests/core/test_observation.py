@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.headtail import HeadTail
+from terp.hints import misplaced
 from terp.observation import Observation
 from terp.outputs import (
     Clear,
@@ -140,6 +141,39 @@ def test_equal_frames_are_counted() -> None:
 def test_a_directory_of_other_systems_gets_a_hint(error: Error) -> None:
     hint = "/mnt/data is not used here. Files are in the working directory, /home/me/project."
     assert told(error) == f"{error.name}: {error.value}\n[{hint}]"
+
+
+LIBRARY = "File /usr/lib/python3/site-packages/pandas/base.py:9\n----> 9 raise"
+CAUSE = "The above exception was the direct cause of the following exception:"
+
+
+def chained(first: str) -> str:
+    """An error that a library has raised, and raised again in the same words for a cell."""
+    blocks = (first, "KeyError: 'a'", CAUSE, "Cell In[1], line 1\n----> 1 df['a']", LIBRARY, "KeyError: 'a'")
+    return told(Error("KeyError", "'a'", blocks))
+
+
+def test_an_error_that_a_library_raises_again_in_the_same_words_is_told_once() -> None:
+    assert chained(LIBRARY) == "Cell In[1], line 1\n----> 1 df['a']\n  [1 library frame]\nKeyError: 'a'"
+
+
+def test_an_error_of_code_that_is_raised_again_is_told_with_its_cause() -> None:
+    assert chained("Cell In[1], line 5\n----> 5 raise").startswith("Cell In[1], line 5")
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "is_hinted"),
+    [
+        ("shell", "import pandas as pd\nprint(1)", True),
+        ("shell", "ls -la | grep x", False),
+        ("shell", "missing-program", False),
+        ("python", "import nothing", False),
+    ],
+)
+def test_python_that_fails_in_a_shell_is_named(language: str, code: str, *, is_hinted: bool) -> None:
+    assert misplaced(language, code) == (
+        "This is Python in a shell: execute it with language python." if is_hinted else ""
+    )
 
 
 def test_an_error_without_a_traceback_is_its_name_and_message() -> None:

@@ -88,3 +88,49 @@ async def test_code_that_works_has_nothing_to_tell(kernel: Kernel) -> None:
     await ran(kernel, "x = 1\nx / 0")
     run = await ran(kernel, "x + 1")
     assert (run.ended.held, run.ended.hint) == ((), "")
+
+
+COLUMNS = "import pandas as pd\ndf = pd.DataFrame({'species': [1], 'mass': [2]})\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Could not interpret value `speces` for `x`. An entry with this name does not appear in `data`.",
+        "Value of 'x' is not the name of a column in 'data_frame'. Expected one of ['species', 'mass'] but "
+        "received: speces",
+    ],
+)
+async def test_a_library_of_plots_that_misses_a_column_is_answered_with_those_there_are(
+    kernel: Kernel, said: str
+) -> None:
+    pytest.importorskip("pandas")
+    found = await ended(
+        kernel, f"{COLUMNS}def scatter(data, x):\n    raise ValueError({said!r})\nscatter(df, 'speces')"
+    )
+    assert found.hint == "The columns are: species, mass. Did you mean 'species'?"
+
+
+async def test_another_value_error_has_no_hint(kernel: Kernel) -> None:
+    pytest.importorskip("pandas")
+    assert (await ended(kernel, f"{COLUMNS}raise ValueError('bad', df)")).hint == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("城市,人口\n北京,2154\n上海,2424\n", "gb18030"),
+        ("請先閱讀這個檔案，然後計算每一列的平均值\n", "big5"),
+        ("このファイルを読んで、平均値を計算してください。\n", "shift_jis"),
+        ("이 파일을 읽고 평균을 계산해 주세요. 결과를 표로 보여 주세요.\n", "euc_kr"),
+        ("name,größe\ncafé,3\n", "cp1252"),
+    ],
+)
+@pytest.mark.parametrize(
+    "code", ["open('t.csv', encoding='utf-8').read()", "import pandas as pd\npd.read_csv('t.csv')"]
+)
+async def test_text_of_another_encoding_is_named(kernel: Kernel, text: str, encoding: str, code: str) -> None:
+    pytest.importorskip("pandas")
+    Path(kernel.cwd, "t.csv").write_bytes(text.encode(encoding))
+    found = await ended(kernel, code)
+    assert found.hint == f'The text looks like {encoding}: try encoding="{encoding}".'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,12 @@ from .stopped import is_own, values, walk
 MOST_NAMES, LONGEST_NAME, MOST_FRAMES, MOST_FILES = 30, 60, 50, 20_000
 # What a library calls the thing that it works for.
 HOLDERS = ("self", "obj", "df", "frame", "data")
+# How seaborn and plotly say that a table lacks a column.
+NO_COLUMN = re.compile(
+    r"interpret (?:value|input) [`'](.+?)[`']"
+    r"|is not the name of a column in 'data_frame'.*received: (\S.*?)\s*$",
+    re.DOTALL,
+)
 
 
 def facts_of(error: Exception, home: Home, kinds: Kinds) -> Any:
@@ -35,7 +42,12 @@ def hint(error: Exception, frames: list[Any], kinds: Kinds) -> str:
         return about_columns(error, frames, kinds) or about_keys(error, frames)
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return about_files(error.filename)
-    return about_columns(error, frames, kinds) if type(error).__name__ == "ColumnNotFoundError" else ""
+    if isinstance(error, UnicodeDecodeError):
+        from .encodings import looks_like  # noqa: PLC0415 - few files are of another encoding
+
+        return looks_like(error, frames)
+    named = type(error).__name__ == "ColumnNotFoundError" or asked_for(error)
+    return about_columns(error, frames, kinds) if named else ""
 
 
 def about_columns(error: Exception, frames: list[Any], kinds: Kinds) -> str:
@@ -96,9 +108,15 @@ def about_files(name: Any) -> str:
     )
 
 
+def asked_for(error: Exception) -> str:
+    """The column that the words of a ValueError say is missing; "" where they say nothing of one."""
+    found = NO_COLUMN.search(str(error)[:5_000]) if isinstance(error, ValueError) else None
+    return next(filter(None, found.groups()), "") if found else ""
+
+
 def near(error: Exception, names: list[str]) -> str:
     """The name that is most like the one that was asked for."""
-    wanted = getattr(error, "name", None) or (error.args[0] if error.args else None)
+    wanted = asked_for(error) or getattr(error, "name", None) or (error.args[0] if error.args else None)
     if type(wanted) is not str or wanted in names:
         return ""
     lower = {name.lower(): name for name in names}
