@@ -97,7 +97,8 @@ def recalling(
         )
         return {
             "number": run.number,
-            "path": run.path,
+            # A fork has a copy of its own, and its code sees no other.
+            "path": run.path and (spooled(run.number) or run.path),
             "status": run.status,
             "language": run.language,
             "images": list(run.images),

@@ -1,5 +1,6 @@
 """The program and its sandbox, from the command line to what the model is told."""
 
+import base64
 import json
 import sys
 import tempfile
@@ -12,6 +13,9 @@ from tests.cli.running import Terp, said, to
 from tests.cli.teletype import Teletype
 from tests.loopback import Call, Loopback
 from tests.sandbox.held import TIERS, tier_named
+
+# A picture of one point.
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 works = pytest.mark.skipif(not any(tier_named(name)[0] for name in TIERS), reason="no sandbox works here")
 
@@ -117,3 +121,21 @@ def test_code_is_confined_as_said_where_auto_run_comes_on_while_a_kernel_starts(
             terminal.types("go\r")
             terminal.until("Tried.")
     assert list(outside.iterdir()) == []
+
+
+@works
+def test_code_can_read_what_earlier_runs_put_out_and_every_path_that_the_model_is_told(terp: Terp) -> None:
+    long = Call(code="print('x' * 50_000)")
+    picture = Call(
+        code="from IPython.display import Image, display\n"
+        "import base64\n"
+        f"display(Image(base64.b64decode('{DOT}')))"
+    )
+    read = Call(
+        code="print(len(out[1].text), out[1])\n"
+        "print(open(out[1].path).read(3), [len(open(path, 'rb').read()) for path in out[2].images])"
+    )
+    result = terp.asked([[long], [picture], [read], "Done."], "-y", "go")
+    told = said(result.requests[3])[-1][1]
+    assert "50001 <output of run 1: 50,001 bytes, python ok" in told
+    assert f"xxx [{len(base64.b64decode(DOT))}]" in told

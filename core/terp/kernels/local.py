@@ -204,6 +204,7 @@ class LocalKernels:
         for kernel in tuple(self._kernels.values()):
             await kernel.aclose()
         self._temporary.close()
+        self.confinement.forget_outputs()
 
     @property
     def python(self) -> Interpreter:

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Literal
 
 from terp.errors import NoSandbox, SettingsError
 from terp.messages import Attachment
-from terp.places import Places, find_places
+from terp.places import Places, find_places, make_private
 from terp.sandbox.canary import holds
 from terp.sandbox.launcher import needed_by_launcher
 from terp.sandbox.obeyed import Obeyed
@@ -173,10 +174,19 @@ class Confinement:
         if self.wanted and self._repositories is None:
             # Once: one that the code itself makes later it may remove again.
             self._repositories = repositories_in(Path(self._cwd))
+        if self.wanted and self.outputs:
+            # Only what is there at the start can be read later, and the model is told of paths in it.
+            make_private(Path(self.outputs))
         confined = self._confined(readable)
         self._started[language] = confined.policy
         self._obeyed[language] = Obeyed(confined.policy.obeyed)
         return confined
+
+    def forget_outputs(self) -> None:
+        """Remove the folder of outputs, and the session's, where nothing came into them."""
+        with suppress(OSError):
+            for folder in (Path(self.outputs), Path(self.outputs).parent) if self.outputs else ():
+                folder.rmdir()
 
     def policy_of(self, language: str) -> Policy:
         """What the kernel of a language is held to since it started, whatever would hold it now."""

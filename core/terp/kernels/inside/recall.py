@@ -80,9 +80,12 @@ class Output:
 
     def __repr__(self) -> str:
         """What it is, how large, and what can be asked of it."""
-        size = os.path.getsize(self.path) if self.path and os.path.exists(self.path) else 0  # noqa: PTH110, PTH202
         asked = ".text .grep(pattern) .head(n) .tail(n) .images"
-        return f"<output of run {self.number}: {size:,} bytes, {self.language} {self.status}; {asked}>"
+        try:
+            size = f"{os.path.getsize(self.path) if self.path else 0:,} bytes"  # noqa: PTH202
+        except OSError as error:
+            size, asked = "not readable here", f"{self.path}: {error.strerror}"
+        return f"<output of run {self.number}: {size}, {self.language} {self.status}; {asked}>"
 
     def _lines(self) -> Iterator[str]:
         if not self.path:
