@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 _FAMILIES = (
     ("python", "py", "python3", "py3", "ipython", "ipython3", "tool_code"),
     ("shell", "bash", "sh", "zsh"),
-    ("javascript", "js", "node", "nodejs", "typescript", "ts", "deno"),
+    ("javascript", "js", "node", "nodejs"),
+    ("typescript", "ts", "deno"),
     ("r", "rscript", "ir"),
     ("julia", "jl"),
     ("ruby", "rb"),
@@ -48,6 +49,9 @@ def spellings(languages: Sequence[str], aliases: Mapping[str, str] | None = None
             if language.casefold() in family:
                 for name in family:
                     known.setdefault(name, language)
+    if typescript := known.get("typescript"):
+        # JavaScript is TypeScript, and not the other way round.
+        known = {**dict.fromkeys(_FAMILIES[2], typescript), **known}
     return known
 
 

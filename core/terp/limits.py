@@ -36,6 +36,7 @@ class Failures:
         self._limit = limit
         self._last: object = None
         self._count = 0
+        self._malformed = False
         self._error: object = None
 
     def ran(self, call: Call, error: Error | None, *, failed: bool) -> bool:
@@ -50,9 +51,15 @@ class Failures:
         before, self._error = self._error, what
         return before == what
 
-    def malformed(self) -> int:
-        """Note a call that could not be understood; how many in a row that makes."""
-        return self._note("malformed")
+    def malformed(self) -> None:
+        """Note a call that could not be understood."""
+        self._malformed = True
+
+    def replied(self) -> None:
+        """Note that all calls of a reply are answered: however many were malformed count once."""
+        if self._malformed:
+            self._note("malformed")
+        self._malformed = False
 
     def _note(self, what: object) -> int:
         self._count = self._count + 1 if what == self._last else 1

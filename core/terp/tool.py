@@ -62,9 +62,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Misunderstood:
-    """A call that cannot run; `reason` tells the model what was wrong and how to call instead."""
+    """A call that cannot run; `reason` tells the model what was wrong and how to call instead.
+
+    `language` is the one that was asked for, where that is what is missing.
+    """
 
     reason: str
+    language: str = ""
 
 
 NOT_OFFERED = Misunderstood("No code is run in this session, and there is no tool. Answer in words.")
@@ -140,7 +144,7 @@ def understand(
         code = without_tokens_around(code)
         _check(code, languages[0])
     except Unreadable as problem:
-        return Misunderstood(str(problem))
+        return Misunderstood(str(problem.args[0]), *problem.args[1:])
     return Call(call_id or call.id, language, code)
 
 

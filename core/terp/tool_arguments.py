@@ -88,8 +88,8 @@ class ArgumentsReader:
         word = next((value[key] for key in _LANGUAGE_KEYS if value.get(key)), "")
         language = self._known(word) if isinstance(word, str) else ""
         if word and not language:
-            choice = ", ".join(self._languages)
-            raise Unreadable(f"`{str(word)[:40]}` cannot run here; `language` is one of: {choice}.")
+            choice, named = ", ".join(self._languages), str(word)[:40]
+            raise Unreadable(f"`{named}` cannot run here; `language` is one of: {choice}.", named)
         return language
 
     def _code(self, key: str, value: Any) -> str:

@@ -10,7 +10,7 @@ from terp.errors import StopReason, TerpError
 from terp.events import CodeDeclined, CodeRejected, Progress, TurnFinished
 from terp.interrupts import Interrupted, Interrupts
 from terp.job import Job, still_running
-from terp.kernels.protocol import Kernel
+from terp.kernels.protocol import Kernel, remedy_for
 from terp.limits import Failures
 from terp.messages import Image, Result, ToolCall
 from terp.parts import Parts
@@ -92,6 +92,9 @@ class Turn:
                 self._skip(call_id, call, "an earlier call of the same reply failed")
             else:
                 failed = await self._serve(call_id, call, failures)
+        # Not after each: the model has read nothing of it before its next reply.
+        failures.replied()
+        self._check_failures(failures, "The model's calls could not be understood")
 
     def _check_steps(self, step: int) -> None:
         most = self.parts.limits.max_steps
@@ -113,10 +116,11 @@ class Turn:
                 asked, self.parts.kernels.languages, functions=self.functions, call_id=call_id
             )
         if isinstance(call, tool.Misunderstood):
-            self.parts.log.append(CodeRejected(call_id, call.reason))
-            self._result(asked, call.reason)
+            remedy = remedy_for(call.language, self.parts.kernels.known()) if call.language else ""
+            reason = f"{call.reason} The user can add it: {remedy}" if remedy else call.reason
+            self.parts.log.append(CodeRejected(call_id, reason))
+            self._result(asked, reason)
             failures.malformed()
-            self._check_failures(failures, "The model's calls could not be understood")
             return False
         kernel = self.parts.kernels.get(call.language)
         if (job := self.parts.jobs.in_the_way(kernel)) and (why := await self._waited_for(job)):

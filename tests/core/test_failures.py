@@ -1,5 +1,6 @@
 """What bounds a turn, and what becomes of failures in it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from terp.events import (
     ModelRetrying,
     TurnFinished,
 )
+from terp.kernels.protocol import KnownLanguage
 from terp.limits import Limits
 from terp.messages import Assistant, ToolCall, User
 from terp.models.protocol import Chunk, Retrying
@@ -33,6 +35,26 @@ async def test_malformed_calls_stop_the_turn_at_the_third(tmp_path: Path) -> Non
     events = await collect(open_session(tmp_path, model), "go")
     assert len(model.requests) == 3
     assert events[-1].reason == "repeated_failure"  # type: ignore[union-attr]
+
+
+async def test_several_calls_in_missing_languages_in_one_reply_are_one_failure(tmp_path: Path) -> None:
+    missing = [call("x", language) for language in ("go", "kotlin", "julia")]
+    session = open_session(tmp_path, ScriptedModel(missing, "I see."))
+    events = await collect(session, "go")
+    assert events[-1] == TurnFinished("done", "I see.")
+    assert len(results(session)) == 3
+
+
+async def test_a_language_that_is_missing_is_refused_with_how_to_get_it(tmp_path: Path) -> None:
+    class WithoutDeno(EchoKernel):
+        def known(self) -> Sequence[KnownLanguage]:
+            return (*super().known(), KnownLanguage(("javascript", "typescript"), "", "pip install deno."))
+
+    session = open_session(tmp_path, ScriptedModel([call("let a: number", "ts")]), WithoutDeno())
+    await collect(session, "go")
+    assert results(session) == [
+        "`ts` cannot run here; `language` is one of: python. The user can add it: pip install deno."
+    ]
 
 
 async def test_the_same_failing_code_stops_the_turn_at_the_third_time(tmp_path: Path) -> None:

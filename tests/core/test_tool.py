@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from terp.languages import language_of
 from terp.messages import ToolCall
 from terp.tool import MAX_ARGUMENTS, Call, Misunderstood, schema, understand
 
@@ -244,3 +245,18 @@ def test_half_a_surrogate_pair_is_told() -> None:
 def test_tokens_of_a_template_around_the_code_are_no_code() -> None:
     code = "<|assistant|>\nprint('<|user|>')<|observation|>"
     assert called({"language": "python", "code": code}) == Call("c1", "python", "print('<|user|>')")
+
+
+@pytest.mark.parametrize(
+    ("word", "languages", "means"),
+    [
+        ("typescript", ["javascript"], ""),
+        ("ts", ["javascript", "typescript"], "typescript"),
+        ("js", ["javascript", "typescript"], "javascript"),
+        ("node", ["typescript"], "typescript"),
+    ],
+)
+def test_javascript_runs_as_typescript_and_not_the_other_way_round(
+    word: str, languages: list[str], means: str
+) -> None:
+    assert language_of(word, languages) == means

@@ -16,7 +16,7 @@ from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch
 from terp.kernels.listeners import Listeners
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
+from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage, remedy_for
 from terp.kernels.provisioning import ProvisionedWay
 from terp.kernels.run_files import LocalFiles, RunFiles
 from terp.kernels.runtimes import python as python_runtime
@@ -101,7 +101,9 @@ class LocalKernels:
         name = language_of(language, self.languages)
         if not name:
             known = ", ".join(self.languages)
-            raise UnknownLanguage(f"No kernel here runs {language!r}. There is: {known}.")
+            raise UnknownLanguage(
+                f"No kernel here runs {language!r}. There is: {known}.", remedy_for(language, self.known())
+            )
         return self._kernel(self._here[name])
 
     @property

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from terp.events import KernelState
+from terp.languages import language_of
 from terp.outputs import Output, RunItem
 
 
@@ -46,6 +47,12 @@ class KnownLanguage:
     keeps_state: bool = True
     tested: bool = True
     tells_variables: bool = True
+
+
+def remedy_for(language: str, known: Sequence[KnownLanguage]) -> str:
+    """How to get a language that does not run here, by any of its names; "" where that is not known."""
+    missing = {name: row.remedy for row in known if not row.by for name in row.names}
+    return missing.get(language_of(language, tuple(missing)), "")
 
 
 class KernelListener(Protocol):
