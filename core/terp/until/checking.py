@@ -11,8 +11,10 @@ from terp.person import Consent
 from terp.until.goal import Goal
 from terp.until.ground import Ground, Ran
 from terp.until.originals import Originals
-from terp.until.verdict import result, why_not, why_not_on_disk
+from terp.until.verdict import could_deceive, result, why_not, why_not_on_disk
 from terp.voice import Voice
+
+_DECEIVED = "The code ran in the process that judged it, which it could deceive: read what changed."
 
 
 @dataclass(slots=True)
@@ -60,7 +62,7 @@ class Preparing:
                 tests = await ground.tests_of(goal.check, originals, goal.bounds)
             if tests is not None:
                 goal.before = tests.collected
-                originals = await asyncio.to_thread(ground.originals, goal.check, goal.protect, tests.files)
+                originals = await asyncio.to_thread(ground.originals, goal.check, goal.protect, tests)
         goal.originals = originals
 
 
@@ -115,6 +117,8 @@ class Checking:
             took = ran.ended.seconds + disk.ended.seconds
             ran = replace(disk if self.why else ran, other=ran.other)
             ran = replace(ran, ended=replace(ran.ended, seconds=took))
+        if not self.why and could_deceive(goal.check, ran, originals, ground.root):
+            self.results += (_DECEIVED,)
         self.ran = ran
 
     def _finished(self) -> CheckFinished:

@@ -84,16 +84,16 @@ class Ground:
         """What confines a check that is made now."""
         return self._kernels.confinement.what
 
-    def originals(self, check: Check, patterns: Sequence[str], tests: Sequence[str] = ()) -> Originals:
-        """The protected files as they are now; the files of `tests` are some, whatever they are called.
+    def originals(self, check: Check, patterns: Sequence[str], tests: Tests | None = None) -> Originals:
+        """The protected files as they are now; those of `tests` are some, whatever they are called.
 
         Raises:
             TooLarge: the project has too many files.
         """
         folders, python = self._folders(), self._kernels.python.path
-        return Originals(
-            folders.root, folders.cwd, patterns, check.text, tests, partial(_is_installed, python)
-        )
+        files, judges = (tests.files, tests.by) if tests else ((), ())
+        installed = partial(_is_installed, python)
+        return Originals(folders.root, folders.cwd, patterns, check.text, files, judges, installed)
 
     async def tests_of(self, check: Check, originals: Originals, bounds: Bounds) -> Tests | None:
         """The tests that the pytest of a check finds; None where that cannot be told.

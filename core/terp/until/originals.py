@@ -74,9 +74,10 @@ class Originals:
     New files beside them are left out of a check: tests, what lies below their folders, what steers it, and
     what would be imported in place of a module that `installed` knows.
 
-    `patterns` are more of those that steer it, and so is every file that its `command` names, or that has
-    some of the `tests` which it found. A pattern with a / in it is about paths, another about names; one
-    behind a ! names files that the model may change, whatever else says that they are protected.
+    Code in the files `judges` has judged tests before. `patterns` are more of those that steer it, and so is
+    every file that its `command` names, or that has some of the `tests` which it found. A pattern with a / in
+    it is about paths, another about names; one behind a ! names files that the model may change, whatever
+    else says that they are protected.
 
     Raises:
         TooLarge: the project has too many files.
@@ -89,8 +90,10 @@ class Originals:
         patterns: Sequence[str] = (),
         command: str = "",
         tests: Sequence[str] = (),
+        judges: Sequence[str] = (),
         installed: Callable[[str], bool] = sys.stdlib_module_names.__contains__,
     ) -> None:
+        self.judges = frozenset(judges)
         self._root = root
         self._installed = installed
         free = (pattern[1:] for pattern in patterns if pattern.startswith(FREE))

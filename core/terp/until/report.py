@@ -13,11 +13,16 @@ from terp.until.inside.channel import VARIABLE
 
 _LARGEST = 1 << 20
 _NUMBERS = ("status", "collected", "ended", "passed", "failed")
+_LISTS = ("skipped", "files", "broken", "by", "loaded")
 
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """The tests of one session of pytest; `files` have them, and those that are `skipped_by` skipped some."""
+    """The tests of one session of pytest; `files` have them, and those that are `skipped_by` skipped some.
+
+    Code in the files `by` has judged them, and modules of the project were `loaded` beside it. The names that
+    are `broken` stood for something else in the end.
+    """
 
     status: int
     collected: int
@@ -26,6 +31,9 @@ class Tests:
     failed: int
     skipped_by: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    loaded: tuple[str, ...] = ()
 
 
 class Channel:
@@ -66,13 +74,9 @@ def tests_in(facts: Mapping[str, Any] | None, copy: Path, root: Path) -> Tests |
     if facts is None:
         return None
     numbers = [facts.get(name) for name in _NUMBERS]
-    skipped, files = facts.get("skipped"), facts.get("files")
-    lists = isinstance(skipped, list) and isinstance(files, list)
-    if not (all(type(number) is int for number in numbers) and lists):
+    lists = [facts.get(name) for name in _LISTS]
+    if not all(type(number) is int for number in numbers) or not all(isinstance(one, list) for one in lists):
         return None
     status, collected, ended, passed, failed = (int(number or 0) for number in numbers)
-    skipped_by, here = (
-        tuple(str(path).replace(str(copy), str(root)) for path in paths)
-        for paths in (skipped or (), files or ())
-    )
-    return Tests(status, collected, ended, passed, failed, skipped_by, here)
+    here = (tuple(str(path).replace(str(copy), str(root)) for path in paths or ()) for paths in lists)
+    return Tests(status, collected, ended, passed, failed, *here)

@@ -53,8 +53,7 @@ class Judge:
         """Look at the tests there are now."""
         tests = await self.ground.tests_of(self.goal.check, self.originals, BOUNDS)
         self.before = tests.collected if tests else 0
-        files = tests.files if tests else ()
-        self.originals = self.ground.originals(self.goal.check, self.goal.protect, files)
+        self.originals = self.ground.originals(self.goal.check, self.goal.protect, tests)
 
     async def run(self, bounds: Bounds = BOUNDS) -> tuple[str, Ran]:
         """Why the check has not passed, and how it ran."""

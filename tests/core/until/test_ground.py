@@ -214,6 +214,50 @@ async def test_new_tests_of_any_name_are_not_found_by_pytest_in_the_first_pass(t
     assert await judge.why() == "It ended with exit status 1."
 
 
+PATCHING = """
+import builtins
+from unittest import IsolatedAsyncioTestCase, mock
+
+import pytest
+from hypothesis import given, strategies
+from shop import total
+
+@pytest.fixture(autouse=True, scope="module")
+def quiet():
+    with mock.patch("builtins.print"):
+        yield
+
+def test_of_some(monkeypatch):
+    monkeypatch.setattr(builtins, "input", lambda _: "2")
+    assert total([1, int(input(""))]) == 3
+
+@given(strategies.integers())
+def test_of_one(price):
+    assert total([price]) == price
+
+@pytest.mark.anyio
+async def test_later():
+    assert total([]) == 0
+
+class Sums(IsolatedAsyncioTestCase):
+    async def test(self):
+        self.assertEqual(total([1]), 1)
+"""
+
+
+@pytest.mark.parametrize("options", ["", "-n 1"])
+async def test_tests_that_patch_for_a_while_and_plug_ins_do_no_harm(tmp_path: Path, options: str) -> None:
+    judge = Judge(project(tmp_path, **{"test_shop.py": PATCHING, "shop.py": RIGHT}), f"{PYTEST} {options}")
+    await judge.look()
+    assert await judge.why() == ""
+
+
+async def test_names_that_are_replaced_are_told_from_other_processes(tmp_path: Path) -> None:
+    judge = Judge(project(tmp_path), f"{PYTEST} -n 1")
+    write(tmp_path, {"shop.py": f"import builtins\nbuiltins.input = print\n{RIGHT}"})
+    assert await judge.why() == "What judges the tests was replaced while they ran: builtins.input."
+
+
 async def test_tests_that_write_files_of_the_check_are_no_pass_unless_that_is_allowed(tmp_path: Path) -> None:
     writing = {"test_shop.py": f"{TESTS}\nopen('tests/log.txt', 'w').write('x')\n", "tests/log.txt": ""}
     work = project(tmp_path, **{"shop.py": RIGHT}, **writing)
@@ -339,36 +383,3 @@ async def test_keys_do_not_reach_a_check(tmp_path: Path) -> None:
     environ = {"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": "sk-secret", "HOME": str(tmp_path)}
     _, ran = await Judge(project(tmp_path / "work"), "env; false", environ=environ).run()
     assert "sk-secret" not in ran.ended.output
-
-
-async def test_an_expression_of_the_project_s_modules_can_be_true(tmp_path: Path) -> None:
-    judge = Judge(project(tmp_path), "py: shop.total([1, 2]) == 3")
-    first = await judge.why()
-    write(tmp_path, {"shop.py": RIGHT})
-    assert (first, await judge.why()) == ("It is not true: its value is False.", "")
-
-
-async def test_an_expression_finds_modules_of_packages(tmp_path: Path) -> None:
-    project(tmp_path, **{"shop.py": "", "parts/__init__.py": "", "parts/sums.py": RIGHT})
-    assert (
-        await Judge(tmp_path, "py: parts.sums.total([1]) == 1 and len(os.path.join('a', 'b')) == 3").why()
-        == ""
-    )
-
-
-@pytest.mark.parametrize("way", ["import sys; sys.exit(0)", "import os; os._exit(0)"])
-async def test_a_module_that_leaves_gives_an_expression_no_value(tmp_path: Path, way: str) -> None:
-    judge = Judge(project(tmp_path, **{"shop.py": way}), "py: shop.total([1, 2]) == 3")
-    assert await judge.why() == "It has no value: its process ended before that, with exit status 0."
-
-
-async def test_builtins_of_the_project_do_not_judge_an_expression(tmp_path: Path) -> None:
-    fake = "import builtins\nbuiltins.bool = lambda _: 1 == 1\nbuiltins.eval = lambda *_: 1 == 1\n"
-    judge = Judge(project(tmp_path, **{"shop.py": fake + BROKEN}), "py: shop.total([1, 2]) == 3")
-    assert await judge.why() == "It is not true: its value is False."
-
-
-async def test_what_an_expression_raises_is_in_the_output(tmp_path: Path) -> None:
-    why, ran = await Judge(project(tmp_path), "py: shop.average([1])").run()
-    assert why == "It has no value: its process ended before that, with exit status 1."
-    assert "AttributeError: module 'shop' has no attribute 'average'" in ran.ended.output

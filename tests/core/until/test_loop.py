@@ -73,6 +73,7 @@ async def test_neither_other_tests_nor_a_fake_pass_and_right_code_does(tmp_path:
 ADDS_TESTS = call("open('test_more.py', 'w').write('def test_more(): pass\\n')")
 BREAKS_TESTS = call("open('test_shop.py', 'w').write('def test_of_nothing(): assert 0\\n')")
 RESTORES = call(f"open('test_shop.py', 'w').write({TESTS!r})")
+DECEIVED = "The code ran in the process that judged it, which it could deceive: read what changed."
 RESULTS = "With the original files alone: 2 of 2 tests passed."
 
 
@@ -87,7 +88,7 @@ async def test_what_passed_is_what_is_on_disk(tmp_path: Path) -> None:
     )
     assert [(one.passed, one.why, one.changed, one.results) for one in of(CheckFinished, events)] == [
         (False, why, ("test_shop.py",), (RESULTS, "With all files on disk: 0 of 1 tests passed.")),
-        (True, "", (), ()),
+        (True, "", (), (DECEIVED,)),
     ]
     assert why in prompts(model)[1] and f"test_shop.py was:\n```\n{TESTS}" in prompts(model)[1]
 
@@ -99,10 +100,19 @@ async def test_user_and_model_are_told_of_new_files_when_a_check_has_passed(tmp_
     session.equipment.goal = None
     await asked(session, "What is new?")
     await session.aclose()
-    results = (RESULTS, "With all files on disk: 3 of 3 tests passed.")
+    results = (RESULTS, "With all files on disk: 3 of 3 tests passed.", DECEIVED)
     assert (finished.passed, finished.new, finished.results) == (True, ("test_more.py",), results)
     told = f"[The check has passed: {PYTEST}\nFiles of the check: new test_more.py. {' '.join(results)}]"
     assert told in prompts(model)[1]
+
+
+async def test_tests_that_start_the_code_as_a_program_cannot_be_deceived(tmp_path: Path) -> None:
+    test = (
+        "import subprocess, sys\ndef test():\n    assert not subprocess.call([sys.executable, 'shop.py'])\n"
+    )
+    work = project(tmp_path / "work", **{"test_shop.py": test})
+    session = session_in(work, tmp_path, ScriptedModel("It does."), Goal(check_of(PYTEST)))
+    assert [(one.passed, one.results) for one in of(CheckFinished, await asked(session))] == [(True, ())]
 
 
 async def test_the_model_is_asked_again_as_often_as_is_allowed(tmp_path: Path) -> None:

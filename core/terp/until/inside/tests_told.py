@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import unittest
 from typing import Any
 
 import pytest
 
 from . import channel
+from .seal import Seal, file_of
 
 LEFT_OUT = channel.left_out()
 TELL = channel.take()
+HERE = os.path.dirname(__file__)  # noqa: PTH120
+WATCHING = "terp-watching"
+MOST = 2000
 SKIPPED_BY = "terp_skipped_by"
 SKIPS = (unittest.SkipTest, pytest.skip.Exception, pytest.xfail.Exception)
 LIBRARY = re.compile(r"site-packages|dist-packages|[/\\]lib[/\\]python3|^<")
@@ -30,10 +36,62 @@ class Placing:
             setattr(made.get_result(), SKIPPED_BY, place)
 
 
-class Told:
-    """Gathers the tests of one session of pytest."""
+class Watching:
+    """Looks in each process of pytest whether what judges is as it was, and what is loaded beside it.
 
-    def __init__(self) -> None:
+    Of its facts `broken` are names that stand for something else by now, `by` the files of what decides about
+    tests, which are hooks, finders of modules and the tests themselves, and `loaded` those of modules.
+    """
+
+    def __init__(self, config: Any) -> None:
+        self._config = config
+        self._seal = Seal(hook=config.hook, pluginmanager=config.pluginmanager)
+        self._finders = list(sys.meta_path)
+        self._tests: list[Any] = []
+        self.facts: dict[str, set[str]] = {"broken": set(), "by": set(), "loaded": set()}
+
+    def pytest_itemcollected(self, item: Any) -> None:
+        """A test, before any has run."""
+        if isinstance(item, pytest.Function):
+            self._tests.append(item)
+            self._seal.close(item.function)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Look, and let the process that others report to know."""
+        self.add({"broken": self._seal.broken(), "by": self._judges(), "loaded": self._loaded()})
+        if hasattr(self._config, "workerinput"):
+            self._config.workeroutput["terp"] = {name: sorted(found) for name, found in self.facts.items()}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Another process has ended."""
+        self.add(getattr(node, "workeroutput", {}).get("terp", {}))
+
+    def add(self, facts: Any) -> None:
+        """Put what a process has found to the rest."""
+        for name, found in facts.items():
+            self.facts[name].update(found)
+
+    def _judges(self) -> list[str]:
+        hooks = [hook for hook in vars(self._config.hook).values() if hasattr(hook, "get_hookimpls")]
+        judges = [item.obj for item in self._tests] + [hook._hookexec for hook in hooks]
+        judges += [one.function for hook in hooks for one in hook.get_hookimpls()]
+        # Only a finder before those that there were finds other tests than they.
+        first = next((place for place, one in enumerate(sys.meta_path) if one in self._finders), None)
+        judges += [one.find_spec for one in sys.meta_path[:first]]
+        return [file for file in map(file_of, judges) if not file.startswith(HERE)]
+
+    def _loaded(self) -> list[str]:
+        files = [str(getattr(module, "__file__", "")) for module in list(sys.modules.values())]
+        return [file for file in files if file.startswith(str(self._config.rootpath))][:MOST]
+
+
+class Told:
+    """Gathers the tests of one session of pytest, with what is `watched` in its processes."""
+
+    def __init__(self, watched: Any) -> None:
+        self._watched = watched
         self.collected: set[str] = set()
         self.files: set[str] = set()
         self.passed: set[str] = set()
@@ -63,6 +121,7 @@ class Told:
         elif report.when == "call":
             self.passed.add(report.nodeid)
 
+    @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, exitstatus: Any) -> None:
         """All of it is over."""
         TELL(
@@ -73,6 +132,7 @@ class Told:
             failed=len(self.failed),
             skipped=sorted(set(self.skipped.values())),
             files=sorted(self.files),
+            **{name: sorted(found) for name, found in self._watched.items()},
         )
 
 
@@ -109,10 +169,15 @@ class Since7:
         return is_left_out(collection_path)
 
 
+def pytest_load_initial_conftests(early_config: Any) -> None:
+    """Look at what judges: plug-ins that are installed are there, and no code of the project has run."""
+    early_config.pluginmanager.register(Watching(early_config), WATCHING)
+
+
 def pytest_configure(config: Any) -> None:
     """Listen, unless this process is one of many that another listens to."""
     config.pluginmanager.register(Placing(), "terp-placing")
     since_7 = int(pytest.__version__.partition(".")[0]) >= 7
     config.pluginmanager.register(Since7() if since_7 else Before7(), "terp-left-out")
     if TELL is not None and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Told(), "terp-told")
+        config.pluginmanager.register(Told(config.pluginmanager.get_plugin(WATCHING).facts), "terp-told")
