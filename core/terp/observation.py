@@ -1,6 +1,8 @@
 """What the model reads of a run."""
 
+import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from terp.plain import Lines, without_escapes
 from terp.tracebacks import readable
 
 _NOISE = ("Requirement already satisfied:",)
+_BARE = re.compile(r"<IPython\.core\.display\.\w+ object>")
 _IMAGES = 4
 _IMAGE_BASE64 = 4_000_000
 _FILES = 20
@@ -191,9 +194,14 @@ def described(display: Display | DisplayUpdate) -> str:
 
 def plain_of(bundle: Mapping[str, Any]) -> str:
     """A MIME bundle as text, for whoever cannot see it; never base64."""
-    for mime in ("text/plain", "text/markdown", "text/latex"):
+    plain = bundle.get("text/plain")
+    # Displays of Markdown, JSON and LaTeX have as text the name of their class.
+    bare = isinstance(plain, str) and _BARE.fullmatch(plain) is not None
+    for mime in (*(() if bare else ("text/plain",)), "text/markdown", "text/latex"):
         if isinstance(text := bundle.get(mime), str):
             return without_escapes(text)
     if "application/json" in bundle:
-        return str(bundle["application/json"])
+        return json.dumps(bundle["application/json"], ensure_ascii=False)
+    if isinstance(plain, str):
+        return without_escapes(plain)
     return f"[an object that is shown as {', '.join(sorted(bundle)) or 'nothing'}]"

@@ -205,6 +205,19 @@ def test_a_page_is_named_by_its_file() -> None:
     assert told(Display({"text/html": "<script>"}, path="/s/c1-1.html")) == "[html: /s/c1-1.html]"
 
 
+@pytest.mark.parametrize(
+    ("kind", "data", "read"),
+    [
+        ("text/markdown", "| a |\n|---|\n| 1 |", "| a |\n|---|\n| 1 |"),
+        ("text/latex", "$x^2$", "$x^2$"),
+        ("application/json", {"größe": [1, None]}, '{"größe": [1, null]}'),
+    ],
+)
+def test_a_display_without_text_of_its_own_is_read_as_its_content(kind: str, data: object, read: str) -> None:
+    plain = "<IPython.core.display.Whatever object>"
+    assert told(Display({"text/plain": plain, kind: data})) == read
+
+
 def test_an_object_without_a_readable_form_is_named() -> None:
     assert told(Display({"application/x-odd": "…"})) == "[an object that is shown as application/x-odd]"
 

@@ -128,3 +128,18 @@ async def test_inline_formats_that_were_chosen_are_used(kernel: Kernel) -> None:
     (display,) = [item for item in run.outputs if isinstance(item, Display)]
     assert "<svg" in display.data["image/svg+xml"]
     await kernel.restart()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from tqdm.auto import tqdm\nfor _ in tqdm(range(20)): pass",
+        "from tqdm.notebook import tqdm\nfor _ in tqdm(range(20)): pass",
+        "from tqdm.notebook import tqdm_notebook, tnrange\nfor _ in tnrange(20, desc='a'): pass",
+        "import tqdm.notebook\nwith tqdm.notebook.tqdm(total=20, display=True) as bar: bar.update(20)",
+    ],
+)
+async def test_a_progress_bar_for_notebooks_ends_at_100_per_cent(kernel: Kernel, code: str) -> None:
+    run = await ran(kernel, code)
+    last = run.stderr.rsplit("\r", 1)[-1]
+    assert ("100%|" in last, "20/20" in last, "Warning" in run.stderr) == (True, True, False)

@@ -290,9 +290,23 @@ def prepare_figures(home: Home) -> Figures:
         "matplotlib.figure": figures.watch_figure,
         "matplotlib.pyplot": figures.watch_pyplot,
         "matplotlib_inline.backend_inline": figures.watch_inline,
+        "tqdm.notebook": draw_bars_as_text,
     }
     sys.meta_path.insert(0, After(wanted))
     return figures
+
+
+def draw_bars_as_text(module: Any) -> None:
+    """Have `tqdm.notebook`, and so `tqdm.auto`, draw bars of text: nothing here follows widgets."""
+
+    class Bar(module.std_tqdm):  # type: ignore[misc]
+        def __init__(self, *args: Any, display: bool = True, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+
+    module.tqdm = module.tqdm_notebook = Bar
+    module.trange = module.tnrange = lambda *args, **kwargs: Bar(range(*args), **kwargs)
+    # What is missing is not needed: without it `tqdm.autonotebook` would warn.
+    module.IProgress = module.IProgress or object
 
 
 def prepare_display(home: Home, figures: Figures) -> None:
