@@ -269,6 +269,7 @@ class Call:
         from terp_cli.plain import PlainFront  # noqa: PLC0415  (a prompt is there before any event)
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
+        detail = "silent" if self.options.silent else detail
         return PlainFront(self.notes if self.options.emit else self.out, self.notes, detail, asks=asks)
 
 

@@ -35,6 +35,9 @@ from terp_cli.stdin import Piped, read_prompt, take_data
 from terp_cli.trusting import settled
 
 _SETTLED_S = 1.0
+_TO_A_PROGRAM = (
+    "The answer goes to a file or a program: if data is asked for, give it alone, without a comment."
+)
 # As many as there are digits to choose with.
 _OFFERED = 9
 
@@ -107,6 +110,9 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     if not call.stays:
         # Its answer is all there is: it must not end before its code.
         settings = replace(settings, background_after_s=0.0)
+    # A recording is the same wherever its answers go.
+    if not (call.out.isatty() or settings.record or settings.replay):
+        settings = replace(settings, instructions=f"{settings.instructions}\n{_TO_A_PROGRAM}".strip())
     person = (seat.person if seat else None) or _person_beside(call, settings, drawn=seat is not None)
 
     async def opened(place: Place) -> Session:

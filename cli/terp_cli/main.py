@@ -61,6 +61,9 @@ def _print_version() -> int:
 def _print(text: str) -> int:
     from terp_cli.streams import let_go  # noqa: PLC0415  (see main)
 
+    if sys.stdout is None:
+        sys.stderr.write("terp: the output cannot be written: stdout is closed.\n")
+        return 1
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

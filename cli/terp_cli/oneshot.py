@@ -88,6 +88,8 @@ async def _turn(
         async with aclosing(_first(session, question.first, last=not asks)) as events:
             async for event in events:
                 seen.append(_told_by(stopping, event) if isinstance(event, TurnFinished) else event)
+                # Without its variables what is asked would be answered as if they were there.
+                asks = asks and not (isinstance(event, TurnFinished) and event.reason == "approval_needed")
                 # The end that is shown is that of what was asked.
                 if not (asks and isinstance(event, TurnFinished)):
                     yield seen[-1]

@@ -10,13 +10,14 @@ from typing import Literal, TextIO, assert_never
 from terp import events as on
 from terp import outputs as out
 from terp.changes import delta_line, file_there, stopped_line
+from terp.fencing import unfenced
 from terp_cli import check_words, past_words
 from terp_cli.effects_line import effects_line, notable
 from terp_cli.jobs_aside import JobsAside
 from terp_cli.run_text import RunText
 from terp_cli.sanitise import one_line, readable, visible
 
-Detail = Literal["quiet", "normal", "verbose"]
+Detail = Literal["silent", "quiet", "normal", "verbose"]
 OfReply = on.TextDelta | on.ReasoningDelta | on.CodeDelta | on.ModelCalled | on.ModelRetrying
 OfCode = on.CodeProposed | on.CodeTyped | on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.CodeFinished
 OfOutput = on.Printed | on.LateOutput
@@ -53,6 +54,7 @@ def with_remedy(error: str, remedy: str) -> str:
 class PlainFront:
     """Shows turns on `notes`, and the answer alone on `answer`, which may be the same stream.
 
+    Quiet notes are of facts alone: files that code has made, changed or deleted, and pictures.
     Where nobody `asks` about code, of its effects the notable ones are shown.
     """
 
@@ -118,7 +120,7 @@ class PlainFront:
     def finish(self, events: Sequence[on.Event], collected: Sequence[Path]) -> None:
         """Say where the files of the run are now."""
         for path in collected:
-            self._note(f"[collected] {one_line(str(path))}")
+            self._fact(f"[collected] {one_line(str(path))}")
 
     def _of_reply(self, event: OfReply) -> None:
         match event:
@@ -181,7 +183,7 @@ class PlainFront:
         self._rest(event.call_id)
         for change in event.files:
             there = f" {one_line(file_there(change))}" if change.host else ""
-            self._note(f"[{change.action}] {one_line(change.here or change.path)}{there}")
+            self._fact(f"[{change.action}] {one_line(change.here or change.path)}{there}")
         # What the kernel's death has told is not told again.
         note = event.note.removesuffix(self._obituary).rstrip()
         known = event.status == "died" and bool(self._obituary) and not note
@@ -236,7 +238,7 @@ class PlainFront:
         if not event.passed:
             # What was said before is no answer then.
             self._remark()
-        if event.output.strip() and self._detail != "quiet":
+        if event.output.strip() and not self._is_quiet:
             self._note(readable(event.output.strip("\n")))
         self._note(f"[check] {readable(check_words.finished(event))}")
 
@@ -255,13 +257,15 @@ class PlainFront:
                 assert_never(event)
 
     def _output(self, call_id: str, output: out.Output, label: str) -> None:
+        if self._detail == "quiet" and isinstance(output, out.Display | out.DisplayUpdate) and output.path:
+            self._fact(f"[picture] {one_line(output.path)}")
         if call_id not in self._runs:
             self._runs[call_id] = RunText(self._cwd, whole=self._detail == "verbose")
         self._print(call_id, label, self._runs[call_id].add(output))
 
     def _print(self, call_id: str, label: str, text: str) -> None:
         """Write complete lines of output, under a heading when they are the first of their run."""
-        if not text or self._detail == "quiet":
+        if not text or self._is_quiet:
             return
         if self._printing != call_id:
             self._printing = call_id
@@ -305,9 +309,18 @@ class PlainFront:
             self._set_apart()
         self._after_run = False
         # A program that reads the answer gets it as it is; a terminal must not obey it.
-        answer = readable(event.answer) if on_terminal else event.answer
+        answer = readable(event.answer) if on_terminal else unfenced(event.answer)
         self._answer.write(answer if answer.endswith("\n") or not answer else answer + "\n")
         self._answer.flush()
+
+    @property
+    def _is_quiet(self) -> bool:
+        """Whether facts alone are noted, or nothing."""
+        return self._detail in ("silent", "quiet")
+
+    def _fact(self, text: str) -> None:
+        """Note what was made, changed or deleted, which -q does not hide."""
+        self._note(text, "quiet" if self._detail == "quiet" else "normal")
 
     def _note(self, text: str, wanted: Detail = "normal") -> None:
         if self._detail in ("verbose", wanted):
@@ -316,7 +329,7 @@ class PlainFront:
             self._notes.flush()
 
     def _set_apart(self) -> None:
-        if self._after_run and self._detail != "quiet":
+        if self._after_run and not self._is_quiet:
             self._notes.write("\n")
             self._notes.flush()
         self._after_run = False

@@ -8,13 +8,21 @@ from typing import TextIO
 
 from terp_cli.glyphs import stand_ins
 
-CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """What a write fails with when the disk, or the terminal, behind a stream is full or gone."""
+
+
+class _Closed(io.StringIO):
+    """The stdout of a caller that has closed it."""
+
+    def write(self, text: str) -> int:
+        """Fail as a write to a closed descriptor does."""
+        raise OSError(errno.EBADF, "stdout is closed")
 
 
 def stdout() -> TextIO:
     """Where the answer goes."""
-    return _usable(sys.stdout)
+    return _Closed() if sys.stdout is None else _usable(sys.stdout)
 
 
 def stderr() -> TextIO:

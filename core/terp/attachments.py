@@ -2,10 +2,13 @@
 
 import base64
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from terp.effects.secret_names import secret_in
 from terp.errors import AttachmentError
 from terp.messages import Attachment, Image
 from terp.paths import typed_path
@@ -13,6 +16,10 @@ from terp.peek import Peek, Room, peek
 from terp.settings import Settings
 
 ROOM = Room(lines=5)
+_MOST_NAMED, _NAMED_ROOM, _LONGEST_PATH = 3, Room(lines=20, whole=2_048, cut=2_048), 300
+# A path in quotation marks, or a word; then what may stand around it in a sentence.
+_NAMED = re.compile(r"""(?<!\w)(?:"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`)|(\S+)""")
+_BEFORE, _BEHIND = "([{<\"'`*", ".,;:!?)]}>\"'`*"
 # A window that is not known, in tokens; and the bytes that a token has at least in most texts.
 _USUAL_WINDOW, _BYTES_OF_TOKEN = 32_000, 2
 # Providers refuse larger pictures; they are then described in words only.
@@ -63,6 +70,53 @@ def attach_elsewhere(files: Sequence[str]) -> tuple[Attachment, ...]:
 def with_attachments(prompt: str, attachments: Sequence[Attachment]) -> str:
     """The prompt to send: attachments without any words ask to be confirmed."""
     return _CONFIRM if attachments and not prompt.strip() else prompt
+
+
+def named_files(
+    prompt: str,
+    cwd: Path,
+    hides: Callable[[Path], bool],
+    redacted: Callable[[str], str],
+    without: Sequence[str] = (),
+) -> tuple[Attachment, ...]:
+    """Describe the first files below `cwd` that a prompt names by their paths, but those `without`.
+
+    They are sent through `redacted`. Of a file that the sandbox `hides`, or whose name is one of secrets, the
+    model reads name and size only.
+    """
+    found: dict[str, Attachment] = {}
+    for words in _NAMED.finditer(prompt):
+        quoted, bare = next(filter(None, words.groups()[:3]), ""), words[4] or ""
+        for name in filter(_is_path, (quoted,) if quoted else (bare, bare.lstrip(_BEFORE).rstrip(_BEHIND))):
+            with suppress(OSError, ValueError, RuntimeError):
+                path = _below(cwd / typed_path(name), cwd)
+                real = path and path.resolve()
+                if path and real and real.is_file() and real.is_relative_to(cwd.resolve()):
+                    shown = str(path.relative_to(cwd))
+                    if shown not in found and shown not in without:
+                        secret = hides(real) or any(map(secret_in, (shown, str(real), real.name)))
+                        found[shown] = _named(path, shown, None if secret else redacted)
+                    break
+        if len(found) == _MOST_NAMED:
+            break
+    return tuple(found.values())
+
+
+def _is_path(word: str) -> bool:
+    """Whether a word is meant as a file: a bare one may be the name of a file, and was meant as a word."""
+    return 2 < len(word) < _LONGEST_PATH and not word.startswith("@") and ("." in word or "/" in word)
+
+
+def _named(path: Path, shown: str, redacted: Callable[[str], str] | None) -> Attachment:
+    name = os.fsencode(shown).decode(errors="replace")
+    name = name if name.isprintable() else repr(name)
+    if redacted is None:
+        note = f"{path.stat().st_size:,} bytes; its name is one of secrets, so nothing of it is sent."
+        return Attachment(name, f"[File: {name}] {note}", told=f"Not sent: {name}, which may hold secrets.")
+    look = peek(path, _NAMED_ROOM, redacted)
+    note = f"[File: {name}] {look.facts}; {look.beginning}" if look.lines else f"[File: {name}] {look.facts}."
+    which = f"all of {name}" if look.whole else f"lines 1-{len(look.lines)} of {name}"
+    return Attachment(name, note, told=f"Sent with the prompt: {which}." if look.lines else "")
 
 
 def cut_line(name: str, look: Peek) -> str:

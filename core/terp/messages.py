@@ -37,13 +37,14 @@ class Attachment:
     """Something attached to a prompt: its name for events, and what the model is told and shown of it.
 
     `source` is the file of this machine that a kernel is given which does not see it: one of another machine,
-    or in a sandbox. It is "" where the kernel reads it in any case.
+    or in a sandbox. It is "" where the kernel reads it in any case. `told` is what the user reads of it.
     """
 
     name: str
     note: str
     image: Image | None = None
     source: str = ""
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import codecs
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,6 @@ from terp import pictures
 
 _READ_BYTES = 64 * 1024
 _LINE_CHARS = 300
-_ALL_CHARS = 3_000
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "PNG image"),
     (b"\xff\xd8\xff", "JPEG image"),
@@ -43,11 +43,13 @@ _SEPARATORS = (
 class Room:
     """How much of a text is shown: all of one of up to `whole` bytes.
 
-    Of a longer one it is the first `lines`, cut; None stands for all lines that fit into `whole` bytes.
+    Of a longer one it is the first `lines`, of up to `cut` characters; None stands for all lines that fit
+    into `whole` bytes.
     """
 
     lines: int | None
     whole: int = 8_192
+    cut: int = 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,8 @@ class Peek:
         return "\n".join([f"{heading}:", *self.lines])
 
 
-def peek(path: Path, room: Room) -> Peek:
-    """Look into the file at `path`.
+def peek(path: Path, room: Room, redacted: Callable[[str], str] = str) -> Peek:
+    """Look into the file at `path`; `redacted` is what its text passes before any of it is cut.
 
     Raises:
         OSError: it cannot be read.
@@ -91,14 +93,14 @@ def peek(path: Path, room: Room) -> Peek:
     encoding = _encoding(head, whole=size <= len(head))
     if not encoding:
         return Peek(size, _binary_kind(head))
-    lines = _lines(head.decode(encoding, errors="ignore"), whole=size <= len(head))
+    lines = _lines(redacted(head.decode(encoding, errors="ignore")), whole=size <= len(head))
     kind = _text_kind(lines)
     if size <= room.whole:
         return Peek(size, kind, encoding, tuple(lines), whole=True)
     if room.lines is None:
         fitting = _lines(head[: room.whole].decode(encoding, errors="ignore"), whole=False)
         return Peek(size, kind, encoding, tuple(fitting))
-    return Peek(size, kind, encoding, _cut(lines[: room.lines]))
+    return Peek(size, kind, encoding, _cut(lines[: room.lines], room.cut))
 
 
 def _encoding(head: bytes, *, whole: bool) -> str:
@@ -148,9 +150,8 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def _cut(lines: list[str]) -> tuple[str, ...]:
+def _cut(lines: list[str], room: int) -> tuple[str, ...]:
     cut: list[str] = []
-    room = _ALL_CHARS
     for line in lines:
         shown = line if len(line) <= _LINE_CHARS else f"{line[:_LINE_CHARS]}… ({len(line):,} characters)"
         room -= len(shown)

@@ -11,7 +11,7 @@ from terp.between_runs import BetweenRuns
 from terp.conversation import Conversation
 from terp.equipment import Equipment
 from terp.errors import SessionError
-from terp.events import Event, TurnStarted
+from terp.events import Event, Noticed, TurnStarted
 from terp.history import History, PastTurn
 from terp.interrupts import Interrupts
 from terp.jobs import Jobs
@@ -177,9 +177,8 @@ class Session:
     async def turn(self, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
         """Everything that happens until the model has answered `prompt`, ending with `TurnFinished`.
 
-        Iterate it under `contextlib.aclosing`. The person is asked only after the consumer has come
-        back for the next event, so what is asked about has been drawn. A consumer that closes the
-        generator early interrupts the turn; the history is complete all the same.
+        Iterate it under `contextlib.aclosing`. The person is asked once the consumer has come back for the next
+        event: all was drawn by then. Closing it early interrupts the turn; the history is complete all the same.
 
         Raises:
             RuntimeError: another turn of this session is going on.
@@ -187,6 +186,8 @@ class Session:
         self._playing.check_free()
         after = self.log.last
         self.log.append(TurnStarted(prompt, tuple(attachment.name for attachment in attachments)))
+        for told_of in filter(None, (attachment.told for attachment in attachments)):
+            self.log.append(Noticed(told_of))
         notes = self._history.notes
         told = self._resumption.note_among(notes) if self._resumption else tuple(notes)
         untold = self.jobs.untold([message.text for message in self._history] + notes)

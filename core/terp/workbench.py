@@ -15,7 +15,7 @@ from terp.keys import with_keys
 from terp.packages.missing import MissingPackages, Policy
 from terp.places import Places, find_places
 from terp.project import Project
-from terp.pythons.choosing import PythonChoice, Wanted, wanted_python
+from terp.pythons.choosing import PythonChoice, Wanted, found_program, wanted_python
 from terp.sandbox.wishes import confinement_of
 from terp.settings import Settings
 from terp.store.places import Place
@@ -83,11 +83,14 @@ def workbench(
     else that was `found` runs its language.
 
     Raises:
-        SettingsError: a language is one that terp does not know, or a tool file cannot be read.
+        SettingsError: a language is one that terp does not know, a tool file cannot be read, or there is no
+            Python where the settings name one.
         KeyringFailed: the key is in the system's keyring, which does not give it.
         NoSandbox: a sandbox is required, and none works here.
     """
     places = find_places(environ)
+    if settings.python and not found_program(settings.python, environ):
+        raise SettingsError([f"No Python at {settings.python} ({settings.origin('python')})."])
     confinement = confinement_of(settings, project.cwd, environ, unasked)
     confinement.check()
     confinement.outputs = str(folder / OUTPUTS)

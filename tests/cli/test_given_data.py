@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,57 @@ def test_an_attachment_alone_asks_for_a_confirmation(terp: Terp) -> None:
     result = terp.asked(["got it"], "-f", "a.csv", "")
     assert "Confirm" in said(result.requests[0])[-1][1]
     assert "a.csv" in said(result.requests[0])[-1][1]
+
+
+def test_a_file_that_the_prompt_names_is_sent_and_the_user_reads_it(terp: Terp) -> None:
+    (terp.cwd / "sales.csv").write_text("a,b\n1,2\n")
+    (terp.cwd / ".env").write_text("KEY=hunter2\n")
+    result = terp.asked(["3"], "Add up sales.csv with .env")
+    assert said(result.requests[0])[-1][1] == (
+        "Add up sales.csv with .env\n\n[File: sales.csv] 8 bytes, comma-separated values; all 2 lines:\n"
+        "a,b\n1,2\n\n[File: .env] 12 bytes; its name is one of secrets, so nothing of it is sent."
+    )
+    assert result.notes == (
+        "[note] Sent with the prompt: all of sales.csv.\n[note] Not sent: .env, which may hold secrets.\n"
+    )
+
+
+def test_an_answer_that_is_one_block_goes_to_a_program_without_its_fence(terp: Terp) -> None:
+    result = terp.asked(["```csv\na,b\n1,2\n```"], "as csv")
+    assert result.out == "a,b\n1,2\n"
+    assert "The answer goes to a file or a program" in said(result.requests[0])[0][1]
+
+
+def test_quiet_still_names_what_was_made_and_qq_does_not(terp: Terp) -> None:
+    code = "open('a.txt', 'w').write('x'); print('chatter')"
+    quiet, silent = (
+        terp.asked([[Call(code=code)], "done"], "-y", flag, "make it", data=None) for flag in ("-q", "-qq")
+    )
+    assert (quiet.out, quiet.notes) == ("done\n", f"[created] {terp.cwd / 'a.txt'}\n")
+    assert (silent.out, silent.notes) == ("done\n", "")
+
+
+def test_a_python_that_is_not_there_is_a_mistake_before_the_model_is_asked(terp: Terp) -> None:
+    result = terp.asked(["hi"], "--python", "~/nope", "hi")
+    assert (result.code, result.notes, result.requests) == (2, "terp: No Python at ~/nope (--python).\n", [])
+
+
+@pytest.mark.parametrize("arguments", [["hi"], ["--version"], ["--help"], ["--output-format", "json", "hi"]])
+def test_a_closed_stdout_is_a_failure(terp: Terp, arguments: list[str]) -> None:
+    with Loopback(["hello"]) as server:
+        flags = [] if arguments[0] in ("--version", "--help") else to(server)
+        command = [sys.executable, "-m", "terp_cli", *flags, *arguments]
+        closed = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+        done = subprocess.run(
+            closed,
+            cwd=terp.cwd,
+            env=terp.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "terp: the output cannot be written: stdout is closed.\n",
+    )

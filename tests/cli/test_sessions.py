@@ -137,6 +137,13 @@ def test_running_again_alone_needs_no_question(terp: Terp) -> None:
     assert (result.code, result.out) == (0, "1 of 1 runs printed the same as before.\n")
 
 
+def test_where_nobody_approves_running_again_nothing_is_asked(terp: Terp) -> None:
+    terp.asked([Call(code="a = 41"), "Done."], "-y", "set a")
+    result = terp.asked(["It is gone."], "-c", "--rerun", "one more?")
+    assert (result.code, result.out, result.requests) == (3, "", [])
+    assert "1 not reached.\nterp: The code needs approval, and nobody is there" in result.notes
+
+
 def test_running_again_needs_a_session(terp: Terp) -> None:
     result = terp("--rerun", "go")
     assert result == Result(2, "", "terp: --rerun goes with -c or -r: it runs the code of a session again.\n")

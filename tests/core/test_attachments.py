@@ -1,11 +1,13 @@
 """Files that go with a prompt."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from terp.attachments import attach, text_room, with_attachments
+from terp.attachments import attach, named_files, text_room, with_attachments
 from terp.errors import AttachmentError
 from terp.messages import Attachment
 from terp.peek import Room
@@ -116,3 +118,76 @@ def test_a_prompt_without_attachments_is_unchanged() -> None:
 def test_attachments_without_words_ask_to_be_confirmed() -> None:
     assert "Confirm" in with_attachments(" ", (Attachment("a", "a"),))
     assert with_attachments("look", (Attachment("a", "a"),)) == "look"
+
+
+def named(prompt: str, cwd: Path, **more: Any) -> list[tuple[str, str, str]]:
+    """Name, note and line for the user of what a prompt names."""
+    hides: Callable[[Path], bool] = more.pop("hides", lambda path: False)
+    found = named_files(prompt, cwd, hides, lambda text: text.replace("hunter2", "[redacted]"), **more)
+    return [(one.name, one.note, one.told) for one in found]
+
+
+def test_a_file_that_the_prompt_names_is_described(cwd: Path) -> None:
+    (cwd / "sub").mkdir()
+    (cwd / "sub/my data.csv").write_text("a,b\n1,hunter2\n")
+    assert named('What is in "sub/my data.csv"?', cwd) == [
+        (
+            "sub/my data.csv",
+            "[File: sub/my data.csv] 14 bytes, comma-separated values; all 2 lines:\na,b\n1,[redacted]",
+            "Sent with the prompt: all of sub/my data.csv.",
+        )
+    ]
+
+
+def test_of_a_long_file_the_first_lines_are_sent_and_named_to_the_user(cwd: Path) -> None:
+    (cwd / "long.txt").write_text("".join(f"line {n}\n" for n in range(1000)))
+    [(_, note, told)] = named("(see `long.txt`)", cwd)
+    assert note.endswith("its first 20 lines:\n" + "\n".join(f"line {n}" for n in range(20)))
+    assert told == "Sent with the prompt: lines 1-20 of long.txt."
+
+
+def test_no_more_than_2_kb_of_a_named_file_are_sent(cwd: Path) -> None:
+    (cwd / "wide.txt").write_text(("x" * 250 + "\n") * 100)
+    [(_, note, _)] = named("wide.txt", cwd)
+    assert len(note) < 2_200
+
+
+@pytest.mark.parametrize("name", [".env", "sub/key.pem", "hidden.txt"])
+def test_of_a_file_with_secrets_only_name_and_size_are_sent(cwd: Path, name: str) -> None:
+    (cwd / "sub").mkdir()
+    (cwd / name).write_text("PASSWORD=x\n")
+    assert named(f"look at {name}.", cwd, hides=lambda path: path.name == "hidden.txt") == [
+        (
+            name,
+            f"[File: {name}] 11 bytes; its name is one of secrets, so nothing of it is sent.",
+            f"Not sent: {name}, which may hold secrets.",
+        )
+    ]
+
+
+def test_a_link_to_a_file_with_secrets_does_not_send_it(cwd: Path) -> None:
+    (cwd / ".env").write_text("PASSWORD=x\n")
+    (cwd / "notes.txt").symlink_to(cwd / ".env")
+    [(_, note, _)] = named("notes.txt", cwd)
+    assert "PASSWORD" not in note
+
+
+@pytest.mark.parametrize(
+    "prompt", ["../outside.txt", "{outside}", "link.txt", "sub/", "data", "@here.txt", "x.y"]
+)
+def test_what_is_no_file_below_the_directory_or_no_path_is_not_sent(
+    tmp_path: Path, cwd: Path, prompt: str
+) -> None:
+    (tmp_path / "outside.txt").write_text("x")
+    (cwd / "link.txt").symlink_to(tmp_path / "outside.txt")
+    (cwd / "sub").mkdir()
+    for name in ("data", "here.txt"):
+        (cwd / name).write_text("x")
+    assert named(prompt.format(outside=tmp_path / "outside.txt"), cwd) == []
+
+
+def test_three_files_are_described_each_once_and_none_that_is_attached(cwd: Path) -> None:
+    for name in "abcde":
+        (cwd / f"{name}.txt").write_text(name)
+    found = named("a.txt ./a.txt b.txt, c.txt; d.txt e.txt", cwd, without=["b.txt"])
+    assert [name for name, _, _ in found] == ["a.txt", "c.txt", "d.txt"]

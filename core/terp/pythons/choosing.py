@@ -136,7 +136,7 @@ class PythonChoice:
         """
         if configured == OWN:
             return self._settle(own_interpreter())
-        path = _found(configured, self._environ)
+        path = found_program(configured, self._environ)
         if not path:
             raise KernelStartFailed(
                 f"There is no Python at {configured}.", "Name its program, or the folder of an environment."
@@ -280,8 +280,8 @@ def _program(configured: str) -> str:
     return str(inside if inside.exists() else path)
 
 
-def _found(configured: str, environ: Mapping[str, str]) -> str:
-    """The full path of a program that can be started, or "".
+def found_program(configured: str, environ: Mapping[str, str]) -> str:
+    """The full path of the Python that a setting names; "" where none can be started there.
 
     A link is not followed: the program of an environment is one, and is more than what it links to.
     """

@@ -213,6 +213,10 @@ class Confinement:
         """Whether a kernel that starts now is held by something else there."""
         return self._confined(()) != other._confined(())
 
+    def hides(self, path: Path) -> bool:
+        """Whether a sandbox would hide a real path from code, also where there is none now."""
+        return any(map(path.is_relative_to, self._policy((), known=True).hidden))
+
     def let_read(self, attachments: Sequence[Attachment]) -> None:
         """Let code read attached files wherever they lie, from the next start of a kernel on."""
         self.readable = (*self.readable, *(one.source for one in attachments if one.source))

@@ -3,7 +3,9 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from itertools import count
+from pathlib import Path
 
+from terp.attachments import named_files
 from terp.errors import TerpError
 from terp.events import Event, TurnFinished
 from terp.messages import Attachment
@@ -18,11 +20,21 @@ from terp.until.ground import Ground
 def ask(session: Session, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
     """Everything that happens until the model has answered `prompt`, and the session's goal is reached.
 
-    Without a goal it is `Session.turn`. Iterate it like that, under `contextlib.aclosing`.
+    Without a goal it is `Session.turn`. Iterate it like that, under `contextlib.aclosing`. The files that the
+    prompt names are described to the model.
     """
-    turn = session.turn(prompt, attachments)
+    turn = session.turn(prompt, (*attachments, *_named(session, prompt, attachments)))
     goal = session.equipment.goal
     return turn if goal is None else until(session, goal, turn)
+
+
+def _named(session: Session, prompt: str, attachments: Sequence[Attachment]) -> Sequence[Attachment]:
+    equipment = session.equipment
+    if equipment.confinement is None or session.kernels.elsewhere:
+        return ()
+    attached = [attachment.name for attachment in attachments]
+    cwd = Path(session.kernels.cwd)
+    return named_files(prompt, cwd, equipment.confinement.hides, equipment.without_secrets, attached)
 
 
 async def until(
