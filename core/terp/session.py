@@ -177,8 +177,8 @@ class Session:
     async def turn(self, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
         """Everything that happens until the model has answered `prompt`, ending with `TurnFinished`.
 
-        Iterate it under `contextlib.aclosing`. The person is asked once the consumer has come back for the next
-        event: all was drawn by then. Closing it early interrupts the turn; the history is complete all the same.
+        Iterate it under `contextlib.aclosing`. The person is asked once the consumer comes back for the next
+        event: all is drawn by then. Closing it early interrupts the turn; the history is complete then, too.
 
         Raises:
             RuntimeError: another turn of this session is going on.
