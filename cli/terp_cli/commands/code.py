@@ -90,6 +90,18 @@ async def out(talk: Talk, number: str) -> None:
     talk.show(columns(lines, talk.width, ("bold", "dim", "", "")))
 
 
+async def code(talk: Talk, number: str) -> None:
+    """All code of a run, the last one without a number; also of one that waits for an answer."""
+    runs = [part for part in _story(talk).parts if isinstance(part, Run)]
+    if number:
+        runs = [numbered(runs, number, "code")]
+    if not runs:
+        talk.say("There is no code yet.")
+        return
+    run = runs[-1]
+    await talk.page(run.code.split("\n"), f"code of run {run.count}" if run.count else "code")
+
+
 def run_numbers(talk: Talk, begun: str) -> Iterable[str]:
     """The numbers of runs that begin like this."""
     return (str(run.count) for run in runs_of(talk) if str(run.count).startswith(begun))

@@ -144,6 +144,11 @@ TABLE = (
         completes="code.run_numbers", shows=True,
     ),
     Command(
+        "code", "[N]", "show all code of a run", "Code", "code.code",
+        "In your pager ($PAGER). Without N it is the last code, also while you are asked about it.",
+        completes="code.run_numbers", shows=True,
+    ),
+    Command(
         "bg", "", "let the code that runs go on in the background", "Code", "jobs.leave",
         "For code that takes long: the model goes on meanwhile. What comes of the code is shown, and told to "
         "the model, when it has ended. Until then its kernel takes no other code; the model waits if it has "

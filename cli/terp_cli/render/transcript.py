@@ -354,7 +354,7 @@ class Transcript:
         self._proposed = proposed
         code = cast("CallCode", self._part)
         self._keep(code.feed(proposed.code[len(written) :]))
-        self._keep(code.finish(" · v shows all" if self.asks else ""))
+        self._keep(code.finish(" · v shows all, /code later" if self.asks else ""))
         self._end_part()
         for line in words.effects(proposed, asks=self.asks):
             self._keep(wrapped(line, self._width()))

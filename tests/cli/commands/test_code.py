@@ -61,6 +61,14 @@ async def test_a_run_that_was_killed_shows_what_it_had_put_out(tmp_path: Path) -
     assert (await talk.does("/out 1"))[-1] == ("out[1]", "tick 1", "tick 2", "more than was shown")
 
 
+async def test_the_code_of_a_run_is_paged_whole_and_the_last_without_a_number(tmp_path: Path) -> None:
+    events = [*ran("c1", "x = 1\ny = 2"), *ran("c2", "z = 3", count=2)]
+    talk = Noted(tmp_path, *turn("go", *events))
+    assert await talk.does("/code 1") == [("code of run 1", "x = 1", "y = 2")]
+    assert await talk.does("/code") == [("code of run 2", "z = 3")]
+    assert await Noted(tmp_path).does("/code") == ["There is no code yet."]
+
+
 async def test_a_run_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(Misused, match="/out: there is no run '9'"):
         await worked(tmp_path).does("/out 9")

@@ -111,7 +111,7 @@ def shown(drawn: Transcript, events: Sequence[Event]) -> list[str]:
 @pytest.mark.parametrize(
     ("asks", "end"),
     [
-        (True, ["… 16 lines not shown · v shows all", "effects: computes only"]),
+        (True, ["… 16 lines not shown · v shows all, /code later", "effects: computes only"]),
         (False, ["… 16 lines not shown"]),
     ],
 )
