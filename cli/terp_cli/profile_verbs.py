@@ -7,6 +7,7 @@ import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 
 from terp.errors import SettingsError, TerpError
 from terp.layers import combine
@@ -25,6 +26,7 @@ from terp_cli.commands.telling import shown
 from terp_cli.sanitise import one_line, readable
 from terp_cli.subcommands import lacking
 
+_WIDTH = 80
 _NAMES = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
@@ -52,7 +54,14 @@ def _show(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
     files = profiles.chain(more[0])
     settings = _combined(files)
     call.out.write(f"{one_line(files[0].description)}\n" if files[0].description else "")
-    rows = [(name, shown(getattr(settings, name)), settings.origin(name)) for name in settings.origins]
+    rows = [
+        (
+            name,
+            shown(getattr(settings, name)),
+            settings.origin(name).replace(f"{profiles.shipped}/", "shipped "),
+        )
+        for name in settings.origins
+    ]
     _write_columns(call, sorted(rows, key=lambda row: list(table(Settings)).index(row[0])))
     return 0
 
@@ -201,11 +210,20 @@ def _combined(files: Sequence[ProfileFile]) -> Settings:
 
 
 def _write_columns(call: Call, rows: Sequence[tuple[str, str, str]]) -> None:
-    cells = [tuple(map(one_line, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    call.out.writelines(
-        f"{name:{widths[0]}}  {value:{widths[1]}}  {origin}".rstrip() + "\n" for name, value, origin in cells
-    )
+    first, second = (max((len(row[at]) for row in rows if _is_short(row[1])), default=0) for at in (0, 1))
+    for name, value, origin in rows:
+        if _is_short(value):
+            line = f"{one_line(name):{first}}  {one_line(value):{second}}  {one_line(origin)}"
+            call.out.write(f"{line.rstrip()}\n")
+            continue
+        call.out.write(f"{one_line(name):{first}}  {one_line(origin)}\n")
+        for line in value.splitlines():
+            call.out.writelines(f"    {readable(part)}\n" for part in wrap(line, _WIDTH - 4) or [""])
+
+
+def _is_short(value: str) -> bool:
+    """Whether a value has its place in a column; a longer one stands below its name."""
+    return len(value) <= _WIDTH // 2 and "\n" not in value
 
 
 _VERBS: Mapping[str, Callable[[Call, Profiles, Sequence[str]], int]] = {

@@ -106,7 +106,8 @@ class CodeRun:
                     case _:
                         self._show(item)
             self._end(item)
-        return _CODES[self._status]
+        exited = _exit_code(self.error) if self.error is not None and self._status == "error" else None
+        return _CODES[self._status] if exited is None else exited
 
     async def _type_in(self, request: InputRequest, kernel: Kernel) -> None:
         await self._answers.type_in(request, kernel)
@@ -117,6 +118,9 @@ class CodeRun:
                 self._write(self._out if stream == "stdout" else self._notes, text)
             case Display() | DisplayUpdate():
                 self._display(item)
+            case Error() if _exit_code(item) is not None:
+                # Code that is run alone ends as a program does.
+                self.error = item
             case Error(traceback=traceback, name=name, value=value):
                 self.error = item
                 told = "\n".join(traceback) or f"{name}: {value}"
@@ -130,7 +134,8 @@ class CodeRun:
 
     def _end(self, ended: RunEnded) -> None:
         self._status = ended.status
-        self._write(self._notes, f"terp: {ended.note}\n" if ended.note else "")
+        told = ended.note if self.error is None or _exit_code(self.error) is None else ""
+        self._write(self._notes, f"terp: {told}\n" if told else "")
         if stopped := ended.stopped_at:
             self._write(self._notes, f"terp: stopped at {stopped_line(stopped)}\n")
 
@@ -145,3 +150,12 @@ class CodeRun:
         # What the code prints goes on as it is, unless a terminal would obey it.
         stream.write(readable(without_escapes(text)) if stream.isatty() else text)
         stream.flush()
+
+
+def _exit_code(error: Error) -> int | None:
+    """The code that a script exited with, as a shell's does or by `sys.exit`; None for any other error."""
+    if error.name not in ("ExitStatus", "SystemExit"):
+        return None
+    if error.value in ("", "None"):
+        return 0
+    return int(error.value) & 0xFF if error.value.isdecimal() else None

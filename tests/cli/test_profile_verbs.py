@@ -26,9 +26,11 @@ def test_a_profile_is_shown_with_all_that_it_stands_on(terp: Terp) -> None:
     own(terp, "work", "# For work.\nextends: fast\nmodel: a/b\n")
     result = terp("profiles", "show", "work")
     assert result.out.startswith("For work.\nmodel             a/b")
-    assert [line.split()[0] for line in result.out.splitlines()[1:]] == [
+    lines = result.out.splitlines()
+    assert [line.split()[0] for line in lines[1:] if not line.startswith(" ")] == [
         "model", "reasoning_effort", "instructions", "max_steps",
     ]  # fmt: skip
+    assert [line for line in lines[1:] if len(line) > 80] == []
     assert result.out.splitlines()[1].endswith("~/home/profiles/work.yaml:3")
 
 

@@ -111,6 +111,18 @@ def test_a_package_that_only_the_run_asks_for_is_installed_for_the_next(terp: Te
     assert (result.code, result.notes.splitlines()[-1]) == (1, last)
 
 
+@pytest.mark.parametrize(
+    ("language", "code", "status"),
+    [
+        ("shell", "echo 1; exit 3", 3),
+        ("shell", "echo 1; (exit 2)", 2),
+        ("python", "import sys; print(1); sys.exit(4)", 4),
+    ],
+)
+def test_code_that_exits_ends_as_a_script_does(terp: Terp, language: str, code: str, status: int) -> None:
+    assert terp("run", "-l", language, "-", data=code) == Result(status, "1\n", "")
+
+
 def test_a_password_is_not_shown(terp: Terp) -> None:
     (terp.cwd / "a.py").write_text("import getpass\nprint(len(getpass.getpass('Secret? ')))")
     with teletype(terp, "run", "a.py") as terminal:

@@ -36,6 +36,14 @@ def test_it_is_listed_gone_on_with_and_exported(terp: Terp) -> None:
     assert "print(3)" in Path(exported).read_text()
 
 
+def test_what_was_said_before_the_last_code_is_shown_once(terp: Terp) -> None:
+    said_first = {"role": "assistant", "type": "message", "content": "I count them."}
+    (terp.cwd / "theirs.json").write_text(json.dumps([THEIRS[0], said_first, *THEIRS[1:-1]]))
+    session = terp("sessions", "import", "theirs.json").out.split()[-3]
+    shown = terp("sessions", "show", session)
+    assert (shown.out + shown.notes).count("I count them.") == 1
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

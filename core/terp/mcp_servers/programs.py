@@ -10,8 +10,9 @@ from terp.kernels.environment import kernel_environment
 from terp.kernels.orphans import MARK, Guard, end_marked
 from terp.mcp_servers.declared import McpServer
 from terp.places import make_private
+from terp.profile_file import short_path
 
-_LAST_WORDS = 300
+_LAST_WORDS, _LAST_LINES = 300, 3
 _TAIL_BYTES = 4_000
 
 
@@ -45,14 +46,16 @@ class Programs:
         return path
 
     def last_words(self, name: str) -> str:
-        """The last line that a server wrote to stderr since it started; "" when there is none."""
+        """The last lines that a server wrote to stderr since it started, and where more are; or ""."""
         path = self._path(name)
         if not path.is_file():
             return ""
         with path.open("rb") as file:
             file.seek(max(self._began_at.get(name, 0), path.stat().st_size - _TAIL_BYTES))
-            lines = self._redacted(file.read().decode(errors="replace")).splitlines()
-        return next((line.strip()[:_LAST_WORDS] for line in reversed(lines) if line.strip()), "")
+            text = self._redacted(file.read().decode(errors="replace"))
+        lines = [line.strip()[:_LAST_WORDS] for line in text.splitlines() if line.strip()]
+        more = f" (all of it: {short_path(path)})" if len(lines) > _LAST_LINES else ""
+        return " · ".join(lines[-_LAST_LINES:]) + more
 
     def guard(self) -> None:
         """Have whatever is started from here on ended if terp is killed."""

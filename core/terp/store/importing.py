@@ -89,6 +89,8 @@ class _Imported:
         status: RunStatus = "error" if _FAILED in message.text else "ok"
         self._log.append(CodeFinished(call_id, status, 0.0, note=_NOTE))
         self._history.append(message)
+        # What was said before code ran is no answer to what it put out.
+        self._answer = ""
 
     def _outputs(self, run: int, message: Result) -> Iterator[Output]:
         yield Text("stdout", message.text)

@@ -108,6 +108,15 @@ async def test_a_server_that_does_not_come_up_is_one_line(
     assert failed.value.message == f"MCP server bad: {told}"
 
 
+async def test_the_last_lines_of_a_server_are_told_and_where_the_others_are(tmp_path: Path) -> None:
+    wrong = script("import sys; sys.exit('starting\\nno such folder: data\\nnpm notice\\n\\nbye')")
+    async with Room(tmp_path, bad=wrong) as room:
+        with pytest.raises(TerpError) as failed:
+            await room.only.ready()
+    said = f"no such folder: data · npm notice · bye (all of it: {tmp_path / 'logs/bad.log'})"
+    assert failed.value.message == f"MCP server bad: it has ended. It said last: {said}"
+
+
 async def test_what_a_server_writes_to_stderr_goes_to_its_log(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
