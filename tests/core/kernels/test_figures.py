@@ -143,3 +143,26 @@ async def test_a_progress_bar_for_notebooks_ends_at_100_per_cent(kernel: Kernel,
     run = await ran(kernel, code)
     last = run.stderr.rsplit("\r", 1)[-1]
     assert ("100%|" in last, "20/20" in last, "Warning" in run.stderr) == (True, True, False)
+
+
+async def test_characters_that_no_font_has_are_one_line_that_names_a_font(kernel: Kernel) -> None:
+    await ran(kernel, SETUP)
+    run = await ran(kernel, "plt.title('北京的人口'); plt.xlabel('上海')\nplt.savefig('p.png'); plt.show()")
+    line = run.stderr.removeprefix("No installed font has ")
+    assert sorted(line.partition(":")[0]) == sorted("北京的人口上海")
+    assert line.endswith(": drawn as boxes. A font that has them: Noto Sans CJK.\n")
+    assert len(run.images) == 1
+
+
+async def test_installed_fonts_stand_in_for_what_sans_serif_lacks(kernel: Kernel) -> None:
+    await ran(kernel, SETUP)
+    code = """
+from matplotlib import font_manager as fonts
+own = fonts.findfont("DejaVu Sans Mono")
+fonts.fontManager.ttflist.append(fonts.FontEntry(fname=own, name="Noto Sans CJK SC"))
+print(fonts.fontManager._find_fonts_by_props(fonts.FontProperties()).index(own))
+plt.plot([1]); plt.title("plain"); plt.show()
+fonts.fontManager.ttflist.pop(); None
+"""
+    run = await ran(kernel, code)
+    assert (run.stdout, run.stderr, len(run.images)) == ("1\n", "", 1)

@@ -287,7 +287,9 @@ def prepare_figures(home: Home) -> Figures:
     figures = Figures(home)
     wanted = {
         "matplotlib.backend_bases": figures.watch_managers,
+        "matplotlib._text_helpers": figures.glyphs.watch_helpers,
         "matplotlib.figure": figures.watch_figure,
+        "matplotlib.font_manager": figures.glyphs.watch_fonts,
         "matplotlib.pyplot": figures.watch_pyplot,
         "matplotlib_inline.backend_inline": figures.watch_inline,
         "tqdm.notebook": draw_bars_as_text,

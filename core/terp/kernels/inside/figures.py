@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from .glyphs import Glyphs
 from .home import Home
 
 
@@ -24,6 +25,7 @@ class Figures:
         self.home = home
         self.waiting: dict[int, Any] = {}
         self.sent: set[int] = set()
+        self.glyphs = Glyphs()
 
     def send(self, figure: Any) -> None:
         """Send a figure, unless this cell has sent it."""
@@ -59,6 +61,7 @@ class Figures:
         if pyplot is not None and not self.has_windows():
             self.sent.update(id(manager.canvas.figure) for manager in self.managers())
             pyplot.close("all")
+        self.glyphs.tell()
         self.waiting.clear()
         self.sent.clear()
 
