@@ -12,7 +12,7 @@ import jiter
 
 from terp.errors import RequestRejected
 from terp.models.error_bodies import message_in
-from terp.models.failures import Target, classify, unreachable
+from terp.models.failures import BROKE_OFF, Target, classify, unreachable
 from terp.models.sse import EventReader
 
 
@@ -56,7 +56,7 @@ class ChatStream:
             return self._unstreamed(b"".join(self._whole))
         chunks = self._chunks(self._reader.finish())
         if not self.complete:
-            raise unreachable(self._target, "the answer broke off before its end")
+            raise unreachable(self._target, BROKE_OFF)
         return chunks
 
     def _chunks(self, events: Iterable[bytes]) -> list[Mapping[str, Any]]:
@@ -111,7 +111,7 @@ class ChatStream:
             raise RequestRejected(
                 f"{self._target.model}: {where} sent {said}.", "Check --api-base: it usually ends in /v1."
             )
-        raise unreachable(self._target, f"the answer broke off before its end: {_shown(body)}")
+        raise unreachable(self._target, f"{BROKE_OFF}: {_shown(body)}")
 
 
 def _json(data: bytes) -> Any:

@@ -15,15 +15,15 @@ from contextlib import aclosing, suppress
 from typing import Any, ClassVar
 from weakref import WeakSet
 
-from terp.errors import ModelError, ToolsRejected
+from terp.errors import ModelError, ToolsRejected, Unavailable
 from terp.importing import import_slow, in_daemon
 from terp.messages import Message
 from terp.models import caching
 from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
 from terp.models.chat_format import chat_messages
-from terp.models.failures import classify, unreachable, unusable_key
-from terp.models.litellm_opening import opened
+from terp.models.failures import BROKE_OFF, classify, unreachable, unusable_key
+from terp.models.litellm_opening import Ending, opened
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
 from terp.models.protocol import Chunk, demanded
@@ -120,21 +120,26 @@ class LiteLLM:
         Raises:
             ModelError: whatever litellm raised.
         """
-        begun = False
+        begun, ending = False, None
         limit_s = self._options.timeout_s or None
         try:
             stream = await opened(litellm, request, limit_s)
+            ending = Ending(stream)
             try:
                 # litellm hands the timeout on to most providers; Gemini's it lets hang.
                 while (chunk := await _next(stream, limit_s)) is not None:
                     begun = True
                     yield _mapping(chunk, stream)
+                if not ending.reached:
+                    raise unreachable(self._route.target, BROKE_OFF)
             finally:
                 # Leaving the loop alone would let the provider write on, and bill.
                 await stream.aclose()
-        except (asyncio.CancelledError, GeneratorExit):
+        except (asyncio.CancelledError, GeneratorExit, Unavailable):
             raise
         except Exception as error:
+            if ending is not None and ending.told:
+                return
             # litellm raises its own classes, those of openai, httpx and botocore, and bare ValueErrors.
             raise self._failure(error, begun=begun) from error
 

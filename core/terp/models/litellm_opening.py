@@ -1,11 +1,47 @@
-"""A request of litellm that can be given up at any moment."""
+"""A request of litellm that can be given up at any moment, and the end of its reply."""
 
 import asyncio
 import inspect
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 _LOOKS_AGAIN_S = 0.001
+
+
+class Ending:
+    """Tells whether a reply came to its own end: litellm makes up a finish reason for one that broke off.
+
+    For every part of a reply of Gemini it makes one up. There the reasons are read before it does.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        """Watch the stream, which has not begun."""
+        self._stream = stream
+        self._gemini = False
+        self.told = False
+        if make_call := getattr(stream, "make_call", None):
+            stream.make_call = partial(self._made, make_call)
+
+    @property
+    def reached(self) -> bool:
+        """True if the provider has said why the reply ends, or cannot be asked."""
+        if self._gemini:
+            return self.told
+        reasons = ("received_finish_reason", "intermittent_finish_reason")
+        return any(getattr(self._stream, name, "unknown") for name in reasons)
+
+    async def _made(self, make_call: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+        parts = await make_call(*args, **kwargs)
+        if "gemini" in type(parts).__module__ and hasattr(parts, "chunk_parser"):
+            self._gemini = True
+            parts.chunk_parser = partial(self._parsed, parts.chunk_parser)
+        return parts
+
+    def _parsed(self, parse: Callable[[Any], Any], chunk: Mapping[str, Any]) -> Any:
+        reasons = [one.get("finishReason") for one in chunk.get("candidates") or ()]
+        self.told = self.told or any(reasons) or bool((chunk.get("promptFeedback") or {}).get("blockReason"))
+        return parse(chunk)
 
 
 async def opened(litellm: Any, request: Mapping[str, Any], limit_s: float | None) -> Any:
