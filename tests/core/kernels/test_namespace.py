@@ -25,6 +25,7 @@ TOLD = [
     ("x = float('nan')\n---\nx = float('nan')", ""),
     ("x = 1\n---\nx = True", "~x"),
     ("x = 1\n---\ndel x", "−x"),
+    ("import sys\nso = sys.stdout\n---\nprint(1)", ""),
     ("xs = [1, 2]\n---\nxs.append(3)", "~xs list 3"),
     ("xs = [1, 2]\n---\nxs[0] = 5", "~xs list 2"),
     ("xs = list(range(4_000))\n---\nxs[1_234] = -1", "~xs list 4 000 144 kB"),

@@ -110,6 +110,9 @@ class Namespace:
 
     def has_changed(self, name: str, before: Mark, now: Mark) -> bool:
         """Whether a name stands for another object, or for one whose content is another."""
+        if any(self.names[name] is stream for stream in self.home.streams):
+            # What is printed changes it, and is told anyway.
+            return False
         if differ(before, now):
             return True
         deep = self.deep.get(name)
