@@ -77,12 +77,19 @@ class Secrets:
 
 
 def _secrets_of(server: "McpServer", environ: Mapping[str, str]) -> Iterator[str]:
-    from terp.effects.secret_names import is_secret_name  # noqa: PLC0415
     from terp.kernels.environment import kernel_environment  # noqa: PLC0415  (few sessions have a server)
-    from terp.mcp_servers.variables import variables_in  # noqa: PLC0415
+    from terp.mcp_servers.variables import between_variables, variables_in  # noqa: PLC0415
 
     open_to_code = kernel_environment(environ)
     yield from (environ.get(name, "") for name in variables_in(server) if name not in open_to_code)
+    # `${NAME}` stands for a secret and is none.
+    yield from (part for text in _written_in(server) for part in between_variables(text))
+
+
+def _written_in(server: "McpServer") -> Iterator[str]:
+    """The secrets that stand in the settings of a server."""
+    from terp.effects.secret_names import is_secret_name  # noqa: PLC0415
+
     yield from (text for name, text in server.env.items() if is_secret_name(name))
     yield from (text for name, text in parse_qsl(urlsplit(server.url).query) if is_secret_name(name))
     yield from _given(server.args)

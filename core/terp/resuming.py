@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from terp.conversation import Conversation
-from terp.events import Noticed, SessionResumed
+from terp.events import JobChanged, Noticed, SessionResumed
 from terp.history import History
 from terp.kernels.protocol import Kernels
 from terp.log import EventLog
 from terp.messages import Result, ToolCall, User
+from terp.past_runs import past_runs
 from terp.store.reading import LeftOver, Stored
 from terp.tool import Misunderstood, understand
 
@@ -88,10 +89,26 @@ def _note(event: SessionResumed) -> str:
     return f"[This conversation was resumed. The kernel is new: {gone}; imports must be done again.]"
 
 
+def _cut_off(log: EventLog) -> list[tuple[int, str]]:
+    """The runs that have no end, with the first line of each; those in the background are told apart."""
+    events = [record.event for record in log.since(0)]
+    beside = {event.call_id for event in events if isinstance(event, JobChanged)}
+    runs = [run for run in past_runs(events) if run.status is None and run.call_id not in beside]
+    return [(run.number, next(iter(run.code.strip().splitlines()), "")) for run in runs]
+
+
 def resume(stored: Stored, conversation: Conversation, kernels: Kernels, log: EventLog) -> Resumption:
     """The conversation settled, and the person told."""
     resumption = Resumption(stored, conversation, kernels)
+    cut_off = [] if kernels.resumed else _cut_off(log)
     log.append(resumption.event)
+    for number, code in cut_off:
+        log.append(
+            Noticed(
+                f"Run {number} was cut off when terp ended, and what it did is not known: {code}",
+                f"/out {number} shows what is kept of its output.",
+            )
+        )
     for job in stored.jobs:
         lost = f"{job} was lost: it still ran when terp ended."
         log.append(Noticed(lost))

@@ -20,3 +20,10 @@ VALUE = "violet-heron-8c1d"
 def test_a_key_in_the_declaration_of_a_server_is_redacted(server: McpServer) -> None:
     secrets = Secrets({}, Settings(mcp_servers={"one": server}), keyring=False)
     assert secrets.redacted(f"it is {VALUE}.") == "it is [redacted]."
+
+
+def test_the_name_of_a_variable_that_stands_for_a_key_is_not_redacted() -> None:
+    server = McpServer(url="https://mcp.example", headers={"Authorization": "Bearer ${TRACKER_TOKEN}"})
+    secrets = Secrets({"TRACKER_TOKEN": VALUE}, Settings(mcp_servers={"one": server}), keyring=False)
+    told = "${TRACKER_TOKEN} is TRACKER_TOKEN: "
+    assert secrets.redacted(told + VALUE) == f"{told}[redacted]"

@@ -10,6 +10,11 @@ from terp.mcp_servers.declared import McpServer
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
+def between_variables(text: str) -> list[str]:
+    """The pieces of a text between the variables that it names."""
+    return _VARIABLE.sub("\0", text).split("\0")
+
+
 class NoVariable(TerpError):
     """A variable that settings name is not set."""
 

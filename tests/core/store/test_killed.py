@@ -15,6 +15,7 @@ from terp.events import (
     CodeStarted,
     Event,
     ModelCalled,
+    Noticed,
     SessionResumed,
     TextDelta,
     TurnFinished,
@@ -163,6 +164,21 @@ def test_pending_code_is_left_alone_when_the_person_says_something_else(tmp_path
         Result("b", "Not run: terp ended before the person had decided about this code."),
     )
     assert asyncio.run(gone_on(session)) == []
+
+
+def test_who_resumes_reads_once_that_a_run_was_cut_off(tmp_path: Path) -> None:
+    stopped_at(tmp_path, CodeStarted, [call_of(EchoKernel.ENDLESS, id="a")])
+    session = again(tmp_path / "s", "fine")
+    told = [record.event for record in session.log.since(session.log.resumed_at)]
+    assert of(Noticed, told) == [
+        Noticed(
+            "Run 1 was cut off when terp ended, and what it did is not known: while True: pass",
+            "/out 1 shows what is kept of its output.",
+        )
+    ]
+    asyncio.run(_said(session, "go on"))
+    later = again(tmp_path / "s")
+    assert of(Noticed, [record.event for record in later.log.since(later.log.resumed_at)]) == []
 
 
 def test_code_that_had_begun_is_never_run_again(tmp_path: Path) -> None:
