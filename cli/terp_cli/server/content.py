@@ -17,6 +17,7 @@ from terp_cli.server.tree import Tree
 
 _PIECE = 256 * 1024
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # What code made is shown by nobody as a page of this server: a script in it would run as one of ours.
 SAFE = {
     "X-Content-Type-Options": "nosniff",
@@ -123,6 +124,6 @@ def _span(wanted: str, size: int) -> tuple[int, int]:
 
 def _as_attachment(name: str) -> str:
     header = Header()
-    plain = name.encode("ascii", "replace").decode()
+    plain = _CONTROL.sub("_", name.encode("ascii", "replace").decode())
     header.add_header("Content-Disposition", "attachment", filename=plain)
     return f"{header['Content-Disposition']}; filename*=UTF-8''{quote(name, safe='')}"

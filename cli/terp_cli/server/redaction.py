@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber
 
 _Stream = tuple[str, ...]
+_OF_MODEL = ("text", "reasoning", "code")
 
 
 class Redaction:
     """Passes on the records of one session in order.
 
     The end of a piece in which a secret may begin waits for the next piece of the same text: mostly nothing,
-    at most some kilobytes. Of the model's words it comes before anything else happens, of a run's before that
-    shows anything else or ends, and of late output when a turn ends: other things go on beside these.
+    at most some kilobytes. Of the model's words it comes before its code and all else that happens, of a
+    run's before that shows anything else or ends, and of late output when a turn ends: other things go on
+    beside these.
     """
 
     def __init__(self, scrubber: Callable[[], "Scrubber"]) -> None:
@@ -40,11 +42,13 @@ class Redaction:
         piece = piece_of(record.event)
         if piece is None:
             for stream in [stream for stream in self._held if _comes_before(stream, record.event)]:
-                text, held = self._held.pop(stream)
-                yield self._clean(replace(held, number=record.number), text)
+                yield self._released(stream, record.number)
             yield record
             return
         stream, text = piece
+        if stream[0] in _OF_MODEL:
+            for other in [one for one in self._held if one[0] in _OF_MODEL and one != stream]:
+                yield self._released(other, record.number)
         before, _ = self._held.pop(stream, ("", record))
         whole = before + text
         settled = self._scrubber().settled(whole)
@@ -52,6 +56,10 @@ class Redaction:
             self._held[stream] = whole[settled:], record
         if settled:
             yield self._clean(record, whole[:settled])
+
+    def _released(self, stream: _Stream, number: int) -> Record:
+        text, held = self._held.pop(stream)
+        return self._clean(replace(held, number=number), text)
 
     def _clean(self, record: Record, text: str) -> Record:
         clean, piece = self._scrubber().redacted(text), piece_of(record.event)

@@ -96,7 +96,7 @@ class Tree:
 
     @contextmanager
     def _folder_of(self, path: str, *, make: bool) -> Iterator[tuple[int, str]]:
-        *folders, name = parts_of(path)
+        *folders, name = parts_of(path, there=not make)
         forbidden = self._forbidden()
         current = self._opened_top(make=make)
         try:
@@ -135,7 +135,7 @@ class Tree:
             for name in sorted(os.listdir(folder)):
                 path = before + name
                 try:
-                    parts_of(path)
+                    parts_of(path, there=True)
                     kind = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
                     if stat.S_ISDIR(kind):
                         below = os.open(name, _FOLDER, dir_fd=folder)

@@ -5,6 +5,7 @@ import os
 import zipfile
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -41,6 +42,22 @@ async def test_files_come_back_as_they_were(tmp_path: Path) -> None:
     assert back == [(200, content)] * 4
     assert [one["path"] for one in listed["files"]] == sorted(names, key=lambda name: name.split("/"))
     assert {one["size"] for one in listed["files"]} == {len(content)}
+
+
+async def test_files_with_names_that_only_this_system_takes_are_listed_and_sent(tmp_path: Path) -> None:
+    names = ["12:00.csv", "a\tb\nc.txt", "back\\slash", "con.txt", "dot.", 'q"<uo|te>*?']
+    async with serving(tmp_path) as server:
+        session = await server.created()
+        for name in names:
+            (work(server, session) / name).write_text(name)
+        listed = (await server.client.get(f"/v1/sessions/{session}/files")).json()
+        back = [await got(server, session, quote(name)) for name in names]
+        packed = await server.client.get(f"/v1/sessions/{session}/archive")
+        put_there = [await put(server, session, quote(name), b"") for name in names]
+    assert [one["path"] for one in listed["files"]] == names
+    assert back == [(200, name.encode()) for name in names]
+    assert zipfile.ZipFile(io.BytesIO(packed.content)).namelist() == names
+    assert put_there == [404] * len(names)
 
 
 async def test_a_range_of_a_file_is_sent(tmp_path: Path) -> None:

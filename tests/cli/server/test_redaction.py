@@ -1,6 +1,6 @@
 """Secrets in what clients are told, where other things happen between their pieces."""
 
-from terp.events import CodeFinished, Event, LateOutput, Printed, Progress, TextDelta, TurnFinished
+from terp.events import CodeDelta, CodeFinished, Event, LateOutput, Printed, Progress, TextDelta, TurnFinished
 from terp.log import Record
 from terp.models.scrubbing import Scrubber
 from terp.outputs import InputRequest, Output, Text
@@ -58,3 +58,8 @@ def test_a_question_of_a_run_comes_after_what_it_has_said() -> None:
 def test_text_of_the_model_is_told_before_anything_else_happens() -> None:
     loading = Progress("loading", 1, 2, 0.1)
     assert told(TextDelta(HALF), loading) == [TextDelta(HALF), loading]
+
+
+def test_text_of_the_model_is_told_before_the_code_that_follows() -> None:
+    code = CodeDelta("c1", "python", "print()")
+    assert told(TextDelta(f"It is {HALF}"), code) == [TextDelta("It is "), TextDelta(HALF), code]

@@ -88,7 +88,8 @@ def _lean(source: str) -> str:
     """A module of ours without what a browser does not need. No name stands in two of them."""
     wired = _IMPORT.sub(lambda found: _taken(*found.groups()), source)
     bare = _COMMENT.sub("", _EXPORT.sub("", wired))
-    return re.sub(r"^\s+", "", bare, flags=re.MULTILINE)
+    # No statement begins behind or before these.
+    return re.sub(r"(?<=[;{},(\[])\n|\n(?=[})\]])", "", re.sub(r"^\s+", "", bare, flags=re.MULTILINE))
 
 
 def _taken(names: str | None, default: str | None, path: str) -> str:

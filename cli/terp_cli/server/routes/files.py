@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import anyio.to_thread
 from fastapi import APIRouter, Header, Request, Response
+from starlette.convertors import PathConvertor, register_url_convertor
 
 from terp_cli.server import content, forms
 from terp_cli.server.bodies import BYTES
@@ -19,8 +20,15 @@ _WHOLE: dict[int | str, dict[str, Any]] = {
 Wanted = Annotated[str, Header(alias="Range")]
 
 
+class _AnyPath(PathConvertor):
+    """A path, in which a name may have a line feed as well."""
+
+    regex = r"[\s\S]*"
+
+
 def router(sessions: Sessions) -> APIRouter:
     """The routes."""
+    register_url_convertor("any_path", _AnyPath())
     routes = APIRouter(prefix="/v1/sessions/{session}", tags=["files"])
 
     @routes.get("/files", responses=documented(404, 409))
@@ -30,14 +38,14 @@ def router(sessions: Sessions) -> APIRouter:
         told = [forms.FileTold(path=one.path, size=one.size, modified=one.modified) for one in found]
         return forms.FileList(files=told, more=more)
 
-    @routes.get("/files/{path:path}", response_class=Response, responses=_WHOLE)
+    @routes.get("/files/{path:any_path}", response_class=Response, responses=_WHOLE)
     async def download(session: str, path: str, wanted: Wanted = "") -> Response:
         """A file, or a range of its bytes."""
         descriptor = await anyio.to_thread.run_sync(sessions.get(session).files.read, path)
         return content.served_file(descriptor, path.rpartition("/")[2], wanted, BYTES)
 
     @routes.put(
-        "/files/{path:path}",
+        "/files/{path:any_path}",
         responses=documented(404, 409),
         openapi_extra={"requestBody": _BYTES},
     )
@@ -49,7 +57,7 @@ def router(sessions: Sessions) -> APIRouter:
             raise Refused(415, f"A file is sent as {BYTES}.")
         return forms.FileWritten(path=path, size=await files.write(path, request.stream()))
 
-    @routes.delete("/files/{path:path}", status_code=204, responses=documented(404, 409))
+    @routes.delete("/files/{path:any_path}", status_code=204, responses=documented(404, 409))
     async def remove(session: str, path: str) -> Response:
         """Remove a file."""
         await anyio.to_thread.run_sync(sessions.get(session).files.remove, path)

@@ -158,3 +158,45 @@ HTML("<b id=x>no script</b><script>document.getElementById('x').textContent = 'b
     warm.see("Both are shown.")
     assert warm.turn.locator(".display table td").all_inner_texts() == ["1", "2"]
     assert warm.turn.frame_locator(".framed").locator("#x").inner_text() == "by null"
+
+
+def test_of_an_output_that_is_too_long_both_ends_are_shown_also_when_loaded_again(
+    site: Site, warm: Tab
+) -> None:
+    site.says([Call(code="for n in range(4_000):\n    print('line', n, 'x' * 60)")], "It is long.")
+    warm.ask("print much")
+    warm.decide("y")
+    warm.see("It is long.")
+    for _ in range(2):
+        shown = warm.turn.locator(".output").inner_text().splitlines()
+        [gap] = [line for line in shown if "left out" in line]
+        left = int(gap.split()[1].replace(",", ""))
+        assert (shown[0][:7], shown[-1][:9], len(shown) + left) == ("line 0 ", "line 3999", 4_001)
+        warm.page.reload()
+        warm.see("It is long.")
+        warm.idle()
+
+
+def test_code_that_waits_hides_nothing_beside_the_screen(site: Site, warm: Tab) -> None:
+    hidden = "x = 1" + " " * 220 + "; print('hidden')\nprint(x)"
+    site.says([Call(code=hidden)], "Not so.")
+    warm.ask("go")
+    warm.page.wait_for_selector("#approveCodeButton:visible:enabled")
+    code = warm.turn.locator(".card > pre")
+    assert code.evaluate("pre => pre.scrollWidth <= pre.clientWidth")
+    assert code.locator(".blanks").get_attribute("data-told") == "220 blanks"
+    assert code.inner_text() == hidden
+    assert warm.turn.locator(".told").inner_text().startswith("2 lines — ")
+    warm.decide("n")
+    warm.page.press("#reason", "Enter")
+    warm.see("Not so.")
+
+
+def test_mathematics_lose_nothing(site: Site, tab: Tab) -> None:
+    written = "$$\\int_0^1 x^2\\,dx$$", "\\(a_1 \\* b\\)", "$a*b*c$", "\\[\n- x\\\\\n\\]"
+    site.says(f"So {written[0]} is {written[1]}, {written[2]} of $5 *and* $10.\n\n{written[3]}\n\nThe end.")
+    tab.ask("go")
+    tab.see("The end.")
+    tab.idle()
+    assert tab.turn.locator(".prose code").all_text_contents() == list(written)
+    assert tab.turn.locator(".prose em").all_text_contents() == ["and"]

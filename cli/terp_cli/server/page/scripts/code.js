@@ -16,16 +16,29 @@ const NAMES = { python: "py", ipython: "py", python3: "py", sh: "bash", shell: "
 // Beyond this, colours take longer than they help.
 const LONGEST = 40000;
 
+const BLANKS = /[ \t\u00a0\u2000-\u200a\u3000]{24,}/g;
+
+/** Text of code; what a run of blanks would push out of sight is said to be there. */
+function withBlanks(text) {
+  const nodes = [];
+  let at = 0;
+  for (const { 0: run, index } of text.matchAll(BLANKS)) {
+    nodes.push(readable(text.slice(at, index)), make("span", { class: "blanks", "data-told": `${run.length} blanks` }, run));
+    at = index + run.length;
+  }
+  return [...nodes, readable(text.slice(at))];
+}
+
 /** The code as nodes: every character of it, whatever the tokens are. */
 export function coloured(code, language) {
   const grammar = LANGUAGES[NAMES[language] ?? language];
-  const plain = [readable(code)];
+  const plain = withBlanks(code);
   if (!grammar || code.length > LONGEST) return plain;
   const nodes = [];
   let length = 0;
   tokenizeWith(code, grammar, (text, type) => {
     length += text.length;
-    nodes.push(type ? make("span", { class: `t-${type}` }, readable(text)) : readable(text));
+    nodes.push(...(type ? [make("span", { class: `t-${type}` }, ...withBlanks(text))] : withBlanks(text)));
   }, { languages: LANGUAGES });
   return length === code.length ? nodes : plain;
 }

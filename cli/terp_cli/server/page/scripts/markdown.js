@@ -17,8 +17,22 @@ const escaped = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0
 
 const computed = (html) => html.replaceAll("\ufdd0", '<u title="computed">').replaceAll("\ufdd1", "</u>");
 
+// Mathematics is shown as it was written: to Markdown its backslashes and stars would mean something else.
+const MATHS = /^(?:\$\$[^]+?\$\$|\\\[[^]+?\\\]|\\\([^]+?\\\)|\$(?![\s$])(?:\\.|[^\\$\n])*?[^\s\\$]\$(?!\d))/;
+const maths = (level) => ({
+  name: `maths-${level}`,
+  level,
+  start: (text) => text.search(level === "inline" ? /\$|\\[[(]/ : /\n(?:\$\$|\\\[)/),
+  tokenizer(text) {
+    const [raw] = MATHS.exec(text) ?? [];
+    if (raw && (level === "inline" || /^(\$\$|\\\[)/.test(raw))) return { type: `maths-${level}`, raw };
+  },
+  renderer: ({ raw }) => `<code>${escaped(raw)}</code>`,
+});
+
 const parser = new marked.Marked({
   gfm: true,
+  extensions: [maths("block"), maths("inline")],
   renderer: {
     // HTML of the model is shown as it was written: nothing of it is lost, and nothing of it happens.
     html: ({ text }) => (HARMLESS.test(text.trim()) ? text : escaped(text)),

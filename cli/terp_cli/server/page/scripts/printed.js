@@ -3,8 +3,9 @@
 import { make } from "./dom.js";
 import { readable } from "./shown.js";
 
-// What a page keeps of one run; all of it is a download away.
-const MOST = 200000;
+// What a page keeps of one stream: so much of its beginning and of its end. All of it is a download away.
+const MOST = 100000;
+const PIECE = 20000;
 const ESCAPE = /\u001b(?:\[([0-9;]*)([A-Za-z])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 
 function classesAfter(classes, codes) {
@@ -44,7 +45,9 @@ export class Printing {
     this.node = make("pre", { class: `printed ${stream}` }, this.last);
     this.line = "";
     this.classes = [];
-    this.length = 0;
+    this.room = MOST;
+    this.tail = [];
+    this.left = 0;
     this.coming = [];
   }
 
@@ -64,14 +67,30 @@ export class Printing {
 
   commit(lines) {
     const whole = lines.includes("\r") ? lines.split("\n").map(current).join("\n") : lines;
-    const { nodes, classes } = painted(whole, this.classes);
+    for (let at = 0; at < whole.length; ) {
+      const end = whole.lastIndexOf("\n", at + PIECE) + 1;
+      const to = end > at ? end : at + PIECE;
+      this.append(whole.slice(at, to));
+      at = to;
+    }
+  }
+
+  append(piece) {
+    const { nodes, classes } = painted(piece, this.classes);
     this.classes = classes;
-    this.last.before(...nodes);
-    this.length += whole.length;
-    while (this.length > MOST && this.node.firstChild !== this.last) {
+    const node = make("span", {}, ...nodes);
+    this.last.before(node);
+    this.room -= piece.length;
+    if (this.room >= 0 && !this.gap) return;
+    if (!this.gap) node.before((this.gap = make("span", { class: "muted" })));
+    this.tail.push({ node, piece });
+    while (this.room < -MOST && this.tail.length > 1) {
+      const { node: first, piece: gone } = this.tail.shift();
+      first.remove();
+      this.room += gone.length;
+      this.left += gone.split("\n").length - 1;
       this.isCut = true;
-      this.length -= this.node.firstChild.textContent.length;
-      this.node.firstChild.remove();
+      this.gap.textContent = `… ${this.left.toLocaleString()} lines left out …\n`;
     }
   }
 }
