@@ -1,19 +1,26 @@
 """A session without `async`: a thread runs its loop."""
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from terp.artifacts import OUTPUTS
+from terp.errors import SessionError
 from terp.events import Event
 from terp.messages import Attachment
+from terp.paths import unused
+from terp.places import make_private
 from terp.reply import Reply, TurnFailed, reply_of
 from terp.session import Session
 from terp.until.loop import ask
 
 T = TypeVar("T")
+Given = Attachment | str | os.PathLike[str] | bytes
 _FAILURES = frozenset(
     """
     error until_failed rejected context_full unavailable rate_limited auth approval_needed
@@ -41,21 +48,27 @@ class Chat:
     def __call__(
         self,
         prompt: str,
-        attachments: Sequence[Attachment] = (),
+        attachments: Sequence[Given] = (),
         *,
         on_event: Callable[[Event], None] | None = None,
     ) -> Reply:
         """One turn, to its end; `on_event` is called with each event, in the loop's thread.
 
+        `attachments` are files by their paths, or their bytes, which the session then keeps.
         Ctrl-C interrupts the turn and is raised again; the kernel and its variables stay. Code that does not
         answer for 2 s is waited for; one more Ctrl-C then ends its kernel.
 
         Raises:
+            SessionError: the chat is closed.
+            AttachmentError: there is no such file.
             TurnFailed: there is no answer. A turn that stopped at a limit, or that the person ended,
                 returns what it came to.
         """
+        if not self._thread.is_alive():
+            raise SessionError("This chat is closed.", "terp.open(…) opens another one.")
+        attached = [one for given in attachments for one in _attached(self.session, given)]
         try:
-            reply = self._wait(_gathered(ask(self.session, prompt, attachments), on_event))
+            reply = self._wait(_gathered(ask(self.session, prompt, attached), on_event))
         except KeyboardInterrupt:
             # Wherever it fell, the loop takes this after the turn; until that is over there can be no other.
             self._stop_turn()
@@ -99,6 +112,20 @@ class Chat:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def _attached(session: Session, given: Given) -> Sequence[Attachment]:
+    if isinstance(given, Attachment):
+        return [given]
+    from terp.attachments import attach, attach_elsewhere  # noqa: PLC0415  (most prompts have none)
+
+    if isinstance(given, bytes):
+        # Code in a sandbox can read what is there.
+        path = unused(make_private(session.folder / OUTPUTS) / "attachment")
+        path.write_bytes(given)
+        given = path
+    files = [os.fspath(given)]
+    return attach_elsewhere(files) if session.readiness.carries else attach(files, Path(session.kernels.cwd))
 
 
 async def _gathered(turn: AsyncGenerator[Event, None], on_event: Callable[[Event], None] | None) -> Reply:

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from terp.until.goal import Goal
 
 
+_ASKED = ("approve", "allow", "choose", "type_in")
+
+
 def open(  # noqa: A001  # reads as `terp.open(…)`
     *,
     person: Person | None = None,
@@ -67,9 +70,11 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     files of settings and instructions, by path and content, whether it counts.
 
     Raises:
-        SettingsError: a setting is unknown or wrong.
+        SettingsError: a setting is unknown or wrong, or `person` cannot be asked.
         SessionError: on entering the block: the folder holds a session that cannot be gone on with.
     """
+    if missing := [name for name in _ASKED if person is not None and not hasattr(person, name)]:
+        raise SettingsError([f"terp.open: person has no method {missing[0]}; see terp.person.Person."])
     surroundings = os.environ if environ is None else environ
     places = find_places(surroundings)
     project = read_project(cwd, surroundings, trusted) if trusted else bare_project(cwd)

@@ -44,6 +44,8 @@ class Readiness:
 
     def __init__(self, preparations: Sequence[Preparation] = ()) -> None:
         self._preparations = list(preparations)
+        self.carries = False
+        """Whether kernels are given what is attached: they run on another machine."""
         self._takers: list[Callable[[Sequence[Attachment]], None]] = []
 
     def add(self, preparation: Preparation) -> None:
@@ -61,6 +63,7 @@ class Readiness:
 
     def carry(self, carrier: Carrier) -> None:
         """Have `carrier` bring to kernels what is attached from now on."""
+        self.carries = True
         self.hand_to(carrier.take)
         self.add(carrier)
 

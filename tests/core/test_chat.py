@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from terp.chat import Chat
-from terp.errors import AuthFailed
+from terp.errors import AttachmentError, AuthFailed, SessionError
 from terp.events import CodeStarted, Event, TurnFinished, TurnStarted
 from terp.reply import TurnFailed
 from terp.session import Session
@@ -77,3 +77,29 @@ def test_a_session_that_cannot_be_built_leaves_no_thread(tmp_path: Path) -> None
 
     with pytest.raises(AuthFailed):
         Chat(fail)
+
+
+def test_files_and_bytes_go_with_a_prompt(tmp_path: Path) -> None:
+    table = tmp_path / "iris.csv"
+    table.write_text("a,b\n1,2\n")
+    model = ScriptedModel()
+    with talk(tmp_path, model) as chat:
+        chat("what is it?", [str(table), table, b"of bytes"])
+        kept = [path.read_bytes() for path in chat.session.folder.rglob("attachment")]
+    assert model.requests[0][-1].text.count(str(table)) == 2
+    assert "of bytes" in model.requests[0][-1].text
+    assert kept == [b"of bytes"]
+
+
+def test_a_file_that_is_not_there_is_named_before_the_model_is_asked(tmp_path: Path) -> None:
+    model = ScriptedModel()
+    with talk(tmp_path, model) as chat, pytest.raises(AttachmentError, match="no file"):
+        chat("what is it?", [tmp_path / "nothing.csv"])
+    assert model.requests == []
+
+
+def test_a_chat_that_is_closed_says_so(tmp_path: Path) -> None:
+    chat = talk(tmp_path, ScriptedModel())
+    chat.close()
+    with pytest.raises(SessionError, match="This chat is closed"):
+        chat("hello?")

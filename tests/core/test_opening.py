@@ -84,6 +84,12 @@ def test_an_unknown_setting_is_named(tmp_path: Path) -> None:
         terp.open(modle="x", environ=surroundings(tmp_path))
 
 
+def test_a_person_who_cannot_be_asked_is_refused_at_once(tmp_path: Path) -> None:
+    nobody: Any = object()
+    with pytest.raises(SettingsError, match="person has no method approve"):
+        terp.open(model="x", person=nobody, environ=surroundings(tmp_path))
+
+
 async def test_the_version_of_the_python_that_runs_the_code_is_told(tmp_path: Path) -> None:
     packages = tmp_path / "venv/lib/python3.8/site-packages"
     packages.mkdir(parents=True)

@@ -15,8 +15,8 @@ from terp.session import Session
 from terp.settings import Settings
 from terp_cli.compat.attributes import Computer, Llm, Top
 from terp_cli.compat.late import LateNames, LateOpener
-from terp_cli.compat.server import Server
-from terp_cli.compat.stopping import StopEvent
+from terp_cli.compat.server import InterpreterServer
+from terp_cli.compat.stopping import RespondThread, StopEvent
 from terp_cli.server.compat.accumulating import Frame, Misplaced, accumulate
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.compat.feed import Reader
@@ -54,7 +54,8 @@ class AsyncInterpreter(Top):
         super().__init__(self._compat.wanted)
         self.llm = Llm(self._compat.wanted)
         self.computer = Computer(self._compat.wanted)
-        self.server = Server(self._compat, sessions, names, token, limits)
+        self.server = InterpreterServer(self._compat, sessions, names, token, limits)
+        self.respond_thread = RespondThread(self._compat.conversation)
         self.id = variables.id or str(time.time())
         self.print = False
         self.context_mode = False

@@ -11,15 +11,15 @@ from terp_cli.server.own_names import OwnNames, is_loopback
 from terp_cli.server.token import Token
 from terp_cli.server.wishes import Wishes
 
-_HOST, _PORT = "127.0.0.1", 8000
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 
 
 class LateNames:
     """The names of a server whose address can be set until it runs."""
 
     def __init__(self, variables: Variables) -> None:
-        self.host = variables.host or _HOST
-        self.port = int(variables.port or _PORT)
+        self.host = variables.host or DEFAULT_HOST
+        self.port = int(variables.port or DEFAULT_PORT)
 
     @property
     def alone(self) -> bool:

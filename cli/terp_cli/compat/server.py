@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from socket import socket
+from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError
-from terp_cli.compat.late import LateNames
+from terp_cli.compat.late import DEFAULT_HOST, DEFAULT_PORT, LateNames
 from terp_cli.server.application import application
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.compat.stateful import stateful_of
@@ -21,10 +22,13 @@ from terp_cli.server.serving import listening
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
 
+if TYPE_CHECKING:
+    from terp_cli.compat.interpreter import AsyncInterpreter
+
 _PAUSE_S = 1.0
 
 
-class Server:
+class InterpreterServer:
     """`app` is the FastAPI application. `host` and `port` can be set until it runs."""
 
     def __init__(
@@ -116,3 +120,16 @@ class Server:
         if not (self._names.alone or self._compat.entrance.has_key):
             sys.stdout.write(f"Other machines can reach it. The key is {self._token.reveal()}\n")
         sys.stdout.flush()
+
+
+class Server(InterpreterServer):
+    """The server of an interpreter, made again for another address."""
+
+    DEFAULT_HOST, DEFAULT_PORT = DEFAULT_HOST, DEFAULT_PORT
+
+    def __init__(
+        self, async_interpreter: "AsyncInterpreter", host: str | None = None, port: int | None = None
+    ) -> None:
+        vars(self).update(vars(async_interpreter.server))
+        self.host, self.port = host or self.host, self.port if port is None else port
+        async_interpreter.server = self

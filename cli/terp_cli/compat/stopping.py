@@ -27,3 +27,15 @@ class StopEvent:
     def clear(self) -> None:
         """As if it had not been set."""
         self._set = False
+
+
+class RespondThread:
+    """Tells whether an answer goes on, as the thread did that Open Interpreter answered in."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+
+    def is_alive(self) -> bool:
+        """Whether it goes on."""
+        served = self._conversation.shared.served
+        return served is not None and served.turns.busy

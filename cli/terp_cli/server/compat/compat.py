@@ -39,7 +39,7 @@ class Compat:
         unsafe: bool,
     ) -> None:
         self.entrance = Entrance(variables, token, alone)
-        self.wanted = Wanted(started, unsafe=unsafe)
+        self.wanted = Wanted(started, unsafe=unsafe, name=variables.id)
         self.feed = Feed(acknowledged=variables.acknowledges)
         self.conversation = Conversation(SharedSession(sessions, self.wanted, changing), self.feed)
         self.has_files = variables.has_insecure_routes

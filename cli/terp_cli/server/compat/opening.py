@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 
 from terp.session import Session
 from terp.settings import Settings
@@ -23,7 +24,8 @@ Changing = Callable[[Session, Settings, Settings], Awaitable[None]]
 class SharedSession:
     """One session for all clients of the protocol, with the settings that are `wanted`.
 
-    Clients that are connected count as one that follows it.
+    Clients that are connected count as one that follows it. It works in `cwd` below the server's directory,
+    which can be set before it is opened, else in one of its own.
     """
 
     def __init__(self, sessions: Sessions, wanted: Wanted, changing: Changing) -> None:
@@ -36,6 +38,7 @@ class SharedSession:
         self._sessions = sessions
         self._wanted = wanted
         self._changing = changing
+        self.cwd = ""
         self._started = self._applied = wanted.settings
         self._id = ""
         self._connected = 0
@@ -70,6 +73,21 @@ class SharedSession:
         self.listening.served.heard()
         return self.listening
 
+    async def system_message(self) -> str:
+        """The system prompt without the client's instructions: who sends it back with more loses nothing.
+
+        Raises:
+            Refused, TerpError: the session cannot be opened.
+        """
+        wanted = self._wanted.settings
+        if wanted.system_message:
+            return wanted.system_message
+        session = (await self.opened()).served.session
+        briefing = session.equipment.briefing
+        if briefing is None:
+            return getattr(session.request[0][0], "text", "")
+        return await asyncio.to_thread(briefing.text, replace(wanted, instructions=""))
+
     async def adapt(self, listening: Listening) -> None:
         """Let the session take the settings that are wanted by now.
 
@@ -97,7 +115,8 @@ class SharedSession:
         now, started = self._wanted.settings, self._started
         pairs = ((name, getattr(now, name), getattr(started, name)) for name in OF_CLIENTS)
         differing = {name: value for name, value, before in pairs if value != before}
-        wishes = Wishes(model=now.model if now.model != started.model else "", settings=differing, asked=True)
+        model = now.model if now.model != started.model else ""
+        wishes = Wishes(model=model, cwd=self.cwd, settings=differing, asked=True)
         self._applied = now
         if self._id:
             try:

@@ -53,21 +53,31 @@ def settings_router(conversation: Conversation, wanted: Wanted) -> APIRouter:
         """Change settings, load other messages, or forget all."""
         try:
             sent = await body_of(request)
-            messages = sent.pop("messages", None)
-            if messages is not None and not _are_messages(messages):
-                return failure(422, "messages must be a list of objects.")
-            wanted.change(sent)
         except Rejected as rejected:
             return failure(rejected.status, str(rejected))
+        messages = sent.pop("messages", None)
+        if messages is not None and not _are_messages(messages):
+            return failure(422, "messages must be a list of objects.")
         if messages is not None:
             await conversation.load(messages)
+        try:
+            wanted.change(sent)
+        except Rejected as rejected:
+            applied = [*rejected.applied, *(["messages"] if messages is not None else [])]
+            also = {"applied": applied} if applied else {}
+            return JSONResponse({"error": str(rejected), **also}, rejected.status)
         return JSONResponse(SUCCESS)
 
     @routes.get("/settings/{name}")
     async def read(name: str) -> Response:
         """A setting: JSON in a string of JSON, as clients of the protocol read it."""
         try:
-            value = conversation.messages if name == "messages" else wanted.read(name)
+            if name == "messages":
+                value: Any = conversation.messages
+            elif name == "system_message":
+                value = await conversation.shared.system_message()
+            else:
+                value = wanted.read(name)
         except Rejected as rejected:
             return failure(rejected.status, str(rejected))
         return JSONResponse(json.dumps({name: value}, default=_size))

@@ -38,7 +38,7 @@ def compat_of(call: Call, settings: Settings, sessions: Sessions, token: Token, 
     """The protocol, if it is to be served."""
     if not call.options.compat:
         return None
-    return Compat(
+    compat = Compat(
         sessions,
         settings,
         changing_of(call),
@@ -47,6 +47,10 @@ def compat_of(call: Call, settings: Settings, sessions: Sessions, token: Token, 
         alone=lambda: is_loopback(host),
         unsafe=call.options.compat_unsafe,
     )
+    if call.options.cwd:
+        # Who names a directory means that code works there, as with Open Interpreter.
+        compat.conversation.shared.cwd = "."
+    return compat
 
 
 def changing_of(call: Call) -> Changing:

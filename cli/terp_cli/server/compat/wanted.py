@@ -1,6 +1,6 @@
 """The settings that clients read and change, by the protocol's names."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -52,23 +52,28 @@ _GROUPS = ("llm", "computer")
 
 
 class Rejected(Exception):
-    """A setting cannot be read or changed; `status` is the HTTP status that says why."""
+    """A setting cannot be read or changed; `status` is the HTTP status that says why.
 
-    def __init__(self, status: int, message: str) -> None:
+    `applied` are those that came with it and were changed.
+    """
+
+    def __init__(self, status: int, message: str, applied: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.status = status
+        self.applied = applied
 
 
 class Wanted:
     """The settings with which the conversation goes on, from those that the server was `started` with.
 
-    With `unsafe` clients may let code run unasked.
+    With `unsafe` clients may let code run unasked. `name` is the `id` of the server, where it has one.
     """
 
-    def __init__(self, started: Settings, *, unsafe: bool) -> None:
+    def __init__(self, started: Settings, *, unsafe: bool, name: str = "") -> None:
         self.settings = started
         self.may_run_unasked = unsafe or started.auto_run
         self.kept = dict(_WITHOUT_EFFECT)
+        self.name = name
         self.computer = dict(_COMPUTER)
 
     def read(self, name: str) -> Any:
@@ -79,6 +84,8 @@ class Wanted:
         """
         if name in _GROUPS:
             raise Rejected(500, "Failed to serialize the setting value")
+        if name == "id" and self.name:
+            return self.name
         if name == "auto_run":
             return self.settings.auto_run
         if name in _TOP:
@@ -88,44 +95,51 @@ class Wanted:
         return self.kept[name]
 
     def change(self, sent: Mapping[str, Any]) -> None:
-        """Take all that is sent, or nothing of it.
+        """Take what is sent, as far as it can be taken.
 
         Raises:
-            Rejected: a setting is unknown, not for clients, or has a wrong value.
+            Rejected: settings are unknown, not for clients, or have a wrong value; it names the others, too.
         """
-        changed, kept, computer = self.settings, dict(self.kept), dict(self.computer)
-        for name, value in sent.items():
-            if name == "llm":
-                changed = self._with_llm(changed, _group(name, value))
-            elif name == "computer":
-                computer.update(_known(_group(name, value), computer, name))
-            elif name == "auto_run":
-                changed = self._with_auto_run(changed, value)
-            elif name in _TOP:
-                changed = with_value(changed, _TOP[name], value, name)
-            elif name in kept:
-                kept[name] = value
+        applied: list[str] = []
+        refused: list[Rejected] = []
+        for group, name, value in _each(sent):
+            try:
+                self._set(group, name, value)
+            except Rejected as rejected:
+                refused.append(rejected)
             else:
-                raise Rejected(404, f"Setting {name[:80]} not found")
-        self.settings = changed
-        self.kept.update(kept)
-        self.computer.update(computer)
+                applied.append(f"{group}.{name}" if group else name)
+        if refused:
+            raise Rejected(refused[0].status, " ".join(map(str, refused)), applied)
 
-    def _with_auto_run(self, settings: Settings, value: Any) -> Settings:
-        if value is True and not (self.may_run_unasked or settings.auto_run):
-            raise Rejected(
-                403, "auto_run over the wire needs a server that was started with --compat-unsafe."
-            )
-        return with_value(settings, "auto_run", value, "auto_run")
+    def _set(self, group: str, name: str, value: Any) -> None:
+        if not group and name in _GROUPS:
+            raise Rejected(422, f"{name} must be an object with sub-settings.")
+        if group == "llm":
+            self._set_llm(name, value)
+        elif group:
+            if name not in self.computer:
+                raise Rejected(404, f"Sub-setting {name[:80]} not found in {group}")
+            self.computer[name] = value
+        elif name == "auto_run":
+            if value is True and not (self.may_run_unasked or self.settings.auto_run):
+                raise Rejected(
+                    403, "auto_run over the wire needs a server that was started with --compat-unsafe."
+                )
+            self.settings = with_value(self.settings, "auto_run", value, "auto_run")
+        elif name in _TOP:
+            self.settings = with_value(self.settings, _TOP[name], value, name)
+        elif name in self.kept:
+            self.kept[name] = value
+        else:
+            raise Rejected(404, f"Setting {name[:80]} not found")
 
-    def _with_llm(self, settings: Settings, sent: Mapping[str, Any]) -> Settings:
-        for name, value in sent.items():
-            if name in _REFUSED:
-                raise Rejected(403, f"llm.{name} is as the server was started.")
-            if name not in _LLM:
-                raise Rejected(404, f"Sub-setting {name[:80]} not found in llm")
-            settings = with_value(settings, _LLM[name], value, f"llm.{name}")
-        return settings
+    def _set_llm(self, name: str, value: Any) -> None:
+        if name in _REFUSED:
+            raise Rejected(403, f"llm.{name} is as the server was started.")
+        if name not in _LLM:
+            raise Rejected(404, f"Sub-setting {name[:80]} not found in llm")
+        self.settings = with_value(self.settings, _LLM[name], value, f"llm.{name}")
 
 
 def with_value(settings: Settings, name: str, value: Any, told: str) -> Settings:
@@ -142,14 +156,10 @@ def with_value(settings: Settings, name: str, value: Any, told: str) -> Settings
     return replace(settings, **{name: checked}, origins={**settings.origins, name: ORIGIN})
 
 
-def _group(name: str, value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise Rejected(422, f"{name} must be an object with sub-settings.")
-    return value
-
-
-def _known(sent: Mapping[str, Any], known: Mapping[str, Any], group: str) -> Mapping[str, Any]:
-    for name in sent:
-        if name not in known:
-            raise Rejected(404, f"Sub-setting {name[:80]} not found in {group}")
-    return sent
+def _each(sent: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Each setting with the group that it is in, "" for none."""
+    for name, value in sent.items():
+        if name in _GROUPS and isinstance(value, Mapping):
+            yield from ((name, below, one) for below, one in value.items())
+        else:
+            yield "", name, value

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from terp_cli.compat import AsyncInterpreter
+from terp_cli.compat import AsyncInterpreter, Server
 from terp_cli.server.compat.wanted import Rejected
 from tests.cli.server.compat.speaking import COMPLETE, KEY, joined, message
 from tests.loopback import Call, Loopback
@@ -155,3 +155,13 @@ def test_where_it_runs_is_said_and_a_port_that_is_taken_is_an_error(
         with pytest.raises(Exception, match="cannot listen on 127"):
             other.server.run(port=made.server.port, retries=1)
     assert capsys.readouterr().out == f"Server will run at http://{where}\n"
+
+
+def test_a_server_can_be_made_of_it_for_an_address(tmp_path: Path) -> None:
+    """As Open Interpreter's own tests do."""
+    made = interpreter(tmp_path)
+    first, second = Server(made), Server(made, "localhost", 1234)
+    assert (first.host, first.port) == ("localhost", 1234)
+    assert (Server.DEFAULT_HOST, Server.DEFAULT_PORT) == ("127.0.0.1", 8000)
+    assert made.server is second
+    assert made.respond_thread.is_alive() is False

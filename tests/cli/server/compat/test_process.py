@@ -239,3 +239,15 @@ def test_a_run_has_its_own_output_alone(terp: Terp) -> None:
         body = {"language": "python", "code": "print(1);2+3"}
         ran = httpx.post(f"http://{address(lines)}/run", json=body, trust_env=False, timeout=30)
     assert ran.json() == {"output": [{"type": "console", "format": "output", "content": "1\n5"}]}
+
+
+def test_code_works_in_the_servers_directory_where_that_is_named(terp: Terp, tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    arguments = "--cwd", str(tmp_path / "here"), "-y", "--sandbox", "off"
+    with (
+        Loopback([Call(code="import os; print(os.getcwd())"), "There."]) as model,
+        started(terp, *to(model), *arguments, INTERPRETER_REQUIRE_AUTH="False") as (_, lines),
+        connected(lines) as client,
+    ):
+        frames = sample(client, "where?")
+    assert str(tmp_path / "here") in str(frames)

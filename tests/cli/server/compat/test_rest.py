@@ -114,6 +114,33 @@ async def test_a_setting_that_cannot_be_changed_has_a_status_that_says_so(
     assert (answer.status_code, answer.json()) == (status, {"error": error})
 
 
+async def test_settings_that_may_be_changed_are_and_the_others_are_named(tmp_path: Path) -> None:
+    sent = {"llm": {"temperature": 0.5, "api_base": "http://evil"}, "verbose": True, "nope": 1}
+    async with speaking(tmp_path) as server:
+        answer = await server.http.post("/settings", json=sent)
+        read = await server.setting("verbose")
+        temperature = server.compat.wanted.settings.temperature
+    assert answer.status_code == 403
+    assert answer.json() == {
+        "error": "llm.api_base is as the server was started. Setting nope not found",
+        "applied": ["llm.temperature", "verbose"],
+    }
+    assert (read, temperature) == (True, 0.5)
+
+
+async def test_the_system_prompt_can_be_read_and_sent_back_with_more(tmp_path: Path) -> None:
+    async with speaking(tmp_path) as server:
+        before = await server.setting("system_message")
+        await server.http.post("/settings", json={"system_message": f"{before} Speak Greek."})
+        after = await server.setting("system_message")
+    assert (before, after) == ("Be brief.", "Be brief. Speak Greek.")
+
+
+async def test_the_id_of_the_server_can_be_read(tmp_path: Path) -> None:
+    async with speaking(tmp_path, environ={"INTERPRETER_ID": "ada"}) as server:
+        assert await server.setting("id") == "ada"
+
+
 async def test_a_setting_that_cannot_be_read_has_a_status_that_says_so(tmp_path: Path) -> None:
     """C15"""
     async with speaking(tmp_path) as server:
