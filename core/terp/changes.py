@@ -1,6 +1,9 @@
-"""What a run did to the variables, and where it was stopped, in one line: for people and for models."""
+"""What a run did to variables and files, and where it was stopped, in one line: for people and for models."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 
 from terp.outputs import FileChange, StoppedAt, VariableChange
 
@@ -10,6 +13,7 @@ _UNITS = ("bytes", "kB", "MB", "GB")
 # Below it a size is no news.
 _LARGE = 100_000
 _MOST = 12
+_MOST_FILES = 8
 
 
 def delta_line(changes: Sequence[VariableChange], more: int = 0) -> str:
@@ -91,3 +95,21 @@ def _told(change: VariableChange, named: str) -> str:
     size = size_text(change.size) if change.size is not None and change.size >= _LARGE else ""
     shape = shape_text(change.shape)
     return " ".join(part for part in (named, change.type, shape, size) if part)
+
+
+def file_groups(files: Sequence[FileChange]) -> Iterator[Sequence[FileChange]]:
+    """The changed files one by one, what is lost first; of more than 8 those alike at once."""
+    for action in dict.fromkeys(("deleted", *(change.action for change in files))):
+        these = [change for change in files if change.action == action]
+        yield from [these] if len(files) > _MOST_FILES and these else [[change] for change in these]
+
+
+def by_folder(files: Sequence[FileChange]) -> str:
+    """How many files there are in each folder, by its path below the one around all: `2019/ 12, 2020/ 28`."""
+    folders = Counter(PurePath(change.path).parent for change in files)
+    # Of another machine any path may be told.
+    known = all(folder.is_absolute() for folder in folders)
+    above = os.path.commonpath([*folders, next(iter(folders)).parent]) if known else "."
+    most = folders.most_common(_MOST_FILES)
+    told = [f"{folder.relative_to(above) if known else folder}/ {count}" for folder, count in most]
+    return ", ".join(told) + (", …" if len(folders) > len(told) else "")

@@ -47,6 +47,7 @@ class LiveFacts:
 
 
 def _note(last: dict[str, FileChange], change: FileChange) -> None:
+    last.pop(change.source, None)
     before = last.pop(change.path, None)
     if before is None or before.action != "created":
         last[change.path] = change

@@ -175,7 +175,10 @@ def _endings(ended: RunEnded) -> list[str]:
 
 
 def _listed(files: tuple[FileChange, ...]) -> str:
-    named = ", ".join(f"{change.action} {change.path}" for change in files[:_FILES])
+    named = ", ".join(
+        f"{change.action} {f'{change.source} to ' if change.source else ''}{change.path}"
+        for change in files[:_FILES]
+    )
     more = len(files) - _FILES
     return f"{named} and {more} more" if more > 0 else named
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 StreamName = Literal["stdout", "stderr"]
 RunStatus = Literal["ok", "error", "interrupted", "timeout", "died"]
-FileAction = Literal["created", "modified", "deleted"]
+FileAction = Literal["created", "modified", "deleted", "moved"]
 VariableAction = Literal["new", "changed", "removed"]
 
 
@@ -104,7 +104,7 @@ class ToolWorking:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that a run created, modified or deleted, by its absolute path.
+    """A file that a run created, modified, deleted or moved from its `source`, by its absolute path.
 
     With a `host` it is a file of that machine; `copy` is then where a copy of it is on this one, or "".
     """
@@ -114,6 +114,7 @@ class FileChange:
     size: int = 0
     host: str = ""
     copy: str = ""
+    source: str = ""
 
     @property
     def here(self) -> str:

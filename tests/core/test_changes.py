@@ -2,8 +2,8 @@
 
 import pytest
 
-from terp.changes import delta_line, size_text, stopped_line, without_passing
-from terp.outputs import Held, StoppedAt, VariableChange
+from terp.changes import by_folder, delta_line, file_groups, size_text, stopped_line, without_passing
+from terp.outputs import FileChange, Held, StoppedAt, VariableChange
 
 
 def test_a_delta_is_one_line() -> None:
@@ -66,3 +66,17 @@ def test_removed_names_and_those_of_other_languages_are_told() -> None:
     removed, new = VariableChange("n", "removed"), VariableChange("n", "new", "int")
     assert without_passing([removed], "python", "for n in x: pass\ndel n") == (removed,)
     assert without_passing([new], "ruby", "for n in x: pass") == (new,)
+
+
+def test_few_files_are_told_one_by_one_and_what_is_lost_first() -> None:
+    made, lost = FileChange("/w/a.csv", "created", 3), FileChange("/w/b.csv", "deleted")
+    assert list(file_groups([made, lost])) == [[lost], [made]]
+
+
+def test_many_files_are_told_by_folder() -> None:
+    moved = [
+        FileChange(f"/w/{2019 + one % 2}/{one}.txt", "moved", 1, source=f"/w/{one}.txt") for one in range(9)
+    ]
+    lost = FileChange("/w/b.csv", "deleted")
+    assert list(file_groups([*moved, lost])) == [[lost], moved]
+    assert by_folder(moved) == "2019/ 5, 2020/ 4"

@@ -48,7 +48,7 @@ def test_an_output_says_what_kind_it_is() -> None:
 def test_files_of_a_run_are_objects() -> None:
     finished = CodeFinished("c1", "ok", 0.5, (FileChange("/a", "created", 3),))
     assert wire.to_json(finished)["files"] == [
-        {"path": "/a", "action": "created", "size": 3, "host": "", "copy": ""}
+        {"path": "/a", "action": "created", "size": 3, "host": "", "copy": "", "source": ""}
     ]
 
 

@@ -1,11 +1,12 @@
 """The lines terp says itself: how a run, a request or a turn went."""
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from rich.style import Style
 from rich.text import Text
 
-from terp.changes import delta_line, file_there, grouped, size_text, stopped_line
+from terp.changes import by_folder, delta_line, file_groups, file_there, grouped, size_text, stopped_line
 from terp.events import (
     Answered,
     CheckFinished,
@@ -187,7 +188,7 @@ def finished(event: CodeFinished, *, number: int = 0) -> list[Text]:
 
 def left_behind(event: CodeFinished, *, cut: bool) -> list[Text]:
     """What a run changed on disk, and where all its output is when some is not shown."""
-    rows = [_file(change) for change in event.files]
+    rows = [_files(group) for group in file_groups(event.files)]
     if cut and event.output_path:
         rows.append(Text(f"  all output: {one_line(event.output_path)}", look.DIM))
     return rows
@@ -233,11 +234,21 @@ def ended(event: TurnFinished, usage: Usage) -> list[Text]:
     return [*rows, *([Text(str(usage), look.DIM)] if str(usage) else [])]
 
 
-def _file(change: FileChange) -> Text:
+def _files(files: Sequence[FileChange]) -> Text:
+    """One file that was changed, or how many were."""
+    action = files[0].action
+    style = look.WARNING if action == "deleted" else look.DIM
+    if len(files) == 1:
+        return _file(files[0], style)
+    return Text(f"  {len(files)} files {action}: {one_line(by_folder(files))}", style)
+
+
+def _file(change: FileChange, style: Style) -> Text:
     size = f" ({size_text(change.size)})" if change.action != "deleted" else ""
     there = f" {one_line(file_there(change))}" if change.host else ""
     path = one_line(change.here or change.path)
-    return Text.assemble((f"  {change.action} ", look.DIM), path, (size + there, look.DIM))
+    moved = [(f"{one_line(change.source)} → ", look.DIM)] if change.source else []
+    return Text.assemble((f"  {change.action} ", style), *moved, path, (size + there, look.DIM))
 
 
 def _said(text: str, style: Style) -> list[Text]:

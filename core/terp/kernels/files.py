@@ -95,7 +95,8 @@ class FileWatch:
             if (one.path in touched or own.isdisjoint(_identities([one.path])))
             and not one.path.startswith(self._own_folders)
         }
-        return tuple(sorted(theirs, key=lambda change: change.path)[:_MOST_CHANGES])
+        found = sorted(theirs, key=lambda change: change.path)
+        return tuple(_with_moves(found, before, after))[:_MOST_CHANGES]
 
 
 def _written(
@@ -111,6 +112,26 @@ def _written(
             yield _change(path, file, existed=False)
         elif old.state != file.state:
             yield _change(path, file, existed=True)
+
+
+def _with_moves(changes: Sequence[FileChange], before: _Look, after: _Look) -> Iterator[FileChange]:
+    """The changes; a file that went and one that came as it was are one that was moved."""
+    gone = {
+        before.files[one.path].state: one.path
+        for one in changes
+        if one.action == "deleted" and one.path in before.files
+    }
+    sources = {
+        one.path: gone.pop(after.files[one.path].state)
+        for one in changes
+        if one.action == "created" and one.path in after.files and after.files[one.path].state in gone
+    }
+    moved = frozenset(sources.values())
+    for one in changes:
+        if one.path in sources:
+            yield FileChange(one.path, "moved", one.size, source=sources[one.path])
+        elif one.path not in moved:
+            yield one
 
 
 def _deleted(before: _Look, after: _Look, since: int) -> Iterator[FileChange]:

@@ -6,6 +6,7 @@ from typing import Any
 from terp.events import CodeFinished, CodeStarted, Event, Printed, TextDelta, TurnFinished
 from terp.outputs import Clear, Display, DisplayUpdate, FileChange, Text
 from terp_cli.pictures.graphic import Graphic
+from terp_cli.render import look, words
 from terp_cli.render.transcript import Transcript
 from tests.cli.drawing import proposed
 
@@ -107,3 +108,13 @@ def test_code_cannot_hide_what_it_did_to_a_file() -> None:
         "<picture>", f"png {PATH}", "<picture>", "png /tmp/plot.png", "✓ ran · 500 ms",
         "  modified /home/me/.bashrc (9.0 kB)", "  modified /tmp/plot.png (9.0 kB)",
     ]  # fmt: skip
+
+
+def test_what_is_lost_is_marked_and_what_was_moved_says_from_where() -> None:
+    files = (
+        FileChange("/w/done/a.txt", "moved", 1, source="/w/a.txt"),
+        FileChange("/w/b.txt", "deleted"),
+    )
+    rows = words.left_behind(CodeFinished("c1", "ok", 1.0, files), cut=False)
+    assert [row.plain for row in rows] == ["  deleted /w/b.txt", "  moved /w/a.txt → /w/done/a.txt (1 byte)"]
+    assert rows[0].spans[0].style == look.WARNING

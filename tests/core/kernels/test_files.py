@@ -1,11 +1,12 @@
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from terp.kernels.files import FileWatch
 from terp.kernels.protocol import Kernel
-from terp.outputs import FileAction
+from terp.outputs import FileAction, FileChange
 from tests.core.kernels.running import Ran, ran
 
 
@@ -185,3 +186,16 @@ def test_nothing_in_a_folder_of_terps_is_a_result(tmp_path: Path) -> None:
     result.write_text("1")
     since = (home / "history").stat().st_ctime_ns
     assert [change.path for change in watch.changes(since, {str(home / "history"): None})] == [str(result)]
+
+
+def test_a_file_that_was_moved_is_one_change(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    (tmp_path / "b.txt").write_text("y")
+    (tmp_path / "done").mkdir()
+    watch = FileWatch()
+    watch.look(str(tmp_path))
+    started = time.time_ns()
+    (tmp_path / "a.txt").rename(tmp_path / "done" / "c.txt")
+    (tmp_path / "b.txt").unlink()
+    moved = FileChange(f"{tmp_path}/done/c.txt", "moved", 1, source=f"{tmp_path}/a.txt")
+    assert watch.changes(started, {}) == (FileChange(f"{tmp_path}/b.txt", "deleted"), moved)
