@@ -9,7 +9,7 @@ from terp.models.options import ModelOptions
 from terp.models.prices import UNKNOWN, ModelFacts, PriceList
 from terp.models.routing import Route
 
-_UNPREFIXED = frozenset({"openai", "anthropic", "bedrock", "cohere_chat", "vertex_ai"})
+_UNPREFIXED = frozenset({"openai", "anthropic", "bedrock", "cohere", "cohere_chat", "vertex_ai"})
 """Providers whose models the price list names without a prefix."""
 
 

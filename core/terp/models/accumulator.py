@@ -71,19 +71,25 @@ class Accumulator:
         self._items: list[Any] = []
         self._fields: dict[str, Any] = {}
         self._usage: Mapping[str, Any] | None = None
+        self._first: int | None = None
         self.finish_reason = ""
 
     def feed(self, chunk: Mapping[str, Any]) -> Sequence[Chunk]:
         """What this chunk adds to the reply. Unknown and empty fields add nothing."""
-        usage = chunk.get("usage")
+        # Groq sends it beside the choices where no stream_options ask for it.
+        usage = chunk.get("usage") or (chunk.get("x_groq") or {}).get("usage")
         if usage:
             self._note_usage(usage)
         choices = chunk.get("choices")
         if not choices:
             return ()
-        if len(choices) == 1:
-            return self._choice(choices[0])
-        return [piece for choice in choices for piece in self._choice(choice)]
+        if self._first is None:
+            self._first = choices[0].get("index") or 0
+        # Of several replies to one request the first is read.
+        first = [choice for choice in choices if (choice.get("index") or 0) == self._first]
+        if len(first) == 1:
+            return self._choice(first[0])
+        return [piece for choice in first for piece in self._choice(choice)]
 
     def finish(self) -> Sequence[Chunk]:
         """What was held back, `Usage`, if the provider told any, and `Replied`. Called once."""

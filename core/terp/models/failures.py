@@ -38,6 +38,7 @@ _NO_TOOLS = re.compile(
     r"|no endpoints found that support tool",
     re.IGNORECASE,
 )
+_USED_UP = re.compile(r"insufficient_quota")
 _RATE = re.compile(r"rate.?limit|too many requests|resource.?exhausted|quota", re.IGNORECASE)
 _UNREACHED = re.compile(
     r"connection error|cannot connect|connection (refused|reset)|timed? ?out|overloaded|unavailable",
@@ -118,13 +119,20 @@ def classify(
         )
     if not said:
         said = f"the provider answered with status {status}" if status else "the provider sent an empty error"
+    elif len(said.split()) == 1 or said.endswith(" -"):
+        # A key that litellm missed, or a class of its own: what it could not read.
+        said = f"the answer could not be read, or was an error without words ({said.rstrip(' -')})"
     kind = _kind(status, body, streaming=streaming)
-    return kind(
+    failed = kind(
         f"{target.model}: {without_secrets(said, target.key)}",
         _remedy(kind, target, status, body),
         status=status,
         retry_after_s=retry_after_s(headers or {}, body),
     )
+    if _USED_UP.search(body):
+        # An account that has nothing left to pay with has no more a minute later.
+        failed.retryable = False
+    return failed
 
 
 def unreachable(target: Target, reason: str) -> Unavailable:

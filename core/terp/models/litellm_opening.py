@@ -39,8 +39,17 @@ class Ending:
         return parts
 
     def _parsed(self, parse: Callable[[Any], Any], chunk: Mapping[str, Any]) -> Any:
-        reasons = [one.get("finishReason") for one in chunk.get("candidates") or ()]
+        candidates = chunk.get("candidates") or ()
+        reasons = [one.get("finishReason") for one in candidates]
         self.told = self.told or any(reasons) or bool((chunk.get("promptFeedback") or {}).get("blockReason"))
+        for part in (part for one in candidates for part in (one.get("content") or {}).get("parts") or ()):
+            if "functionCall" in part:
+                # litellm fails on a call without arguments.
+                part["functionCall"].setdefault("args", {})
+        counts = chunk.get("usageMetadata") or {}
+        if searched := counts.pop("toolUsePromptTokenCount", 0):
+            # It leaves out what Gemini's own tools have read.
+            counts["promptTokenCount"] = counts.get("promptTokenCount", 0) + searched
         return parse(chunk)
 
 

@@ -37,6 +37,11 @@ def _local(api_base: str, *base_envs: str) -> Provider:
     return Provider("direct", api_base, base_envs=base_envs)
 
 
+def _cohere() -> Provider:
+    base = "https://api.cohere.ai/compatibility/v1"
+    return Provider("direct", base, ("COHERE_API_KEY", "CO_API_KEY"), usage_option=False, echoed=())
+
+
 # Addresses and variables as litellm 1.105 has them, so that a key works with both adapters.
 PROVIDERS: Mapping[str, Provider] = MappingProxyType(
     {
@@ -104,7 +109,9 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
         "gemini": Provider("litellm", key_envs=("GEMINI_API_KEY", "GOOGLE_API_KEY")),
         "azure": Provider("litellm", key_envs=("AZURE_API_KEY",)),
         "azure_ai": Provider("litellm", key_envs=("AZURE_AI_API_KEY",)),
-        "cohere_chat": Provider("litellm", key_envs=("COHERE_API_KEY", "CO_API_KEY")),
+        # litellm cannot read the streams of Cohere's own interface.
+        "cohere_chat": _cohere(),
+        "cohere": _cohere(),
         "ollama_chat": Provider("litellm", "http://127.0.0.1:11434", base_envs=("OLLAMA_HOST",)),
         # No entry means litellm, with whatever credentials it finds: bedrock, vertex_ai, sagemaker …
     }

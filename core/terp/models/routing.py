@@ -25,6 +25,8 @@ _FAMILIES = (
 _RESPONSES_ONLY = re.compile(r"codex|-pro\b|deep-research|computer-use")
 # … and these when tools and an effort are asked for together.
 _RESPONSES_WITH_EFFORT = re.compile(r"gpt-(5\.[4-9]|[6-9])")
+# Providers of litellm that take an address and speak no chat completions there.
+_OWN_INTERFACES = frozenset({"bedrock", "sagemaker", "vertex_ai", "vertex_ai_beta", "watsonx", "oci"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def is_loopback(address: str) -> bool:
 def _split(options: ModelOptions, environ: Mapping[str, str]) -> tuple[str, str]:
     name = options.model
     prefix, slash, rest = name.partition("/")
-    if slash and prefix in PROVIDERS:
+    if slash and (prefix in PROVIDERS or prefix in _OWN_INTERFACES):
         return prefix, rest
     if options.api_base:
         # Whatever the name is there: local servers use slashes too ("qwen/qwen3-coder").

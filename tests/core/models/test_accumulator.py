@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.messages import ToolCall
+from terp.messages import Assistant, ToolCall
 from terp.models.accumulator import Accumulator
 from terp.models.chat_stream import ChatStream
 from terp.models.failures import Target
@@ -220,3 +220,20 @@ def test_text_survives_whatever_it_holds(text: str, size: int) -> None:
     replied = read(body + b"data: [DONE]\n\n", [])[-1]
     assert isinstance(replied, Replied)
     assert replied.message.text == text
+
+
+def test_of_several_replies_the_first_is_read() -> None:
+    reply = Accumulator()
+    for word in ("Sure", ", here"):
+        for index in (0, 1):
+            reply.feed({"choices": [{"index": index, "delta": {"content": word}}]})
+    reply.feed(
+        {"choices": [{"index": 0, "delta": {"content": "."}}, {"index": 1, "delta": {"content": "!"}}]}
+    )
+    assert reply.finish()[-1] == Replied(Assistant("Sure, here."), "")
+
+
+def test_usage_that_groq_sends_in_a_field_of_its_own_is_read() -> None:
+    reply = Accumulator()
+    reply.feed({"choices": [], "x_groq": {"usage": {"prompt_tokens": 7, "completion_tokens": 2}}})
+    assert reply.finish()[0] == Usage(7, 2, 0, None)

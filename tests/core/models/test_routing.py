@@ -141,3 +141,13 @@ def test_the_person_prices_what_the_list_does_not_know_or_knows_otherwise() -> N
     assert Abilities(route(half, {}), half).cost_usd(1, 1, 0, 0) == pytest.approx(2.5e-6 + 1e-6)
     lacking = ModelOptions("openai/x", api_base="http://127.0.0.1:1/v1", input_price=2.0)
     assert Abilities(route(lacking, {}), lacking).cost_usd(1, 1, 0, 0) is None
+
+
+def test_cohere_is_reached_through_its_openai_compatible_address() -> None:
+    mine = found("cohere_chat/command-a")
+    assert (mine.adapter, mine.api_base) == ("direct", "https://api.cohere.ai/compatibility/v1")
+
+
+def test_a_provider_with_an_interface_of_its_own_keeps_its_adapter_at_an_address() -> None:
+    mine = found("bedrock/claude", api_base="https://vpce.example/x")
+    assert (mine.adapter, mine.full_name) == ("litellm", "bedrock/claude")
