@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from urllib.parse import unquote
 
 from rich.text import Text
 
+from terp_cli.render.display import Drawn
 from terp_cli.render.markdown import MarkdownStream
 
 _WORDS = r"!\[(?P<words>[^\[\]\n]{0,200})"
@@ -25,13 +26,21 @@ _FENCE = re.compile(r" {0,3}(```|~~~)")
 class AnswerStream:
     """Markdown as it comes. An image that `is_shown` knows the address of is left out.
 
-    One that stands alone on its line goes with the line; within a sentence its words stay. The rows
-    do not depend on how the text was cut.
+    One that stands alone on its line goes with the line; within a sentence its words stay. Another one
+    stays, and what `picture` draws of its address follows the text. The rows do not depend on how the text
+    was cut.
     """
 
-    def __init__(self, markdown: MarkdownStream, is_shown: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        markdown: MarkdownStream,
+        is_shown: Callable[[str], bool],
+        picture: Callable[[str], Sequence[Drawn]] = lambda _: (),
+    ) -> None:
         self._markdown = markdown
         self._is_shown = is_shown
+        self._picture = picture
+        self._addresses: dict[str, None] = {}
         self._held = ""
         self._line = ""
         self._in_fence = False
@@ -42,11 +51,13 @@ class AnswerStream:
             text = self._without_shown(self._held + text, ended=False)
         return self._passed(text)
 
-    def finish(self) -> list[Text]:
-        """The rows of what is left."""
+    def finish(self) -> list[Drawn]:
+        """The rows of what is left, and the pictures that the text names."""
         rest = self._without_shown(self._held, ended=True)
-        rows = self._passed(rest) + self._markdown.finish()
-        self._line, self._in_fence = "", False
+        rows: list[Drawn] = [*self._passed(rest), *self._markdown.finish()]
+        for address in self._addresses:
+            rows += self._picture(address)
+        self._line, self._in_fence, self._addresses = "", False, {}
         return rows
 
     def tail(self, limit: int) -> list[Text]:
@@ -80,7 +91,10 @@ class AnswerStream:
 
     def _replaced(self, image: re.Match[str], text: str) -> str:
         address = image["bare"] or image["angled"]
-        if self._in_fence or not self._is_shown(address):
+        if self._in_fence:
+            return image[0]
+        if not self._is_shown(address):
+            self._addresses[address] = None
             return image[0]
         if not self._line.strip() and text[image.end() : image.end() + 1] in ("", "\n", "\r"):
             return ""

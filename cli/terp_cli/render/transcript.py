@@ -46,6 +46,7 @@ from terp_cli.render.call_code import CallCode
 from terp_cli.render.display import Draw, Drawn
 from terp_cli.render.fold import wrapped
 from terp_cli.render.interruption import Interruption
+from terp_cli.render.local_pictures import made_files, picture_rows
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.output import OutputStream
 from terp_cli.render.pieces import Pieces
@@ -156,9 +157,8 @@ class Transcript:
         return [header, *code.feed(self._proposed.code), *code.finish()]
 
     def _draw(self, event: Event) -> None:
-        if isinstance(event, TurnStarted | CodeTyped):
-            # The line that was typed stands above, whatever was drawn before it.
-            self._spaced = False
+        # The line that was typed stands above, whatever was drawn before it.
+        self._spaced = self._spaced and not isinstance(event, TurnStarted | CodeTyped)
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 self._write(event)
@@ -167,15 +167,9 @@ class Transcript:
                 self._end_part()
             case CodeStarted() | Printed() | LateOutput() | CodeFinished() | JobChanged():
                 self._run(event)
-            case (
-                ModelCalled()
-                | ModelRetrying()
-                | Progress()
-                | Asked()
-                | KernelChanged()
-                | CheckStarted()
-                | CheckFinished()
-            ):
+            case ModelCalled() | ModelRetrying() | Progress() | Asked() | KernelChanged():
+                self._wait(event)
+            case CheckStarted() | CheckFinished():
                 self._wait(event)
             case (
                 TurnStarted() | Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted() | Noticed()
@@ -292,7 +286,9 @@ class Transcript:
     def _markdown(self) -> AnswerStream:
         markdown = MarkdownStream(self._width, self._tail_rows, ascii_only=self.ascii_only)
         return AnswerStream(
-            markdown, lambda address: bool(path := same_file(address, self._cwd)) and path in self._named
+            markdown,
+            lambda address: same_file(address, self._cwd) in self._named,
+            lambda address: picture_rows(same_file(address, self._cwd), self._drawing),
         )
 
     def _output(self) -> OutputStream:
@@ -380,7 +376,9 @@ class Transcript:
         self._keep([part for row in words.finished(finished, number=number) for part in self._fit(row)])
         # A path in one piece can be copied.
         self._keep(words.left_behind(replace(finished, files=news), cut=cut))
-        self._named |= {change.path for change in finished.files if change.action != "deleted"}
+        pictures, named = made_files(finished.files, self._drawing, told)
+        self._keep(pictures)
+        self._named |= named
 
     def _kernel_changed(self, changed: KernelChanged) -> None:
         self._status.kernel_changed(changed, self._clock())

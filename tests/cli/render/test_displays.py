@@ -8,7 +8,6 @@ from terp.outputs import Clear, Display, DisplayUpdate, FileChange, Text
 from terp_cli.pictures.graphic import Graphic
 from terp_cli.render import look, words
 from terp_cli.render.transcript import Transcript
-from tests.cli.drawing import proposed
 
 PICTURE = Graphic(3, 10, "<picture>")
 PNG = {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"}
@@ -83,12 +82,6 @@ def test_a_picture_that_the_answer_links_is_named_once() -> None:
 def test_a_picture_of_an_earlier_turn_is_named_again() -> None:
     events = [*run(Display(PNG, path=PATH)), TurnFinished("done", ""), TextDelta(f"![plot]({PATH})")]
     assert rows(events)[-1] == f"[image: plot] ({PATH})"
-
-
-def test_a_file_that_the_code_made_is_named_once() -> None:
-    made = FileChange("/tmp/plot.png", "created", 1)
-    events = [proposed("x"), *run(files=[made]), TextDelta("![plot](plot.png)")]
-    assert rows(events)[-1] == "  created /tmp/plot.png (1 byte)"
 
 
 def test_a_picture_that_is_drawn_and_saved_is_named_once() -> None:
