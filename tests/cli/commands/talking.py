@@ -59,6 +59,7 @@ class Jobs:
     def __init__(self) -> None:
         self.running: dict[int, Job] = {}
         self.asked: list[int | str] = []
+        self.answer = True
 
     def leave(self) -> bool:
         self.asked.append("leave")
@@ -66,7 +67,10 @@ class Jobs:
 
     async def stop(self, number: int) -> bool:
         self.asked.append(number)
-        return number in self.running
+        there = number in self.running
+        if self.answer:
+            self.running.pop(number, None)
+        return there
 
 
 class Conversation:

@@ -61,10 +61,17 @@ async def test_the_end_of_what_a_job_has_put_out_is_shown(tmp_path: Path) -> Non
 
 
 async def test_a_job_is_stopped_by_its_number_or_as_the_only_one(tmp_path: Path) -> None:
+    for line in ("/jobs stop 1", "/jobs stop"):
+        talk = talking(tmp_path)
+        assert (await talk.does(line), talk.session.jobs.asked) == ([], [1])
+
+
+async def test_a_job_that_does_not_answer_is_said_with_what_ends_it(tmp_path: Path) -> None:
     talk = talking(tmp_path)
-    assert await talk.does("/jobs stop 1") == []
-    assert await talk.does("/jobs stop") == []
-    assert talk.session.jobs.asked == [1, 1]
+    talk.session.jobs.answer = False
+    assert await talk.does("/jobs stop 1") == [
+        "Job 1 (python) does not answer. /jobs stop 1 again ends its kernel and the variables."
+    ]
 
 
 @pytest.mark.parametrize(

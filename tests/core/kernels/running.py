@@ -109,15 +109,20 @@ async def ran_with(kernel: Kernel, code: str, *answers: str | None) -> Ran:
     return Ran(items)
 
 
-async def interrupted_at(kernel: Kernel, code: str, text: str) -> Ran:
-    """Run `code`, interrupt it when it has printed `text`."""
+async def interrupted_at(kernel: Kernel, code: str, text: str, times: int = 1) -> Ran:
+    """Run `code`, interrupt it when it has printed `text`, so many times."""
+
+    async def interrupt() -> None:
+        for _ in range(times):
+            await kernel.interrupt()
+
     items: list[RunItem] = []
     stopping: asyncio.Task[None] | None = None
     async with asyncio.timeout(PATIENCE_S), aclosing(kernel.execute(code)) as run:
         async for item in run:
             items.append(item)
             if stopping is None and isinstance(item, Text) and text in item.text:
-                stopping = asyncio.create_task(kernel.interrupt())
+                stopping = asyncio.create_task(interrupt())
     assert stopping is not None
     await stopping
     return Ran(items)

@@ -214,7 +214,7 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 print('on', flush=True)
 time.sleep(7)
 """
-    run = await interrupted_at(kernel, resisting, "on")
+    run = await interrupted_at(kernel, resisting, "on", times=2)
     assert run.ended.status == "interrupted"
     assert run.ended.note == (
         "The kernel is somebody else's and was left alone: what runs there goes on. "
