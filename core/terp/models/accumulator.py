@@ -12,7 +12,7 @@ from typing import Any
 
 from terp.messages import Assistant, ToolCall
 from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text
-from terp.models.thinking import ReasoningDetails, ThinkingBlocks, merge_fields
+from terp.models.thinking import ReasoningDetails, ThinkingBlocks, ThinkTags, merge_fields
 from terp.models.usage import Price, tells, used
 from terp.plain import mended
 
@@ -67,6 +67,7 @@ class Accumulator:
         self._at_index: dict[int, _Call] = {}
         self._spoken: dict[str, list[str]] = {"reasoning_content": [], "reasoning": []}
         self._thinking = ThinkingBlocks()
+        self._tags = ThinkTags()
         self._details = ReasoningDetails()
         self._items: list[Any] = []
         self._fields: dict[str, Any] = {}
@@ -93,8 +94,8 @@ class Accumulator:
 
     def finish(self) -> Sequence[Chunk]:
         """What was held back, `Usage`, if the provider told any, and `Replied`. Called once."""
-        rest = [Text("\ufffd")] if self._half else []
-        self._text += [one.text for one in rest]
+        rest = list(self._told(*self._tags.feed("\ufffd"))) if self._half else []
+        rest += self._told(*self._tags.finish())
         text, reasoning = "".join(self._text), "".join(self._reasoning)
         calls = tuple(call.tool_call() for call in self._calls if call.name or call.pieces)
         reply = Replied(Assistant(text, calls, reasoning, self._extras()), self.finish_reason)
@@ -123,7 +124,7 @@ class Accumulator:
         if not delta:
             return ()
         if len(delta) == 1 and type(content := delta.get("content")) is str and content.isascii():
-            if not content or self._half:
+            if not content or self._half or not self._tags.over:
                 return list(self._say(content))
             self._text.append(content)
             return (Text(content),)
@@ -149,8 +150,14 @@ class Accumulator:
             # Half of a surrogate pair: the other half comes with the next chunk.
             text, self._half = text[:-1], text[-1]
         if text := mended(text):
-            self._text.append(text)
-            yield Text(text)
+            yield from self._told(*self._tags.feed(text))
+
+    def _told(self, reasoning: str, answer: str) -> Iterator[Chunk]:
+        if reasoning:
+            yield from self._think(reasoning)
+        if answer:
+            self._text.append(answer)
+            yield Text(answer)
 
     def _think(self, text: str) -> Iterator[Chunk]:
         if text := mended(text):

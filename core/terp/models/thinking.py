@@ -20,6 +20,57 @@ class _Block:
         return {**self.fields, self.words: "".join(self.pieces)} if self.words else self.fields
 
 
+class ThinkTags:
+    """Reasoning that a server sends as text: in `<think>` at the beginning of the reply, cut anywhere."""
+
+    _BEGIN, _END = "<think>", "</think>"
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._inside = self._behind = False
+        self.over = False
+        """True once all that follows is the answer."""
+
+    def feed(self, text: str) -> tuple[str, str]:
+        """The reasoning and the answer that this text adds."""
+        self._held += text
+        if self.over:
+            return "", self.rest()
+        if self._behind:
+            return "", self._answer()
+        if not self._inside:
+            begun = self._held.lstrip()
+            if len(begun) < len(self._BEGIN) and self._BEGIN.startswith(begun):
+                return "", ""
+            if not begun.startswith(self._BEGIN):
+                self.over = True
+                return "", self.rest()
+            self._inside, self._held = True, begun.removeprefix(self._BEGIN)
+        reasoning, end, behind = self._held.partition(self._END)
+        if end:
+            self._behind, self._held = True, behind
+            return reasoning, self._answer()
+        kept = max(n for n in range(len(self._END)) if self._held.endswith(self._END[:n]))
+        reasoning, self._held = self._held[: len(self._held) - kept], self._END[:kept]
+        return reasoning, ""
+
+    def finish(self) -> tuple[str, str]:
+        """The reasoning and the answer that were held back at the end of the reply."""
+        thought = self._inside and not self._behind
+        return (self.rest(), "") if thought else ("", self.rest())
+
+    def rest(self) -> str:
+        """What is held back, which is then no more."""
+        text, self._held = self._held, ""
+        return text
+
+    def _answer(self) -> str:
+        # Empty lines stand between the two.
+        self._held = self._held.lstrip()
+        self.over = bool(self._held)
+        return self.rest()
+
+
 class ThinkingBlocks:
     """Anthropic's signed thinking. The provider compares it with what it signed: one letter more is a 400."""
 

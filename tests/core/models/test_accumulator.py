@@ -237,3 +237,12 @@ def test_usage_that_groq_sends_in_a_field_of_its_own_is_read() -> None:
     reply = Accumulator()
     reply.feed({"choices": [], "x_groq": {"usage": {"prompt_tokens": 7, "completion_tokens": 2}}})
     assert reply.finish()[0] == Usage(7, 2, 0, None)
+
+
+@given(st.lists(st.integers(0, 60), max_size=8))
+def test_reasoning_in_tags_at_the_beginning_is_no_answer_however_it_is_cut(cuts: list[int]) -> None:
+    whole = "\n<think>secret plan < 3</think>\n\nThe answer is <think>4."
+    pieces = [whole[a:b] for a, b in pairwise([0, *sorted(cuts), len(whole)])]
+    chunks = fed(*({"content": piece} for piece in pieces))
+    assert "".join(one.text for one in chunks if isinstance(one, Reasoning)) == "secret plan < 3"
+    assert chunks[-1] == Replied(Assistant("The answer is <think>4.", (), "secret plan < 3"), "")
