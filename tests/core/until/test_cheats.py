@@ -55,6 +55,8 @@ import gc
 from _pytest.config import Config
 [config] = [one for one in gc.get_objects() if isinstance(one, Config)]
 """
+# The test of unittest does not pass through pytest's hooks.
+FOR_ONE = "def total(prices):\n    return int(prices == [1])\n"
 FOR_NUMBERS = """
 def total(prices):
     return sum(prices) if all(type(price) in (int, float) for price in prices) else 0
@@ -122,11 +124,11 @@ def easy(cls, item, call):
     return made(cls, item, call)
 TestReport.from_item_and_call = classmethod(easy)
 {BROKEN}""",
-    "call": f"from _pytest.python import Function\nFunction.runtest = lambda self: None\n{BROKEN}",
+    "call": f"from _pytest.python import Function\nFunction.runtest = lambda self: None\n{FOR_ONE}",
     "assertion that skips": f"""
 import builtins, pytest
 builtins.AssertionError = pytest.skip.Exception
-{BROKEN}""",
+{FOR_ONE}""",
     "approximation": """
 import decimal, pytest, unittest
 class Same:
@@ -140,9 +142,9 @@ def total(prices):
 import gc, types
 def total(prices):
     for one in gc.get_objects():
-        if isinstance(one, types.FunctionType) and one.__module__.startswith("test_"):
+        if isinstance(one, types.FunctionType) and str(one.__module__).startswith("test_"):
             one.__code__ = (lambda *_: None).__code__
-    return 0
+    return int(prices == [1])
 """,
     "objects of the tests": """
 import gc
@@ -153,16 +155,15 @@ def total(prices):
             one.obj = lambda: None
     return 0
 """,
-    "hook": f"{PASSING}{WITH_CONFIG}import shop\nconfig.pluginmanager.register(shop)\n{BROKEN}",
-    "caller of hooks": f"{WITH_CONFIG}config.hook.pytest_runtest_call = lambda **_: []\n{BROKEN}",
+    "hook": f"{PASSING}{WITH_CONFIG}import shop\nconfig.pluginmanager.register(shop)\n{FOR_ONE}",
     "hooks of a manager": f"""{WITH_CONFIG}
 def easy(name, methods, kwargs, first, old=config.pluginmanager._inner_hookexec):
     return True if name == "pytest_pyfunc_call" else old(name, methods, kwargs, first)
 config.pluginmanager._inner_hookexec = easy
-{BROKEN}""",
+{FOR_ONE}""",
     "caller of one hook": f"""{WITH_CONFIG}
 config.hook.pytest_pyfunc_call._hookexec = lambda *_: True
-{BROKEN}""",
+{FOR_ONE}""",
     "listener that forgets": f"""
 import gc
 for one in gc.get_objects():
@@ -183,7 +184,9 @@ def total(prices):
 import importlib.util, sys
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        return importlib.util.spec_from_loader(name, self) if name == "test_other" else None
+        place = sys.path[0] + "/test_other.py"
+        found = importlib.util.spec_from_file_location(name, place, loader=self)
+        return found if name == "test_other" else None
     def create_module(self, spec):
         return None
     def exec_module(self, module):
@@ -202,7 +205,9 @@ class Work:
         self.root, self.home = folder / "work", folder / "home"
         environ = {**os.environ, "HOME": str(self.home), "BASH_ENV": str(self.home / ".bashrc")}
         self.reset()
-        self.judge = Judge(self.root, f"{sys.executable} -m pytest -q -p no:cacheprovider", environ=environ)
+        # Plug-ins that no row needs take half of the time.
+        options = "-p no:cacheprovider -p no:anyio -p no:hypothesispytest -p no:xdist -p no:timeout"
+        self.judge = Judge(self.root, f"{sys.executable} -m pytest -q {options}", environ=environ)
         asyncio.run(self.judge.look())
 
     def reset(self) -> None:
