@@ -110,7 +110,7 @@ def resist():
             pass
 resist()
 """
-    run = await interrupted_at(kernel, code, "on")
+    run = await interrupted_at(kernel, code, "on", times=2)
     assert run.ended.status == "died"
     assert run.ended.stopped_at == StoppedAt(6, "resist", "time.sleep(60)")
 
@@ -126,6 +126,6 @@ while True:
     except BaseException:
         pass
 """
-    run = await interrupted_at(kernel, code, "on")
+    run = await interrupted_at(kernel, code, "on", times=2)
     assert run.ended.stopped_at is None
     assert "The line at which the code stood is not known." in run.ended.note
