@@ -219,7 +219,7 @@ import builtins
 from unittest import IsolatedAsyncioTestCase, mock
 
 import pytest
-from hypothesis import given, strategies
+from hypothesis import given, settings, strategies
 from shop import total
 
 @pytest.fixture(autouse=True, scope="module")
@@ -231,6 +231,7 @@ def test_of_some(monkeypatch):
     monkeypatch.setattr(builtins, "input", lambda _: "2")
     assert total([1, int(input(""))]) == 3
 
+@settings(deadline=None)
 @given(strategies.integers())
 def test_of_one(price):
     assert total([price]) == price
