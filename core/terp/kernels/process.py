@@ -21,8 +21,9 @@ from terp.kernels.sockets import Sockets, new_context
 from terp.kernels.watch import Pace, Watch
 
 _PACE = Pace(poll_s=0.1, quick_poll_s=0.01, farewell_s=1.0)
-# How long a kernel that is about to be killed may take to write its stack.
-_STACK_S = 0.2
+# How long a kernel that is about to be killed may take to write its stack: one that can takes milliseconds,
+# on a busy machine some hundred.
+_STACK_S = 1.0
 
 
 class KernelProcess:

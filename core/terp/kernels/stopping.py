@@ -13,6 +13,8 @@ from terp.outputs import RunStatus
 _POKE_S = 0.05
 # How long the first and the second interrupt are given. After the first, one more ends the kernel.
 _PATIENCE_S = (2.0, 3.0)
+# Right after an interrupt the code is where it ignores it, and not where it stood.
+_SETTLE_S = 0.1
 _UNANSWERED = "The code does not answer the interrupt. A second one ends the kernel, with its variables."
 _ENDED = "terp ended the kernel, because its code did not stop."
 
@@ -64,6 +66,7 @@ class Stopping:
         """Interrupt, interrupt again, and end the kernel if that is wanted: until the run is over."""
         running = self._running()
         if running is not None and not await self._has_ended(running, run):
+            await is_set_within(_SETTLE_S, run.ended, running.gone)
             run.stack, run.killed = await running.stack(), not running.is_shared
             await running.kill(_ENDED)
         await run.over.wait()
