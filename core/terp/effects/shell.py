@@ -227,10 +227,10 @@ def _odd_setting(words: Sequence[Word]) -> str:
     return ""
 
 
-def _installs(found: Found, name: str) -> None:
+def _installs(found: Found, name: str, first: int = 1) -> None:
     installing, looking = INSTALLERS[name]
-    named, _ = operands(found.words[1:], "r")
-    verbs = [word.text for word in found.words[1:]]
+    named, _ = operands(found.words[first:], "r")
+    verbs = [word.text for word in found.words[first:]]
     verb = next(
         (word for word in verbs if not word.startswith("-") or name == "pacman"), verbs[0] if verbs else ""
     )
@@ -239,5 +239,7 @@ def _installs(found: Found, name: str) -> None:
         for package in packages or [worded(found.words)]:
             found.find.add("installs", package, found.at)
         found.find.add("network", "the package index", found.at)
+    elif (group := f"{name} {verb}") in INSTALLERS:
+        _installs(found, group, first + verbs.index(verb) + 1)
     elif verb not in looking.split():
         _unknown(found, f"{name} {verb}".rstrip())

@@ -112,7 +112,10 @@ NETWORK = frozenset(
 INSTALLERS: dict[str, tuple[str, str]] = {
     "pip": ("install download wheel", "list show freeze check --version"),
     "pip3": ("install download wheel", "list show freeze check --version"),
-    "uv": ("add sync pip tool lock run python", "--version"),
+    "uv": ("add sync lock run", "--version"),
+    "uv pip": ("install sync", "list show freeze check tree"),
+    "uv tool": ("install run upgrade", "list dir"),
+    "uv python": ("install upgrade", "list find dir"),
     "conda": ("install create update", "list info --version"),
     "mamba": ("install create update", "list info --version"),
     "npm": ("install i ci add update exec init", "list ls --version -v"),
