@@ -40,6 +40,9 @@ _JWT = re.compile(rf"{_START}{_JWT_MARK}[\w-]{{8}}", re.ASCII)
 # The password of an address; not the name of a variable that stands in its place.
 _URL_MARK = "://"
 _URL_PASSWORD = re.compile(r"://[^\s/@:'\"\\{}$<>]*:([^\s/@'\"\\{}$<>]+)@")
+# The key in the address of a storage account or a queue of Azure.
+_ACCOUNT_MARKS = ("AccountKey=", "SharedAccessKey=")
+_ACCOUNT_KEY = re.compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9/+]{40,}={0,2})")
 _SHORTEST_SECRET = 8
 # A long word of mixed letters and digits, or of hexadecimal digits, that has no extension as a file has.
 _BETWEEN_WORDS = re.compile(r"[^\w+=.~-]+")
@@ -47,7 +50,7 @@ _RANDOM = re.compile(
     r"(?!.*\.[a-zA-Z]\w{0,4}$)(?:(?=.*[a-z])(?=.*[A-Z])(?=.*\d).{20,}|(?=.*\d)(?=.*[a-fA-F])[0-9a-fA-F]{24,})"
 )
 # What of a text that goes on later can be cut in two.
-_PARTED_MARKS = (*_MARKS, _JWT_MARK, _URL_MARK)
+_PARTED_MARKS = (*_MARKS, *_ACCOUNT_MARKS, _JWT_MARK, _URL_MARK)
 # Most text has no word as long as most secrets are, and is then not searched for them.
 _LONG_WORD = 15
 _IN_SHORT_WORDS = ("bearer", "Bearer", "BEARER", "-----BEGIN ")
@@ -183,6 +186,8 @@ def _shapes(text: str, marks: Sequence[str]) -> Iterator[tuple[int, int]]:
         for parts in _JWT_PARTS.finditer(text):
             if begun := _JWT.search(text, *parts.span(1)):
                 yield begun.start(), parts.end(2)
+    if any(mark in text for mark in _ACCOUNT_MARKS):
+        yield from (found.span(1) for found in _ACCOUNT_KEY.finditer(text))
     if _URL_MARK in text:
         yield from (found.span(1) for found in _URL_PASSWORD.finditer(text))
 

@@ -80,6 +80,15 @@ def test_a_key_that_is_none_hides_nothing_else() -> None:
         ("http://:p4ss@proxy:3128", "http://:[redacted]@proxy:3128"),
         ("f'https://{user}:{password}@host'", "f'https://{user}:{password}@host'"),
         ("https://host:8080/a@b", "https://host:8080/a@b"),
+        (
+            f"AccountName=a;AccountKey={'aB3/' * 21}aB==;Suffix=net",
+            "AccountName=a;AccountKey=[redacted];Suffix=net",
+        ),
+        (
+            f"Endpoint=sb://b/;SharedAccessKey={'aB3+' * 10}aB3=",
+            "Endpoint=sb://b/;SharedAccessKey=[redacted]",
+        ),
+        ("AccountKey=key_of(account)", "AccountKey=key_of(account)"),
         ('{"SecretAccessKey": "abcdefghijklmnopqrst/vwxyzABCDEFGHIJKLMN"}', '{"[redacted]"}'),
     ],
 )
