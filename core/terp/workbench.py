@@ -166,4 +166,4 @@ def _own_folders(places: Places, cwd: Path, session: Path) -> tuple[str, ...]:
     """Where terp alone writes; a folder of terp's that code works in is left to the code."""
     folders = (places.state, places.config)
     around = any(cwd.resolve().is_relative_to(folder.resolve()) for folder in folders)
-    return tuple(map(str, (session, *((places.sessions,) if around else folders))))
+    return tuple(map(str, (session, *((places.sessions, places.usage) if around else folders))))

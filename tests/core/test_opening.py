@@ -41,6 +41,28 @@ def test_a_chat_runs_code_in_a_live_kernel_and_answers(tmp_path: Path) -> None:
     assert server.requests[2]["messages"][-1]["content"] == "42"
 
 
+def test_code_that_works_where_terp_keeps_its_files_did_not_write_them(tmp_path: Path) -> None:
+    environ = surroundings(tmp_path)
+    home = Path(environ["TERP_HOME"])
+    home.mkdir()
+    with (
+        Loopback([[Call(code="print(1)")], [Call(code="print(2)")], "done"]) as server,
+        terp.open(
+            model="openai/scripted",
+            api_base=server.url,
+            auto_run=True,
+            cwd=home,
+            environ=environ,
+            max_month_usd=1.0,
+            input_price=1.0,
+            output_price=1.0,
+        ) as chat,
+    ):
+        chat("go")
+    assert list(home.glob("usage/*.jsonl"))
+    assert [request["messages"][-1]["content"] for request in server.requests[1:]] == ["1", "2"]
+
+
 async def test_a_session_yields_events_and_asks_its_person(tmp_path: Path) -> None:
     person = ScriptedPerson(Run("2 + 2"), "run")
     with Loopback([[Call(code="1 + 1")], "four"]) as server:
