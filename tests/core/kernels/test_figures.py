@@ -108,6 +108,13 @@ async def test_a_figure_before_an_error_is_shown(kernel: Kernel) -> None:
     assert [item.name for item in run.outputs if isinstance(item, Error)] == ["ZeroDivisionError"]
 
 
+async def test_an_empty_figure_before_an_error_is_text_alone(kernel: Kernel) -> None:
+    await ran(kernel, SETUP)
+    run = await ran(kernel, "plt.figure(figsize=(6, 4))\n1/0")
+    displays = [item.data for item in run.outputs if isinstance(item, Display)]
+    assert displays == [{"text/plain": "<Figure size 600x400 with 0 Axes>"}]
+
+
 async def test_many_figures_give_no_warning_and_stay_open_nowhere(kernel: Kernel) -> None:
     await ran(kernel, SETUP)
     run = await ran(kernel, "for i in range(25): plt.figure(figsize=(1, 1)); plt.plot([i])")

@@ -44,6 +44,12 @@ async def test_the_traceback_shows_only_code_that_is_not_ours(kernel: Kernel) ->
     assert "terp_home" not in "".join(error.traceback)
 
 
+async def test_what_a_magic_complains_of_is_told_once(kernel: Kernel) -> None:
+    run = await ran(kernel, "%cd -z nowhere")
+    assert [type(output) for output in run.outputs] == [Error]
+    assert run.ended.status == "error"
+
+
 async def test_output_of_file_descriptors_and_children_comes_in_its_place(kernel: Kernel) -> None:
     code = """
 import os, subprocess

@@ -355,6 +355,8 @@ def prepare_errors(home: Home, namespace: Namespace) -> None:
         show(etype, evalue, theirs or stb)
 
     home.shell._showtraceback = show_traceback
+    # IPython would print what a magic complains of; the reply has it as an error all the same.
+    home.shell.show_usage_error = lambda _: home.flush()
 
 
 def of_ours(part: str) -> bool:

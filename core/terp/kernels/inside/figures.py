@@ -41,7 +41,12 @@ class Figures:
         self.home.shell.display_pub.publish({**data, "text/plain": repr(figure)}, origin(figure))
 
     def render(self, figure: Any) -> dict[str, str]:
-        """The figure in the formats that are registered for it (PNG, if nothing else was chosen)."""
+        """The figure in the formats that are registered for it (PNG, if nothing else was chosen).
+
+        As in Jupyter an empty one is text alone: it is often what was begun before an error.
+        """
+        if not is_drawn(figure):
+            return {}
         rendered = {}
         for mime, formatter in self.home.shell.display_formatter.formatters.items():
             printer = formatter.type_printers.get(type(figure)) or formatter.type_printers.get(
@@ -95,8 +100,7 @@ class Figures:
         def destroy(manager: Any) -> None:
             closed(manager)
             figure = manager.canvas.figure
-            drawn = len(figure.get_children()) > 1
-            if self.home.in_cell and drawn and not origin(figure):
+            if self.home.in_cell and is_drawn(figure) and not origin(figure):
                 self.send(figure)
             self.waiting.pop(id(figure), None)
 
@@ -163,6 +167,11 @@ def written_to(name: Any) -> str:
     if os.path.splitext(path)[1]:  # noqa: PTH122
         return path
     return f"{path}.{sys.modules['matplotlib'].rcParams['savefig.format']}"
+
+
+def is_drawn(figure: Any) -> bool:
+    """Return True if a figure has anything in it but its background."""
+    return len(figure.get_children()) > 1
 
 
 def origin(figure: Any) -> dict[str, Any]:
