@@ -39,7 +39,8 @@ def display_rows(
 ) -> list[Drawn]:
     """The rows of a MIME bundle. A picture, or its absence, is followed by the `path` of its file.
 
-    With `ascii_only` formulas are written in ASCII.
+    A bundle of which nothing can be shown is named by its types. With `ascii_only` formulas are written in
+    ASCII.
     """
     rows: list[Drawn] = []
     picture = next((kind for kind in data if kind.startswith("image/")), "")
@@ -52,6 +53,8 @@ def display_rows(
     if path:
         kind = picture.removeprefix("image/").partition("+")[0] or PurePath(path).suffix[1:] or "html"
         rows.append(Text.assemble((f"{one_line(kind)} ", look.DIM), one_line(path)))
+    elif data and not rows and "text/plain" not in data:
+        rows.append(Text(f"{one_line(', '.join(data))}: not shown in a terminal.", look.DIM))
     return rows
 
 

@@ -111,3 +111,9 @@ def test_what_is_lost_is_marked_and_what_was_moved_says_from_where() -> None:
     rows = words.left_behind(CodeFinished("c1", "ok", 1.0, files), cut=False)
     assert [row.plain for row in rows] == ["  deleted /w/b.txt", "  moved /w/a.txt → /w/done/a.txt (1 byte)"]
     assert rows[0].spans[0].style == look.WARNING
+
+
+def test_a_display_of_which_nothing_can_be_shown_is_named() -> None:
+    chart = Display({"application/vnd.plotly.v1+json": {"data": []}})
+    named = "application/vnd.plotly.v1+json: not shown in a terminal."
+    assert rows(run(chart)) == [named, "✓ ran · 500 ms"]

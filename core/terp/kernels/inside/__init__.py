@@ -20,6 +20,7 @@ from typing import Any
 from ipykernel.connect import get_connection_file
 
 from . import frames
+from .charts import Charts
 from .directory import Directory
 from .figures import After, Figures
 from .files import Touched, cwd
@@ -283,7 +284,7 @@ def prepare_text(home: Home) -> Pipes:
 
 
 def prepare_figures(home: Home) -> Figures:
-    """Wait for the import of matplotlib."""
+    """Wait for the import of matplotlib and of libraries for charts."""
     figures = Figures(home)
     wanted = {
         "matplotlib.backend_bases": figures.watch_managers,
@@ -293,6 +294,7 @@ def prepare_figures(home: Home) -> Figures:
         "matplotlib.pyplot": figures.watch_pyplot,
         "matplotlib_inline.backend_inline": figures.watch_inline,
         "tqdm.notebook": draw_bars_as_text,
+        **Charts(home).wanted(),
     }
     sys.meta_path.insert(0, After(wanted))
     return figures
