@@ -217,10 +217,12 @@ class Rewinding:
             if isinstance(record.event, CodeStarted)
         }
         return {
-            (change.path, language.get(record.event.call_id, _PYTHON))
+            (path, language.get(record.event.call_id, _PYTHON))
             for record in self._log.since(moment - 1 if moment else self._log.last)
             if isinstance(record.event, CodeFinished)
             for change in record.event.files
+            for path in (change.path, change.source)
+            if path
         }
 
 

@@ -114,7 +114,8 @@ async def test_files_are_as_before_if_the_person_wants_that(
     )
     names = ("gone", "kept", "new", "old")
     paths = [str(project / f"{name}.txt") for name in names]
-    assert await session.past.with_code.written(2) == [Written(path, can=True) for path in paths]
+    written = [Written(path, can=True, new=path.endswith("new.txt")) for path in paths]
+    assert await session.past.with_code.written(2) == written
     taken = await session.past.with_code.go(2, [path for path in paths if "kept" not in path])
     assert taken.files == tuple(path for path in paths if "kept" not in path)
     assert taken.files_lost == ((str(project / "kept.txt"), ""),)

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,13 +47,14 @@ class _Look:
 
 
 class FileWatch:
-    """Compares the directory in which a kernel is started before and after its runs.
+    """Compares the directory in which the kernels of a session are started before and after their runs.
 
-    The look after a run is the look before the next one. What happened in between is told apart by
-    the time of the change. Trees with many files are seen only in their upper levels; what the kernel itself
-    opened for writing (`touched`) is found anywhere, and nothing else is outside that directory, where other
-    programs may be at work. What terp itself writes while code runs is nobody's result: its redirected
-    stdout and stderr, `own_files`, and all below `own_folders`.
+    The look after a run of any of them is the look before the next one. What happened in between is told
+    apart by the time of the change; of runs at the same time the first to end tells a change. Trees with many
+    files are seen only in their upper levels; what the kernel itself opened for writing (`touched`) is found
+    anywhere, and nothing else is outside that directory, where other programs may be at work. What terp
+    itself writes while code runs is nobody's result: its redirected stdout and stderr, `own_files`, and all
+    below `own_folders`. A `kernel` is any value that stands for it.
     """
 
     def __init__(
@@ -61,42 +63,75 @@ class FileWatch:
         self._most_files = most_files
         self._own_files = own_files
         self._own_folders = tuple({each for folder in own_folders for each in _spellings(folder)})
-        self._root = self._cwd = ""
+        self._root = ""
+        self._cwds: dict[object, str] = {}
         self._before = _Look()
+        # The look before each run that is not over, and what others have told since the first of them began.
+        self._open: dict[object, _Look] = {}
+        self._told: dict[str, _File | None] = {}
+        self._lock = threading.Lock()
 
-    def look(self, root: str) -> None:
+    def look(self, root: str, kernel: object = None) -> None:
         """See the directory as it is before the first run of a kernel."""
-        self._root = self._cwd = root
-        self._before = _look([root], self._most_files)
+        with self._lock:
+            self._root = root
+            self._cwds.pop(kernel, None)
+            self._before = self._looked()
+
+    def begin(self, kernel: object = None) -> None:
+        """A run begins: what was seen last is how it finds the files."""
+        self._open[kernel] = self._before
 
     def changes(
-        self, started_ns: int, touched: Mapping[str, State | None], cwd: str = ""
+        self,
+        started_ns: int,
+        touched: Mapping[str, State | None],
+        cwd: str = "",
+        kernel: object = None,
     ) -> tuple[FileChange, ...]:
         """What changed since `started_ns`, sorted by path.
 
         `touched` are paths with their state before the run touched them (None: not there); `cwd`
         is where the run has left the kernel.
         """
-        before, since = self._before, started_ns - _CLOCK_SLACK_NS
-        self._cwd = cwd or self._cwd
-        # A directory deep below is looked at first of all where the code works in it.
-        below = Path(self._cwd).is_relative_to(self._root)
-        after = _look([self._root, self._cwd] if below else [self._root], self._most_files)
-        self._before = after
-        changed = [
-            *_written(before, after, touched, since),
-            *_deleted(before, after, since),
-            *_touched_elsewhere(after, touched, since),
-        ]
-        own = set(_identities((*_STANDARD_STREAMS, *self._own_files)))
-        theirs = {
-            one
-            for one in changed
-            if (one.path in touched or own.isdisjoint(_identities([one.path])))
-            and not one.path.startswith(self._own_folders)
-        }
-        found = sorted(theirs, key=lambda change: change.path)
+        with self._lock:
+            before, since = self._open.get(kernel, self._before), started_ns - _CLOCK_SLACK_NS
+            if cwd:
+                self._cwds[kernel] = cwd
+            self._before = after = self._looked()
+            changed = {
+                *_written(before, after, touched, since),
+                *_deleted(before, after, since),
+                *_touched_elsewhere(after, touched, since),
+            }
+            found = self._untold(sorted(self._of_code(changed, touched), key=lambda change: change.path))
+            self._open.pop(kernel, None)
+            if not self._open:
+                self._told.clear()
         return tuple(_with_moves(found, before, after))[:_MOST_CHANGES]
+
+    def _looked(self) -> _Look:
+        # A directory deep below is looked at first of all where code works in it.
+        below = [cwd for cwd in self._cwds.values() if Path(cwd).is_relative_to(self._root)]
+        return _look([self._root, *below], self._most_files)
+
+    def _of_code(
+        self, changes: Iterable[FileChange], touched: Mapping[str, State | None]
+    ) -> Iterator[FileChange]:
+        """The changes but those that terp itself has made."""
+        own = set(_identities((*_STANDARD_STREAMS, *self._own_files)))
+        for one in changes:
+            is_own = one.path not in touched and not own.isdisjoint(_identities([one.path]))
+            if not is_own and not one.path.startswith(self._own_folders):
+                yield one
+
+    def _untold(self, changes: Sequence[FileChange]) -> Sequence[FileChange]:
+        """The changes but those that a run at the same time has told."""
+        states = {one.path: None if one.action == "deleted" else _file(one.path) for one in changes}
+        missing = object()
+        found = [one for one in changes if self._told.get(one.path, missing) != states[one.path]]
+        self._told.update(states)
+        return found
 
 
 def _written(

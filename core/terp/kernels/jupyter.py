@@ -244,6 +244,7 @@ class JupyterKernel:
             # Runs are sent one at a time; a queue that is being aborted would swallow the next one.
             "stop_on_error": False,
         }
+        self._files.begin()
         run.sent_ns, running.used = time.time_ns(), True
         about = {RUN_NUMBER: run.number, RUN_MOMENT: run.moment}
         metadata = {name: number for name, number in about.items() if number}

@@ -63,6 +63,7 @@ class LocalKernels:
         self._listeners = Listeners()
         self._kernels: dict[str, Kernel] = {}
         self._attached: dict[str, Attachment] = {}
+        self._watches: dict[str, FileWatch] = {}
 
     def fresh(self) -> "LocalKernels":
         """Others like these, none of them started: with the same Python and packages, and confined alike."""
@@ -134,12 +135,9 @@ class LocalKernels:
             self.confinement.check_elsewhere(attachment.place)
             return attachment.way(token, self.options.prelude if name == "python" else "")
 
-        kernel = self._jupyter(
-            name,
-            attachment.cwd or self.cwd,
-            way,
-            self._files() if attachment.is_here else NoFiles(),
-        )
+        cwd = attachment.cwd or self.cwd
+        files = self._files(cwd) if attachment.is_here else NoFiles()
+        kernel = self._jupyter(name, cwd, way, files)
         self._attached[name] = attachment
         self._kernels[name] = AttachedLanguage(attachment, kernel)
         return name
@@ -168,7 +166,7 @@ class LocalKernels:
             self.confinement.check_elsewhere(made.why)
             return made
 
-        kernel = self._jupyter(language, self.cwd, confined, self._files())
+        kernel = self._jupyter(language, self.cwd, confined, self._files(self.cwd))
         kernel.next_tier = lambda: self.confinement.what
         return kernel
 
@@ -185,8 +183,11 @@ class LocalKernels:
         most = self.options.max_output_chars
         return JupyterKernel(language, cwd, way, self._listeners, files, max_output_chars=most)
 
-    def _files(self) -> RunFiles:
-        return LocalFiles(FileWatch(own_files=self.own_files, own_folders=self.own_folders))
+    def _files(self, cwd: str) -> RunFiles:
+        """Those of all kernels that are started in a directory: a change is told once."""
+        if cwd not in self._watches:
+            self._watches[cwd] = FileWatch(own_files=self.own_files, own_folders=self.own_folders)
+        return LocalFiles(self._watches[cwd])
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Tell `listener` what happens outside runs."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from terp.kernels.files import FileWatch
+from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.outputs import FileAction, FileChange
 from tests.core.kernels.running import Ran, ran
@@ -199,3 +200,40 @@ def test_a_file_that_was_moved_is_one_change(tmp_path: Path) -> None:
     (tmp_path / "b.txt").unlink()
     moved = FileChange(f"{tmp_path}/done/c.txt", "moved", 1, source=f"{tmp_path}/a.txt")
     assert watch.changes(started, {}) == (FileChange(f"{tmp_path}/b.txt", "deleted"), moved)
+
+
+async def test_a_change_is_told_by_the_run_that_made_it_and_by_no_other(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    (tmp_path / "b.txt").write_text("y")
+    kernels = LocalKernels(str(tmp_path))
+    python, shell = kernels.get("python"), kernels.get("shell")
+    await ran(shell, "true")
+    deleted = changes(await ran(python, "import os; os.remove('a.txt')"), tmp_path)
+    moved = changes(await ran(shell, "mv b.txt c.txt"), tmp_path)
+    await kernels.aclose()
+    assert (deleted, moved) == ({"a.txt": "deleted"}, {"c.txt": "moved"})
+
+
+def test_of_runs_at_the_same_time_the_first_to_end_tells_a_change(tmp_path: Path) -> None:
+    watch = FileWatch()
+    watch.look(str(tmp_path))
+    started = time.time_ns()
+    watch.begin("python")
+    watch.begin("shell")
+    (tmp_path / "a.txt").write_text("x")
+    made = FileChange(f"{tmp_path}/a.txt", "created", 1)
+    assert watch.changes(started, {}, kernel="shell") == (made,)
+    assert watch.changes(started, {made.path: None}, kernel="python") == ()
+
+
+def test_what_a_run_made_before_another_began_and_ended_is_its_own(tmp_path: Path) -> None:
+    watch = FileWatch()
+    watch.look(str(tmp_path))
+    started = time.time_ns()
+    watch.begin("python")
+    (tmp_path / "a.txt").write_text("x")
+    watch.begin("shell")
+    later = (tmp_path / "a.txt").stat().st_ctime_ns + 10_000_000_000
+    assert watch.changes(later, {}, kernel="shell") == ()
+    made = FileChange(f"{tmp_path}/a.txt", "created", 1)
+    assert watch.changes(started, {}, kernel="python") == (made,)

@@ -47,6 +47,9 @@ class NoFiles:
     async def look(self, root: str) -> None:
         """See nothing."""
 
+    def begin(self) -> None:
+        """Remember nothing."""
+
     async def changed_by(self, run: Run, running: RunningKernel) -> tuple[FileChange, ...]:
         """Nothing that is known."""
         return ()

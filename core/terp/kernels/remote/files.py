@@ -36,6 +36,9 @@ class RemoteFiles:
     async def look(self, root: str) -> None:
         """Nothing: the kernel looks itself."""
 
+    def begin(self) -> None:
+        """Nothing: the kernel knows."""
+
     async def changed_by(self, run: Run, running: RunningKernel) -> tuple[FileChange, ...]:
         """What the kernel has told, with copies of the files that are not too large."""
         room = LARGEST_OF_RUN
