@@ -87,7 +87,7 @@ def _modules(main: Path) -> Iterator[str]:
 def _lean(source: str) -> str:
     """A module of ours without what a browser does not need. No name stands in two of them."""
     wired = _IMPORT.sub(lambda found: _taken(*found.groups()), source)
-    bare = _COMMENT.sub("", _EXPORT.sub("", wired))
+    bare = _COMMENT.sub("", _EXPORT.sub("", wired)).replace(" => ", "=>")
     # No statement begins behind or before these.
     return re.sub(r"(?<=[;{},(\[])\n|\n(?=[})\]])", "", re.sub(r"^\s+", "", bare, flags=re.MULTILINE))
 

@@ -12,7 +12,8 @@ FOLDER = Path(page.__code__.co_filename).parent
 
 def test_it_is_small_and_loads_nothing() -> None:
     content = page().content.decode()
-    assert len(page().content) <= 150_000
+    # Of these, 72,000 are the two libraries that parse and clean Markdown.
+    assert len(page().content) <= 152_000
     assert re.findall(r'<(?:script|link)[^>]* (?:src|href)="(?!data:)[^"]*"', content) == []
     assert re.findall(r"\bimport[ (]", content.partition('<script type="module">')[2]) == []
 

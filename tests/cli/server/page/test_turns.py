@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.cli.server.page.conftest import Site, Tab
+from tests.cli.server.page.conftest import Site, Tab, playwright
 from tests.loopback import Call
 
 PLOT = """
@@ -200,3 +200,43 @@ def test_mathematics_lose_nothing(site: Site, tab: Tab) -> None:
     tab.idle()
     assert tab.turn.locator(".prose code").all_text_contents() == list(written)
     assert tab.turn.locator(".prose em").all_text_contents() == ["and"]
+
+
+SAVED = """
+import matplotlib.pyplot as plt
+for number in range(5):
+    plt.plot([number]); plt.savefig(f"saved-{number}.png"); plt.close()
+"""
+
+
+def test_pictures_that_code_saved_and_closed_are_drawn_up_to_four_and_all_are_named(
+    site: Site, warm: Tab
+) -> None:
+    site.says([Call(code=SAVED)], "Saved: ![the first](saved-0.png) ![the last](saved-4.png)")
+    warm.ask("go")
+    warm.decide("y")
+    warm.see("Saved:")
+    warm.idle()
+    # The fifth is drawn below the answer that names it, the first, which stands above, is not again.
+    playwright.expect(warm.turn.locator("img")).to_have_count(5)
+    drawn = [warm.turn.locator(f"{where} img").count() for where in (".card", ":scope > .display")]
+    named = warm.turn.locator(".after .file").all_inner_texts()
+    assert (drawn, [one.split(" · ")[0] for one in named[:5]]) == (
+        [4, 1],
+        [f"⤓ saved-{number}.png" for number in range(5)],
+    )
+
+
+DRAWN = """
+with open("drawn.svg", "w") as file:
+    file.write('<svg xmlns="http://www.w3.org/2000/svg" width="200" height="50"></svg>')
+"""
+
+
+def test_an_svg_that_code_wrote_is_drawn(site: Site, warm: Tab) -> None:
+    site.says([Call(code=DRAWN)], "Written.")
+    warm.ask("go")
+    warm.decide("y")
+    warm.see("Written.")
+    width = "(image) => image.decode().then(() => image.naturalWidth)"
+    assert warm.turn.locator("img").evaluate(width) == 200

@@ -36,6 +36,8 @@ export const fileOf = (session, name) => pathOf(session, `/files/${inPath(name)}
 
 export const upload = (session, name, file) => answered("PUT", fileOf(session, name), file, "application/octet-stream");
 
+export const content = async (path) => (await answered("GET", path)).blob();
+
 /** Have the browser save what is behind a path. The token goes in a header, so a link alone cannot. */
 export async function save(path, name) {
   const answer = await answered("GET", path);

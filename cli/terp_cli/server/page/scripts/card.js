@@ -2,11 +2,13 @@
 
 import { button, copies, make } from "./dom.js";
 import { coloured } from "./code.js";
-import { displayed } from "./displayed.js";
+import { displayed, pictureFile, pictureType } from "./displayed.js";
 import { paintedNodes, Printing } from "./printed.js";
 import { readable, seconds, size } from "./shown.js";
 
 const ENDED = { ok: "ran", error: "failed", interrupted: "stopped", timeout: "took too long", died: "the kernel died" };
+const MOST_PICTURES = 4;
+const LARGEST_PICTURE = 20e6;
 
 export class Card {
   constructor(callId, displays) {
@@ -25,6 +27,7 @@ export class Card {
     );
     this.text = "";
     this.drawn = 0;
+    this.pictures = new Set();
   }
 
   become(kind, words) {
@@ -91,6 +94,7 @@ export class Card {
 
   display(output) {
     this.drawPrinted();
+    this.pictures.add(output.metadata?.terp?.saved);
     const node = this.add(displayed(output, this.number));
     if (output.display_id) this.displays.keep(output.display_id, node, this.number);
   }
@@ -107,9 +111,20 @@ export class Card {
     if (!wait) this.output.replaceChildren();
   }
 
-  /** `save` has a file downloaded that the session `has`, `saveOutput` all that a run put out. */
-  finish({ status, seconds: time, files, note, output_path: whole }, { has, save, saveOutput }) {
+  /** Pictures that the run has saved, and not displayed as well. */
+  drawFiles(files, { has, content }) {
+    const isNew = ({ path, action, size: bytes }) => action !== "deleted" && bytes <= LARGEST_PICTURE && pictureType(path) && has(path) && !this.pictures.has(path);
+    for (const { path } of files.filter(isNew).slice(0, MOST_PICTURES)) {
+      this.add(pictureFile(path, content));
+      this.pictures.add(path);
+    }
+  }
+
+  /** `does.save` has a file downloaded that the session `has`, `saveOutput` all that a run put out. */
+  finish({ status, seconds: time, files, note, output_path: whole }, does) {
+    const { has, save, saveOutput } = does;
     this.become(status, `${ENDED[status]}, ${seconds(time)}`);
+    this.drawFiles(files, does);
     if (note) this.after.append(make("p", { class: "muted" }, readable(note)));
     if (whole && this.isCut) this.after.append(button("⤓ All of the output", () => saveOutput(this.number), { class: "file" }));
     for (const file of files) {

@@ -1,6 +1,7 @@
 // A session as a person reads it.
 
 import { Card, Displays } from "./card.js";
+import { pictureFile, pictureType } from "./displayed.js";
 import { button, find, make, toMessage } from "./dom.js";
 import { TOLD } from "./events.js";
 import { Growing } from "./markdown.js";
@@ -12,7 +13,7 @@ const STOPPED = { interrupted: "Stopped.", declined: "Ended, as you declined.", 
 export class Conversation {
   /**
    * `approval` takes decisions. `does` has what a conversation needs of the session: `answer` and `more` of
-   * questions, `goOn`, `save` of a file by its path and `saveOutput` of a run by its number, `has` for whether it can be had, and `changed`, which hears of what the rest of the page shows.
+   * questions, `goOn`, `save` and `content` of a file by its path, `whole` for that path, and `saveOutput` of a run by its number, `has` for whether it can be had, and `changed`, which hears of what the rest of the page shows.
    */
   constructor(approval, does) {
     Object.assign(this, { approval, does });
@@ -44,6 +45,7 @@ export class Conversation {
     this.cards = new Map();
     this.questions = new Map();
     this.displays = new Displays();
+    this.pictures = new Set();
     this.turn = this.text = this.thinking = undefined;
     this.proposed = new Map();
     this.reply = [];
@@ -117,9 +119,21 @@ export class Conversation {
   }
 
   endText() {
-    this.text?.finish();
-    this.drawing.delete(this.text);
+    const text = this.text;
+    text?.finish();
+    this.drawing.delete(text);
     this.text = this.thinking = undefined;
+    if (text) this.drawNamed(text.node);
+  }
+
+  /** Pictures of the session that a text names, below it, unless they stand above. */
+  drawNamed(node) {
+    for (const { dataset } of node.querySelectorAll("a[data-picture]")) {
+      const path = this.does.whole(dataset.file);
+      if (!pictureType(path) || !this.does.has(path) || this.pictures.has(path)) continue;
+      this.pictures.add(path);
+      this.reply.push(this.add(pictureFile(path, this.does.content)));
+    }
   }
 
   write(text) {
@@ -200,6 +214,7 @@ export class Conversation {
     const card = this.card(event.call_id);
     card.draw();
     card.finish(event, this.does);
+    for (const path of card.pictures) this.pictures.add(path);
     this.does.changed("ran");
   }
 

@@ -9,9 +9,12 @@ import { saveBlob } from "./api.js";
 
 const asText = (value) => (Array.isArray(value) ? value.join("") : String(value));
 
-function picture(type, value, name) {
+function encoded(type, value, name) {
   const bytes = type === "image/svg+xml" ? new TextEncoder().encode(asText(value)) : Uint8Array.from(atob(asText(value)), (one) => one.charCodeAt(0));
-  const blob = new Blob([bytes], { type });
+  return picture(new Blob([bytes], { type }), name);
+}
+
+function picture(blob, name) {
   const address = URL.createObjectURL(blob);
   const image = make("img", { src: address, alt: "Picture that the code made" });
   const larger = () => {
@@ -25,15 +28,29 @@ function picture(type, value, name) {
 
 // In this order: what is first shows most.
 const SHOWN = [
-  ["image/png", (value, name) => picture("image/png", value, name)],
-  ["image/jpeg", (value, name) => picture("image/jpeg", value, name)],
-  ["image/svg+xml", (value, name) => picture("image/svg+xml", value, name)],
+  ["image/png", (value, name) => encoded("image/png", value, name)],
+  ["image/jpeg", (value, name) => encoded("image/jpeg", value, name)],
+  ["image/svg+xml", (value, name) => encoded("image/svg+xml", value, name)],
   ["text/html", (value) => html(asText(value))],
   ["text/markdown", (value) => markdown(asText(value))],
   ["application/json", (value) => codeBlock(JSON.stringify(value, null, 2), "json")],
   ["text/latex", (value) => codeBlock(asText(value), "latex")],
   ["text/plain", (value) => make("pre", { class: "printed" }, ...paintedNodes(asText(value)))],
 ];
+
+const TYPES = { png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", svg: "image/svg+xml" };
+export const pictureType = (path) => TYPES[path.split(".").pop().toLowerCase()];
+
+/** The picture in a file, once `content` has it. Nothing where it cannot be had, or is no picture. */
+export function pictureFile(path, content) {
+  const place = make("div", { class: "display" });
+  const show = (blob) => {
+    place.append(picture(new Blob([blob], { type: pictureType(path) }), path.split("/").pop()));
+    place.querySelector("img").onerror = () => place.remove();
+  };
+  content(path).then(show, () => place.remove());
+  return place;
+}
 
 /** A MIME bundle as a node. */
 export function displayed({ data, path = "" }, number) {

@@ -1,7 +1,7 @@
 // The page put together.
 
 import { askForToken, namedSession, nameSession, takeToken, token } from "./access.js";
-import { call, fileOf, pathOf, save } from "./api.js";
+import { call, content, fileOf, pathOf, save } from "./api.js";
 import { Approval } from "./approval.js";
 import { Beginning } from "./beginning.js";
 import { Composer } from "./composer.js";
@@ -32,6 +32,8 @@ class Page {
       goOn: () => trying(() => this.link.send("go_on")),
       save: (path) => trying(() => this.save(path)),
       saveOutput: (number) => trying(() => save(pathOf(this.id, `/outputs/${number}`), `output-${number}.txt`)),
+      content: (path) => content(fileOf(this.id, this.below(path))),
+      whole: (path) => (path.startsWith("/") ? path : `${this.told.cwd}/${path}`),
       has: (path) => path.startsWith(`${this.told.cwd}/`),
       types: () => this.composer.isInUse,
       changed: (what, value) => this.changed(what, value),
@@ -182,9 +184,13 @@ class Page {
     else this.panel.changed(what);
   }
 
+  below(path) {
+    return path.startsWith(`${this.told.cwd}/`) ? path.slice(this.told.cwd.length + 1) : path;
+  }
+
   /** A file by its path below the directory of the session, or by its whole path. */
   save(path) {
-    const below = path.startsWith(`${this.told.cwd}/`) ? path.slice(this.told.cwd.length + 1) : path;
+    const below = this.below(path);
     return save(fileOf(this.id, below), below.split("/").pop());
   }
 

@@ -37,7 +37,7 @@ const parser = new marked.Marked({
     // HTML of the model is shown as it was written: nothing of it is lost, and nothing of it happens.
     html: ({ text }) => (HARMLESS.test(text.trim()) ? text : escaped(text)),
     // A picture of elsewhere would tell its server who reads.
-    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
+    image: ({ href, text }) => `<a href="${escaped(href)}" title="picture">${escaped(text || href)}</a>`,
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
   },
 });
@@ -45,6 +45,7 @@ const parser = new marked.Marked({
 function linked(nodes) {
   for (const link of nodes.querySelectorAll("a[href]")) {
     const to = link.getAttribute("href");
+    const isPicture = link.title === "picture";
     link.title = to;
     if (/^(https?|mailto):/i.test(to)) {
       Object.assign(link, { target: "_blank", rel: "noopener noreferrer" });
@@ -52,6 +53,7 @@ function linked(nodes) {
       // A name without a server is a file of the session.
       link.dataset.file = decodedName(to);
       link.href = "#";
+      if (isPicture) link.dataset.picture = "";
     }
   }
   for (const table of nodes.querySelectorAll("table")) {
