@@ -15,7 +15,7 @@ from terp.sandbox.policy import Policy
 from terp.sandbox.sockets import sockets_here
 from terp.sandbox.tier import Command
 
-Kind = Literal["empty", "own", "hidden", "shown", "open", "fixed"]
+Kind = Literal["empty", "own", "hidden", "passage", "shown", "open", "fixed"]
 _NAMESPACES = (
     "--unshare-user",
     # Otherwise a namespace in the namespace gives the right to mount back.
@@ -98,18 +98,33 @@ def _places(policy: Policy, directory: Path) -> dict[str, Kind]:
         places[path] = "open"
     for path in policy.read_only:
         places |= _fixed(path, policy.writable)
-    for path in policy.hidden:
-        above = max((place for place in places if Path(path).is_relative_to(place)), key=len, default="")
-        # What is not there anyway needs no cover.
-        if path in places or places.get(above) not in ("empty", "own"):
-            places[path] = "hidden"
+    places |= {path: "hidden" for path in policy.hidden if _needs_cover(path, places)}
     for path in sockets_here():
         # A socket can be connected to although its folder is read-only.
         if not any(Path(path).is_relative_to(place) for place in (*covered, *policy.writable)):
             places[path] = "hidden"
     for path in (os.path.realpath(directory), *([policy.temporary] if policy.temporary else [])):
         places[path] = "open"
+    for path in [path for path, kind in places.items() if kind in ("shown", "open", "fixed")]:
+        places |= dict.fromkeys(_passages(path, places), "passage")
     return places
+
+
+def _needs_cover(path: str, places: Mapping[str, Kind]) -> bool:
+    """Return False for a path that is not there anyway, with nothing below it that is."""
+    above = max((place for place in places if Path(path).is_relative_to(place)), key=len, default="")
+    is_there = path in places or places.get(above) not in ("empty", "own")
+    return is_there or any(Path(place).is_relative_to(path) for place in places)
+
+
+def _passages(path: str, places: Mapping[str, Kind]) -> list[str]:
+    """The folders between a place and the hidden one around it; bubblewrap would make them writable."""
+    between: list[str] = []
+    for above in map(str, Path(path).parents):
+        if above in places:
+            return between if places[above] in ("hidden", "passage") else []
+        between.append(above)
+    return []
 
 
 def _fixed(path: str, writable: tuple[str, ...]) -> Iterator[tuple[str, Kind]]:
@@ -143,6 +158,8 @@ def _mounted(places: Mapping[str, Kind], directory: Path, temporary: str) -> Ite
                 yield from ("--perms", "0111" if open_below else "0000", "--tmpfs", path)
             case "hidden":
                 yield from ("--ro-bind", str(nothing), path)
+            case "passage":
+                yield from ("--perms", "0111", "--dir", path)
             case "shown" | "fixed":
                 yield from ("--ro-bind", path, path)
             case "open":

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.datastructures import UploadFile
 
+from terp.plain import mended
 from terp_cli.server.compat.accumulating import Misplaced
 from terp_cli.server.compat.conversation import Conversation
 from terp_cli.server.compat.files import Reachable
@@ -64,8 +65,7 @@ def settings_router(conversation: Conversation, wanted: Wanted) -> APIRouter:
             wanted.change(sent)
         except Rejected as rejected:
             applied = [*rejected.applied, *(["messages"] if messages is not None else [])]
-            also = {"applied": applied} if applied else {}
-            return JSONResponse({"error": str(rejected), **also}, rejected.status)
+            return failure(rejected.status, str(rejected), **({"applied": applied} if applied else {}))
         return JSONResponse(SUCCESS)
 
     @routes.get("/settings/{name}")
@@ -150,9 +150,9 @@ async def body_of(request: Request) -> dict[str, Any]:
     return sent
 
 
-def failure(status: int, text: str) -> JSONResponse:
-    """An answer that says why something was not done."""
-    return JSONResponse({"error": text}, status)
+def failure(status: int, text: str, **also: Any) -> JSONResponse:
+    """An answer that says why something was not done; what a client sent may be quoted in it."""
+    return JSONResponse({"error": mended(text), **also}, status)
 
 
 def _are_messages(sent: Any) -> bool:

@@ -49,6 +49,8 @@ _COMPUTER: Mapping[str, Any] = {
     "verbose": False,
 }
 _GROUPS = ("llm", "computer")
+# As many refused settings are named in an answer.
+_NAMED = 5
 
 
 class Rejected(Exception):
@@ -110,7 +112,9 @@ class Wanted:
             else:
                 applied.append(f"{group}.{name}" if group else name)
         if refused:
-            raise Rejected(refused[0].status, " ".join(map(str, refused)), applied)
+            named = [str(one) for one in refused[:_NAMED]]
+            more = [f"{len(refused) - _NAMED} more are refused."] if len(refused) > _NAMED else []
+            raise Rejected(refused[0].status, " ".join([*named, *more]), applied)
 
     def _set(self, group: str, name: str, value: Any) -> None:
         if not group and name in _GROUPS:
