@@ -9,7 +9,7 @@ from typing import Literal, TextIO, assert_never
 
 from terp import events as on
 from terp import outputs as out
-from terp.changes import by_folder, delta_line, file_groups, file_there, stopped_line
+from terp.changes import delta_line, file_groups, file_told, stopped_line
 from terp.fencing import unfenced
 from terp_cli import check_words, past_words
 from terp_cli.effects_line import effects_line, notable
@@ -182,7 +182,7 @@ class PlainFront:
     def _run_over(self, event: on.CodeFinished) -> None:
         self._rest(event.call_id)
         for group in file_groups(event.files):
-            self._fact(f"[{group[0].action}] {one_line(_named(group))}")
+            self._fact(f"[{group[0].action}] {one_line(file_told(group, event.cwd))}")
         # What the kernel's death has told is not told again.
         note = event.note.removesuffix(self._obituary).rstrip()
         known = event.status == "died" and bool(self._obituary) and not note
@@ -332,13 +332,3 @@ class PlainFront:
             self._notes.write("\n")
             self._notes.flush()
         self._after_run = False
-
-
-def _named(files: Sequence[out.FileChange]) -> str:
-    """One file that was changed, or in which folders many were."""
-    if len(files) > 1:
-        return f"{len(files)} files: {by_folder(files)}"
-    [change] = files
-    source = f"{change.source} → " if change.source else ""
-    there = f" {file_there(change)}" if change.host else ""
-    return f"{source}{change.here or change.path}{there}"

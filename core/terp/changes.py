@@ -49,6 +49,12 @@ def file_there(change: FileChange) -> str:
     return f"copy of {change.path} at {change.host}" if change.copy else f"at {change.host}"
 
 
+def file_name(path: str, cwd: str) -> str:
+    """The path of a file, from the working directory where it is below it."""
+    name = PurePath(path)
+    return str(name.relative_to(cwd)) if cwd and name.is_relative_to(cwd) else path
+
+
 def size_text(size: float) -> str:
     """A number of bytes with its unit: `9.4 MB`."""
     if size == 1:
@@ -102,6 +108,16 @@ def file_groups(files: Sequence[FileChange]) -> Iterator[Sequence[FileChange]]:
     for action in dict.fromkeys(("deleted", *(change.action for change in files))):
         these = [change for change in files if change.action == action]
         yield from [these] if len(files) > _MOST_FILES and these else [[change] for change in these]
+
+
+def file_told(files: Sequence[FileChange], cwd: str) -> str:
+    """One file that was changed, or in which folders many were."""
+    if len(files) > 1:
+        return f"{len(files)} files: {by_folder(files)}"
+    [change] = files
+    source = f"{file_name(change.source, cwd)} → " if change.source else ""
+    there = f" {file_there(change)}" if change.host else ""
+    return f"{source}{change.copy or file_name(change.path, cwd)}{there}"
 
 
 def by_folder(files: Sequence[FileChange]) -> str:

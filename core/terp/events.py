@@ -196,7 +196,7 @@ class CodeFinished:
 
     `output_path` is the file with the run's full text output ("" when there was none). `changes` are
     those of the kernel's variables, `more_changes` counts what is left out of them; `stopped_at` is where
-    a run that was stopped stood, as far as that is known.
+    a run that was stopped stood, as far as that is known. `cwd` is the working directory of the kernel then.
     """
 
     call_id: str
@@ -208,6 +208,7 @@ class CodeFinished:
     changes: tuple[VariableChange, ...] = ()
     more_changes: int = 0
     stopped_at: StoppedAt | None = None
+    cwd: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ A model that sums a conversation up may be wrong about both.
 """
 
 from collections.abc import Sequence
-from pathlib import PurePath
 
+from terp.changes import file_name
 from terp.errors import KernelBusy
 from terp.events import CodeFinished
 from terp.kernels.protocol import Kernel, Kernels, Variable
@@ -39,11 +39,9 @@ class LiveFacts:
         return [Listing("Files that runs have left, the newest first:", newest)] if newest else []
 
     def _named(self, change: FileChange) -> str:
-        path = PurePath(change.path)
-        where = f" on {change.host}" if change.host else ""
-        if not where and path.is_relative_to(self._kernels.cwd):
-            path = path.relative_to(self._kernels.cwd)
-        return f"{path}{where} ({change.action})"
+        if change.host:
+            return f"{change.path} on {change.host} ({change.action})"
+        return f"{file_name(change.path, self._kernels.cwd)} ({change.action})"
 
 
 def _note(last: dict[str, FileChange], change: FileChange) -> None:

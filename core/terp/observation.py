@@ -1,7 +1,6 @@
 """What the model reads of a run."""
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from terp import pictures
-from terp.changes import delta_line, stopped_line
+from terp.changes import delta_line, file_name, stopped_line
 from terp.headtail import HeadTail
 from terp.hints import hint
 from terp.messages import Image
@@ -78,11 +77,11 @@ class Observation:
         """The text until now, in whole lines; "" when there is none."""
         return self._text.text().rstrip("\n")
 
-    def text(self, ended: RunEnded, full_output: str = "") -> str:
+    def text(self, ended: RunEnded, full_output: str = "", cwd: str = "") -> str:
         """All of it in words, once the run is over; never empty.
 
-        `full_output` is the path of the file with everything. A display that was updated is told as it
-        ended: a progress bar is one line here, not a thousand.
+        `full_output` is the path of the file with everything, `cwd` where the run has left the kernel. A
+        display that was updated is told as it ended: a progress bar is one line here, not a thousand.
         """
         self._rest()
         for update in self._updates.values():
@@ -98,7 +97,7 @@ class Observation:
             said.append(f"[the last expression, silenced with ';', is {ended.hidden_value}]")
         said += [f"[{remark}]" for remark in self._remarks]
         files = tuple(change for change in ended.files if change.path not in self._saved)
-        said += _endings(replace(ended, files=files))
+        said += _endings(replace(ended, files=files), cwd or self._cwd)
         if full_output and len(said[0]) > _LONG:
             # What is shortened later (`terp.sent`) keeps its end.
             said.append(f"[this output stays in {ended.recall or full_output}]")
@@ -123,8 +122,7 @@ class Observation:
         """A figure that the code has saved, too, is that file: one picture with one path."""
         if saved := pictures.saved_to(display.metadata):
             self._saved.add(saved)
-            below = os.path.relpath(saved, self._cwd)
-            display = replace(display, path=saved if below.startswith("..") else below)
+            display = replace(display, path=file_name(saved, self._cwd))
         self._block(described(display))
         self._picture(display)
 
@@ -153,7 +151,7 @@ def _silence(ended: RunEnded) -> str:
     return f"The code ran; its last expression, silenced with ';', is {ended.hidden_value}"
 
 
-def _endings(ended: RunEnded) -> list[str]:
+def _endings(ended: RunEnded, cwd: str) -> list[str]:
     said = []
     if ended.status == "interrupted":
         said.append("[interrupted by the person]")
@@ -170,13 +168,14 @@ def _endings(ended: RunEnded) -> list[str]:
     if delta := delta_line(ended.changes, ended.more_changes):
         said.append(f"[variables: {delta}]")
     if ended.files:
-        said.append(f"[files: {_listed(ended.files)}]")
+        said.append(f"[files: {_listed(ended.files, cwd)}]")
     return said
 
 
-def _listed(files: tuple[FileChange, ...]) -> str:
+def _listed(files: tuple[FileChange, ...], cwd: str) -> str:
     named = ", ".join(
-        f"{change.action} {f'{change.source} to ' if change.source else ''}{change.path}"
+        f"{change.action} {f'{file_name(change.source, cwd)} to ' if change.source else ''}"
+        f"{file_name(change.path, cwd)}"
         for change in files[:_FILES]
     )
     more = len(files) - _FILES

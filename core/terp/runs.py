@@ -135,7 +135,7 @@ class Runner:
         if ended.status == "error" or watched.error is not None:
             watched.observation.remark(misplaced(call.language, call.code))
         told = replace(ended, changes=without_passing(ended.changes, call.language, call.code))
-        text = watched.observation.text(told, watched.spool.path)
+        text = watched.observation.text(told, watched.spool.path, kernel.cwd)
         finished = CodeFinished(
             call.id,
             ended.status,
@@ -146,6 +146,7 @@ class Runner:
             ended.changes,
             ended.more_changes,
             ended.stopped_at,
+            kernel.cwd,
         )
         self._log.append(finished if started else CodeRejected(call.id, text))
         return Observed(

@@ -2,7 +2,15 @@
 
 import pytest
 
-from terp.changes import by_folder, delta_line, file_groups, size_text, stopped_line, without_passing
+from terp.changes import (
+    by_folder,
+    delta_line,
+    file_groups,
+    file_told,
+    size_text,
+    stopped_line,
+    without_passing,
+)
 from terp.outputs import FileChange, Held, StoppedAt, VariableChange
 
 
@@ -80,3 +88,12 @@ def test_many_files_are_told_by_folder() -> None:
     lost = FileChange("/w/b.csv", "deleted")
     assert list(file_groups([*moved, lost])) == [[lost], moved]
     assert by_folder(moved) == "2019/ 5, 2020/ 4"
+
+
+def test_files_are_named_from_the_working_directory_where_they_are_below_it() -> None:
+    moved = FileChange("/w/done/a.txt", "moved", 1, source="/v/a.txt")
+    there = FileChange("/w/b.txt", "created", 1, "gate", "/s/1-b.txt")
+    assert [file_told([one], "/w") for one in (moved, there)] == [
+        "/v/a.txt → done/a.txt",
+        "/s/1-b.txt copy of /w/b.txt at gate",
+    ]

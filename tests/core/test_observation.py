@@ -73,7 +73,7 @@ def test_a_figure_that_is_shown_and_saved_is_one_picture_with_the_path_of_its_fi
         "ok", files=(FileChange(saved, "created"), FileChange("/home/me/project/t.csv", "created"))
     )
     told_of = told(shown, ended=ended)
-    assert told_of == "[image: charts/plot.png, 640×480]\n[files: created /home/me/project/t.csv]"
+    assert told_of == "[image: charts/plot.png, 640×480]\n[files: created t.csv]"
 
 
 def test_output_is_cut_between_lines_which_are_counted() -> None:
@@ -250,6 +250,12 @@ def test_silence_is_told_in_words(ended: RunEnded, words: str) -> None:
 def test_files_are_listed() -> None:
     ended = RunEnded("ok", files=(FileChange("/a", "created"), FileChange("/b", "modified")))
     assert told(ended=ended).endswith("[files: created /a, modified /b]")
+
+
+def test_files_below_the_directory_in_which_the_run_left_the_kernel_are_named_from_there() -> None:
+    files = (FileChange("/w/sub/a", "moved", source="/w/b"), FileChange("/w/subs", "deleted"))
+    text = Observation(8_000, "/w").text(RunEnded("ok", files=files), cwd="/w/sub")
+    assert text.endswith("[files: moved /w/b to a, deleted /w/subs]")
 
 
 def test_output_that_was_dropped_is_counted() -> None:

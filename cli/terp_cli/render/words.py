@@ -6,7 +6,16 @@ from typing import assert_never
 from rich.style import Style
 from rich.text import Text
 
-from terp.changes import by_folder, delta_line, file_groups, file_there, grouped, size_text, stopped_line
+from terp.changes import (
+    by_folder,
+    delta_line,
+    file_groups,
+    file_name,
+    file_there,
+    grouped,
+    size_text,
+    stopped_line,
+)
 from terp.events import (
     Answered,
     CheckFinished,
@@ -188,7 +197,7 @@ def finished(event: CodeFinished, *, number: int = 0) -> list[Text]:
 
 def left_behind(event: CodeFinished, *, cut: bool) -> list[Text]:
     """What a run changed on disk, and where all its output is when some is not shown."""
-    rows = [_files(group) for group in file_groups(event.files)]
+    rows = [_files(group, event.cwd) for group in file_groups(event.files)]
     if cut and event.output_path:
         rows.append(Text(f"  all output: {one_line(event.output_path)}", look.DIM))
     return rows
@@ -234,20 +243,20 @@ def ended(event: TurnFinished, usage: Usage) -> list[Text]:
     return [*rows, *([Text(str(usage), look.DIM)] if str(usage) else [])]
 
 
-def _files(files: Sequence[FileChange]) -> Text:
+def _files(files: Sequence[FileChange], cwd: str) -> Text:
     """One file that was changed, or how many were."""
     action = files[0].action
     style = look.WARNING if action == "deleted" else look.DIM
     if len(files) == 1:
-        return _file(files[0], style)
+        return _file(files[0], cwd, style)
     return Text(f"  {len(files)} files {action}: {one_line(by_folder(files))}", style)
 
 
-def _file(change: FileChange, style: Style) -> Text:
+def _file(change: FileChange, cwd: str, style: Style) -> Text:
     size = f" ({size_text(change.size)})" if change.action != "deleted" else ""
     there = f" {one_line(file_there(change))}" if change.host else ""
-    path = one_line(change.here or change.path)
-    moved = [(f"{one_line(change.source)} → ", look.DIM)] if change.source else []
+    path = one_line(change.copy or file_name(change.path, cwd))
+    moved = [(f"{one_line(file_name(change.source, cwd))} → ", look.DIM)] if change.source else []
     return Text.assemble((f"  {change.action} ", style), *moved, path, (size + there, look.DIM))
 
 
