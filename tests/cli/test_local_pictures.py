@@ -10,6 +10,7 @@ import rich.text
 
 from terp.events import CodeFinished, CodeStarted, Event, Printed, TextDelta, TurnFinished
 from terp.outputs import Display, FileChange
+from terp_cli.render.local_pictures import picture_rows
 from terp_cli.terminal import TerminalFront
 from tests.cli.drawing import Clock, drawn
 from tests.cli.screens import Terminal
@@ -68,6 +69,19 @@ def test_an_image_of_a_file_that_was_not_drawn_stays_in_the_answer(saved: Path) 
     answer = TextDelta(f"![plot]({saved})")
     shown = drawn([CodeStarted("c1", 1), finished(saved), answer], columns=200)
     assert shown[-1] == f"[image: plot] ({saved})"
+
+
+def test_an_svg_that_code_wrote_is_given_to_the_drawer_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "x.svg"
+    path.write_text("<svg></svg>")
+    given: list[Mapping[str, Any]] = []
+
+    def draw(data: Mapping[str, Any]) -> Sequence[rich.text.Text]:
+        given.append(data)
+        return []
+
+    picture_rows(str(path), draw)
+    assert given == [{"image/svg+xml": "<svg></svg>"}]
 
 
 def test_a_file_that_is_no_picture_is_not_drawn(tmp_path: Path) -> None:

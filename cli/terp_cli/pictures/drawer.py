@@ -39,7 +39,8 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 class Drawer:
     """Draws pictures in a terminal of this `size` (columns and rows) whose characters are of size `cell`.
 
-    What stands in the way is said once, in a row of its own.
+    What stands in the way is said once, in a row of its own. `search` is the path of programs, of which one
+    may draw an SVG.
     """
 
     def __init__(
@@ -47,21 +48,27 @@ class Drawer:
         choice: Callable[[], Choice],
         size: Callable[[], tuple[int, int]],
         cell: Callable[[], Cell],
+        search: str = "",
     ) -> None:
         self._choice = choice
         self._size = size
         self._cell = cell
+        self._search = search
         self._said: set[str] = set()
 
     def __call__(self, bundle: Mapping[str, Any]) -> list[Drawn]:
         """The rows of the bundle's picture; none when there is none, or it is not to be drawn."""
-        if (picture := pictures.raster(bundle)) is None:
+        picture, svg = pictures.raster(bundle), bundle.get("image/svg+xml")
+        if picture is None and not isinstance(svg, str):
             return []
         choice = self._choice()
         if choice.way == "off":
             return self._say(choice.why)
+        data = picture[1] if picture else raster.of_svg(str(svg), self._search)
+        if not data:
+            return []
         try:
-            return [*self._say(choice.why), *self._drawn(picture[1], choice.way)]
+            return [*self._say(choice.why), *self._drawn(data, choice.way)]
         except raster.NotDrawable as error:
             return self._say(str(error))
 
@@ -118,9 +125,10 @@ def drawer_on(
     `wanted` is the setting `images`; `facts` is what the terminal has answered so far.
     """
     choice = choice_on(out, wanted, environ, facts)
-    return (
-        Drawer(choice, lambda: tty.size_of(out), lambda: _cell(_with_cell(facts(), out))) if choice else None
-    )
+    if choice is None:
+        return None
+    search = environ.get("PATH", "")
+    return Drawer(choice, lambda: tty.size_of(out), lambda: _cell(_with_cell(facts(), out)), search)
 
 
 def choice_on(

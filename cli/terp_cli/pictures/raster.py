@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+# These read an SVG from stdin, which has no folder from which it could load other files.
+_SVG_PROGRAMS = (("rsvg-convert",), ("resvg", "-", "-c"))
+_SVG_PATIENCE_S = 5.0
 _MOST_PIXELS = 64_000_000
 _WIDE_MODES = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
 
@@ -37,6 +40,29 @@ def opened(data: bytes) -> "Image":
             return _flat(image)
     except (OSError, ValueError, SyntaxError, Warning, Image.DecompressionBombError) as error:
         raise NotDrawable("It cannot be read as a picture.") from error
+
+
+def of_svg(svg: str, search: str) -> bytes | None:
+    """The PNG that a program on the path `search` makes of an SVG; None without one, or if it cannot."""
+    import shutil  # noqa: PLC0415  (see `opened`)
+    import subprocess  # noqa: PLC0415  (see `opened`)
+
+    for name, *options in _SVG_PROGRAMS:
+        if (program := shutil.which(name, path=search)) is None:
+            continue
+        try:
+            ran = subprocess.run(
+                [program, *options],
+                input=svg.encode(errors="replace"),
+                capture_output=True,
+                timeout=_SVG_PATIENCE_S,
+                check=True,
+                env={"PATH": search},
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return ran.stdout
+    return None
 
 
 def shrunk(image: "Image", at: Extent) -> bytes:

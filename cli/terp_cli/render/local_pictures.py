@@ -23,6 +23,8 @@ def picture_rows(path: str, draw: Draw | None) -> Sequence[Drawn]:
         content = content_of(Path(path), _LARGEST)
     except OSError:
         return ()
+    if mime.endswith("xml"):
+        return draw({mime: content.decode("utf-8", "replace")})
     return draw({mime: b64encode(content).decode()}) if pictures.size(content) else ()
 
 

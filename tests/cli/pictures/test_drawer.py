@@ -3,6 +3,7 @@
 import io
 import random
 import re
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -22,6 +23,29 @@ KITTY = {"TERM": "xterm-kitty"}
 
 def drawer(way: Way, why: str = "", columns: int = 80, rows: int = 24) -> Drawer:
     return Drawer(lambda: Choice(way, why), lambda: (columns, rows), lambda: Cell(10, 20, known=True))
+
+
+@pytest.mark.parametrize("name", ["rsvg-convert", "resvg"])
+def test_an_svg_is_drawn_where_a_program_makes_a_png_of_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / "made.png").write_bytes(png(640, 480))
+    program = tmp_path / name
+    program.write_text(
+        f"#!/bin/sh\nread svg; [ \"$svg\" = '<svg></svg>' ] && exec /bin/cat '{tmp_path}/made.png'\n"
+    )
+    program.chmod(0o755)
+    choice = Choice("blocks", "")
+    draws = Drawer(lambda: choice, lambda: (40, 24), Cell, str(tmp_path))
+    rows = draws({"image/svg+xml": "<svg></svg>\n"})
+    assert rows == drawer("blocks", columns=40)(bundle(png(640, 480)))
+
+
+def test_an_svg_that_a_program_fails_on_is_not_drawn(tmp_path: Path) -> None:
+    program = tmp_path / "rsvg-convert"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    choice = Choice("blocks", "")
+    draws = Drawer(lambda: choice, lambda: (40, 24), Cell, str(tmp_path))
+    assert draws({"image/svg+xml": "<svg></svg>"}) == []
 
 
 @pytest.mark.parametrize("way", ["kitty", "kitty in tmux", "iterm", "sixel"])
