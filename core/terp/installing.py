@@ -1,12 +1,10 @@
 """Packages put into a Python by uv or pip, which terp runs in its own process and environment."""
 
 import asyncio
-import configparser
 import os
 import shlex
 import shutil
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -46,7 +44,13 @@ class Installer:
         Raises:
             InstallFailed: there is no installer, or it failed.
         """
-        command = [*self._program(), "install", *self._options(), "--", *map(_from_anywhere, packages)]
+        command = [
+            *installing_program(self.python, self.environ),
+            "install",
+            *self._options(),
+            "--",
+            *map(_from_anywhere, packages),
+        ]
         try:
             # It may take minutes, and nobody wants it any more when terp is killed or this is cancelled.
             with ExitStack() as line:
@@ -81,31 +85,46 @@ class Installer:
         target = ("--target", self.target) if self.target else ()
         return shlex.join([self.python, "-m", "pip", "install", *target, *packages])
 
-    def _program(self) -> list[str]:
-        uv = shutil.which("uv", path=self.environ.get("PATH", ""))
-        # uv does not read pip's configuration: packages would come from the public index instead.
-        for_pip = _pip_has_an_index(self.environ, self.python) and not _uv_has_an_index(self.environ)
-        if uv and not for_pip:
-            return [uv, "pip"]
-        # uv and pip leave environments without pip alone, so terp's own pip works for all.
-        if has_module(self.python, "pip"):
-            return [self.python, "-m", "pip"]
-        if has_module(sys.executable, "pip"):
-            return [sys.executable, "-m", "pip", "--python", self.python]
-        if uv:
-            raise InstallFailed(
-                "An index of packages is configured for pip, which is not installed, and none for uv.",
-                "Set UV_DEFAULT_INDEX to that index, or install pip beside terp.",
-            )
-        raise InstallFailed("There is neither uv nor pip to install packages with.", "Install uv.")
-
     def _options(self) -> list[str]:
         options = ["--quiet"]
-        if Path(self._program()[0]).name == "uv":
+        if Path(installing_program(self.python, self.environ)[0]).name == "uv":
             options += ["--python", self.python]
         if self.target:
             options += ["--target", self.target]
         return options if self.builds else [*options, "--only-binary", ":all:"]
+
+
+def installing_program(python: str, environ: Mapping[str, str], *, rather_pip: bool = False) -> list[str]:
+    """The command of uv or of pip that installs for `python`, by which of them has an index configured.
+
+    Where both have one, or neither, it is uv unless `rather_pip`.
+
+    Raises:
+        InstallFailed: there is neither, or only the one without the index.
+    """
+    uv, pip = shutil.which("uv", path=environ.get("PATH", "")), _pip_for(python)
+    if not uv and not pip:
+        raise InstallFailed("There is neither uv nor pip to install packages with.", "Install uv.")
+    if not uv:
+        return pip
+    # Neither reads the configuration of the other: packages would come from the public index instead.
+    for_pip, for_uv = _pip_has_an_index(environ, python), _uv_has_an_index(environ)
+    if pip and (for_pip > for_uv or (rather_pip and for_pip == for_uv)):
+        return pip
+    if for_pip > for_uv:
+        raise InstallFailed(
+            "An index of packages is configured for pip, which is not installed, and none for uv.",
+            "Set UV_DEFAULT_INDEX to that index, or install pip beside terp.",
+        )
+    return [uv, "pip"]
+
+
+def _pip_for(python: str) -> list[str]:
+    if has_module(python, "pip"):
+        return [python, "-m", "pip"]
+    # uv and pip leave environments without pip alone, so terp's own pip works for all.
+    own = has_module(sys.executable, "pip")
+    return [sys.executable, "-m", "pip", "--python", python] if own else []
 
 
 def _pip_has_an_index(environ: Mapping[str, str], python: str) -> bool:
@@ -114,6 +133,8 @@ def _pip_has_an_index(environ: Mapping[str, str], python: str) -> bool:
         return True
     if (own := environ.get("PIP_CONFIG_FILE", "")) == os.devnull:
         return False
+    import configparser  # noqa: PLC0415  (at most starts nothing is installed)
+
     read = configparser.RawConfigParser(strict=False)
     home = Path(environ.get("HOME", "/"))
     folders = [*_configured_in(environ), home / "Library/Application Support"]
@@ -129,6 +150,8 @@ def _uv_has_an_index(environ: Mapping[str, str]) -> bool:
     """Return True if a variable or a file tells uv where packages come from."""
     if any(environ.get(_variable("UV", option)) for option in _OF_UV if option != "no-index"):
         return True
+    import tomllib  # noqa: PLC0415  (see above)
+
     own = environ.get("UV_CONFIG_FILE")
     places = [Path(own)] if own else [folder / "uv/uv.toml" for folder in _configured_in(environ)]
     for path in [*places, *([] if own else [Path("/etc/uv/uv.toml")])]:

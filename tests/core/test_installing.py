@@ -11,6 +11,8 @@ import psutil
 import pytest
 
 from terp.installing import Installer
+from terp.packages.shims import pip_shims
+from terp.pythons.interpreter import Interpreter
 
 
 async def test_uv_is_started_outside_of_the_directory_and_finds_files_of_it_all_the_same(
@@ -83,6 +85,25 @@ async def test_packages_come_from_the_index_that_is_configured(
     await Installer(str(programs / "python"), environ).install(["numpy"])
     told = (tmp_path / "told").read_text().splitlines()[-1]
     assert {"pip install": "uv", "-m pip": "pip"}[told] == program
+
+
+@pytest.mark.parametrize(
+    ("configurations", "program"),
+    [([], "pip"), ([PIP_CONF], "pip"), ([UV_TOML], "uv"), ([PIP_CONF, UV_TOML], "pip")],
+)
+def test_the_pip_of_the_code_takes_packages_from_the_index_that_is_configured(
+    tmp_path: Path, configurations: list[str], program: str
+) -> None:
+    (tmp_path / "uv").touch(0o700)
+    environ = {"PATH": str(tmp_path), "HOME": str(tmp_path), "XDG_CONFIG_DIRS": str(tmp_path / "none")}
+    if UV_TOML not in configurations:
+        environ["UV_CONFIG_FILE"] = os.devnull
+    for one in configurations:
+        environ |= own_index(one, tmp_path)
+    (tmp_path / "lib/python3/site-packages/pip").mkdir(parents=True)
+    interpreter = Interpreter(str(tmp_path / "bin/python"), "chosen", packages=str(tmp_path / "packages"))
+    script = Path(pip_shims(interpreter, environ, tmp_path / "shims"), "pip").read_text()
+    assert (f"exec {tmp_path}/uv pip" in script) == (program == "uv")
 
 
 INSTALLS = """

@@ -5,13 +5,11 @@ In a sandbox it installs nothing: it finds there what terp has installed before 
 
 import hashlib
 import shlex
-import shutil
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from terp.places import make_private
-from terp.pythons.interpreter import Interpreter, has_module, site_packages
+from terp.pythons.interpreter import Interpreter, site_packages
 
 NAMES = ("pip", "pip3")
 _SCRIPT = """\
@@ -58,9 +56,10 @@ def pip_shims(interpreter: Interpreter, environ: Mapping[str, str], folder: Path
 
 
 def _command(interpreter: Interpreter, environ: Mapping[str, str]) -> list[str]:
-    if has_module(interpreter.path, "pip"):
-        return [interpreter.path, "-m", "pip"]
-    if has_module(sys.executable, "pip"):
-        return [sys.executable, "-m", "pip", "--python", interpreter.path]
-    uv = shutil.which("uv", path=environ.get("PATH", ""))
-    return [uv, "pip"] if uv else []
+    from terp.installing import InstallFailed, installing_program  # noqa: PLC0415  (after the start)
+
+    try:
+        # Of what code asks pip for, uv knows only a part.
+        return installing_program(interpreter.path, environ, rather_pip=True)
+    except InstallFailed:
+        return []
