@@ -122,6 +122,8 @@ class Run:
     def finish_output(self) -> None:
         """Add what only the reply carries: the pager's text, and an error that was not published."""
         if not self.reply.done():
+            # Code may end its kernel before that has told of it: what was sent may have run.
+            self._started_with(0)
             return
         reply = self.reply.result()
         self._started_with(reply.get("execution_count") or 0)

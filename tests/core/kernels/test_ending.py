@@ -36,6 +36,12 @@ async def test_a_kernel_that_dies_is_told_and_started_anew(
     assert how in heard.whys[-3]
 
 
+async def test_code_that_ends_its_kernel_before_that_tells_of_it_has_run(kernel: Kernel) -> None:
+    run = await ran(kernel, "import builtins; del builtins.len")
+    assert [type(item) for item in run.items] == [RunStarted, RunEnded]
+    assert run.ended.status == "died"
+
+
 async def test_a_crash_in_c_code_is_told_with_the_line_that_caused_it(kernel: Kernel) -> None:
     run = await ran(kernel, "import ctypes\ndef crash():\n    ctypes.string_at(0)\ncrash()")
     assert "Fatal Python error: Segmentation fault" in run.ended.note
