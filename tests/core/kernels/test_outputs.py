@@ -1,5 +1,5 @@
 from terp.kernels.protocol import Kernel
-from terp.outputs import Clear, Display, DisplayUpdate, Error, Text
+from terp.outputs import Clear, Display, DisplayUpdate, Error, RunStarted, Text
 from tests.core.kernels.running import Listener, ran
 
 
@@ -48,6 +48,34 @@ async def test_what_a_magic_complains_of_is_told_once(kernel: Kernel) -> None:
     run = await ran(kernel, "%cd -z nowhere")
     assert [type(output) for output in run.outputs] == [Error]
     assert run.ended.status == "error"
+
+
+async def test_an_error_with_half_of_a_surrogate_pair_is_told(kernel: Kernel) -> None:
+    (error,) = (await ran(kernel, "raise ValueError('bad \\ud800 ö')")).outputs
+    assert isinstance(error, Error)
+    assert (error.name, error.value) == ("ValueError", "bad \\ud800 ö")
+
+
+async def test_a_group_of_errors_is_told_without_frames_of_ipythons(kernel: Kernel) -> None:
+    run = await ran(kernel, "def g():\n    raise ExceptionGroup('many', [ValueError(1)])\ng()")
+    (error,) = run.outputs
+    (number,) = {item.execution_count for item in run.items if isinstance(item, RunStarted)}
+    assert error == Error(
+        "ExceptionGroup",
+        "many (1 sub-exception)",
+        (
+            f"""\
+  + Exception Group Traceback (most recent call last):
+  |   Cell In[{number}], line 3, in <module>
+  |     g()
+  |   Cell In[{number}], line 2, in g
+  |     raise ExceptionGroup('many', [ValueError(1)])
+  | ExceptionGroup: many (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | ValueError: 1
+    +------------------------------------""",
+        ),
+    )
 
 
 async def test_output_of_file_descriptors_and_children_comes_in_its_place(kernel: Kernel) -> None:

@@ -29,7 +29,7 @@ from .namespace import Namespace
 from .numbers import count_with_session
 from .past import Past
 from .recall import provide
-from .text import Parented, Pipes, Stream, mark_threads
+from .text import Parented, Pipes, Stream, mark_threads, packing
 from .values import Hook
 
 _home: Home
@@ -275,6 +275,7 @@ def prepare_text(home: Home) -> Pipes:
         sys.__stdout__.reconfigure(line_buffering=True)
     pipes.renew()
     pipes.start()
+    home.kernel.session.pack = packing(home.kernel.session.pack)
     # With the default limit of 1000 messages a busy reader loses output and even the end of a run
     # (measured). What waits for terp waits here; the room of a cell limits it.
     thread = home.kernel.iopub_thread
@@ -359,6 +360,18 @@ def prepare_errors(home: Home, namespace: Namespace) -> None:
     home.shell._showtraceback = show_traceback
     # IPython would print what a magic complains of; the reply has it as an error all the same.
     home.shell.show_usage_error = lambda _: home.flush()
+    show_one = home.shell.showtraceback
+
+    def show_any(exc_tuple: Any = None, *args: Any, **kwargs: Any) -> None:
+        from .failed import group_told  # noqa: PLC0415 - see above
+
+        error = (exc_tuple or sys.exc_info())[1]
+        if told := group_told(error, home):
+            home.shell._showtraceback(type(error), error, [told])
+        else:
+            show_one(exc_tuple, *args, **kwargs)
+
+    home.shell.showtraceback = show_any
 
 
 def of_ours(part: str) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import os
 import re
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +36,23 @@ def facts_of(error: Exception, home: Home, kinds: Kinds) -> Any:
     held = list(values(step.tb_frame, step.tb_lineno, home, kinds))
     told = hint(error, [one.tb_frame for one in steps[own[-1] :][:MOST_FRAMES]], kinds)
     return {"values": held, "hint": told} if held or told else None
+
+
+def group_told(error: Any, home: Home) -> str:
+    """The traceback of an error that has a group of errors in it, from the cell on; "" for any other.
+
+    IPython would print it, with its own frames.
+    """
+    group, one = getattr(builtins, "BaseExceptionGroup", ()), error
+    while one is not None and not isinstance(one, group):
+        one = one.__context__
+    if one is None:
+        return ""
+    own = next((step for step in walk(error.__traceback__) if is_own(step, home)), None)
+    told = "".join(traceback.format_exception(type(error), error, own or error.__traceback__)).rstrip()
+    for filename, number in home.shell.compile._filename_map.items():
+        told = told.replace(f'File "{filename}"', f"Cell In[{number}]")
+    return told
 
 
 def hint(error: Exception, frames: list[Any], kinds: Kinds) -> str:

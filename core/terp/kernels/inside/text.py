@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import codecs
 import functools
+import json
 import os
+import re
 import select
 import selectors
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ipykernel.iostream import OutStream
+from jupyter_client.jsonutil import json_default
 
 from .home import Home
 
@@ -23,6 +26,25 @@ FLUSH_RATE = 300.0
 # How often in a second writes look for output that came past them, through the file descriptors;
 # a thousand of them may come at once.
 DRAIN_RATE, DRAIN_BURST = 20_000.0, 1_000.0
+
+
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def packing(pack: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    """`pack`, which also packs text that UTF-8 cannot hold: halves of surrogate pairs as Python writes them.
+
+    Without it, an error with such a text is never sent.
+    """
+
+    def packed(message: Any) -> bytes:
+        try:
+            return pack(message)
+        except UnicodeEncodeError:
+            text = json.dumps(message, default=json_default, ensure_ascii=False)
+            return SURROGATE.sub(lambda half: f"\\\\u{ord(half[0]):04x}", text).encode()
+
+    return packed
 
 
 class Write:
