@@ -14,7 +14,7 @@ from terp.fencing import unfenced
 from terp_cli import check_words, past_words
 from terp_cli.effects_line import effects_line, notable
 from terp_cli.jobs_aside import JobsAside
-from terp_cli.run_text import RunText
+from terp_cli.run_text import RunText, displayed_file
 from terp_cli.sanitise import one_line, readable, visible
 
 Detail = Literal["silent", "quiet", "normal", "verbose"]
@@ -257,7 +257,7 @@ class PlainFront:
 
     def _output(self, call_id: str, output: out.Output, label: str) -> None:
         if self._detail == "quiet" and isinstance(output, out.Display | out.DisplayUpdate) and output.path:
-            self._fact(f"[picture] {one_line(output.path)}")
+            self._fact(displayed_file(output.path))
         if call_id not in self._runs:
             self._runs[call_id] = RunText(self._cwd, whole=self._detail == "verbose")
         self._print(call_id, label, self._runs[call_id].add(output))

@@ -28,7 +28,8 @@ from terp.outputs import (
 )
 from terp.plain import without_escapes
 from terp_cli.exit_codes import EXIT_CODES
-from terp_cli.sanitise import one_line, readable
+from terp_cli.run_text import displayed_file
+from terp_cli.sanitise import readable
 
 Shown = Text | Display | DisplayUpdate | Error | Omitted | RunStarted | Clear
 
@@ -142,7 +143,7 @@ class CodeRun:
     def _display(self, display: Display | DisplayUpdate) -> None:
         saved = self._artifacts.save("run", display)
         if saved.path:
-            self._write(self._notes, f"[picture] {one_line(saved.path)}\n")
+            self._write(self._notes, f"{displayed_file(saved.path)}\n")
         elif plain := saved.data.get("text/plain"):
             self._write(self._out, f"{plain}\n")
 

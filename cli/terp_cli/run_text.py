@@ -36,7 +36,7 @@ class RunText:
     ) -> str:
         match output:
             case out.Display(data=data, path=path) | out.DisplayUpdate(data=data, path=path):
-                shown = f"[picture] {one_line(path)}" if path else str(data.get("text/plain", ""))
+                shown = displayed_file(path) if path else str(data.get("text/plain", ""))
                 return f"{without_escapes(shown)}\n"
             case out.Error():
                 return f"{self._traceback(output)}\n"
@@ -53,3 +53,8 @@ class RunText:
         if self._whole and error.traceback:
             return without_escapes("\n".join(error.traceback))
         return tracebacks.readable(error, self._cwd)
+
+
+def displayed_file(path: str) -> str:
+    """The file of a display, named in a line: a page, or a picture."""
+    return f"[{'page' if path.endswith('.html') else 'picture'}] {one_line(path)}"

@@ -121,6 +121,11 @@ def test_frames_of_libraries_are_counted_unless_more_is_asked_for(detail: Detail
     assert (frame in notes, "  [1 library frame]\nE: x\n" in notes) == (shows, not shows)
 
 
+def test_a_chart_that_was_saved_as_a_page_is_named_as_one() -> None:
+    chart = out.Display({"text/html": "<script></script>"}, path="/s/c1-1.html")
+    assert "[page] /s/c1-1.html\n" in shown(run_of(chart))[1]
+
+
 def test_pictures_errors_and_files_are_named() -> None:
     events: list[on.Event] = [
         PROPOSED,
