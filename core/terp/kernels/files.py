@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from terp.kernels.rundir import PREFIX
@@ -108,7 +108,9 @@ class FileWatch:
             self._open.pop(kernel, None)
             if not self._open:
                 self._told.clear()
-        return tuple(_with_moves(found, before, after))[:_MOST_CHANGES]
+        looks = [(one.path, (before if one.action == "deleted" else after).files) for one in found]
+        states = {path: files[path].state for path, files in looks if path in files}
+        return tuple(with_moves(found, states))[:_MOST_CHANGES]
 
     def _looked(self) -> _Look:
         # A directory deep below is looked at first of all where code works in it.
@@ -149,22 +151,21 @@ def _written(
             yield _change(path, file, existed=True)
 
 
-def _with_moves(changes: Sequence[FileChange], before: _Look, after: _Look) -> Iterator[FileChange]:
-    """The changes; a file that went and one that came as it was are one that was moved."""
-    gone = {
-        before.files[one.path].state: one.path
-        for one in changes
-        if one.action == "deleted" and one.path in before.files
-    }
+def with_moves(changes: Sequence[FileChange], states: Mapping[str, State]) -> Iterator[FileChange]:
+    """The changes; a file that went and one that came as it was are one that was moved.
+
+    `states` are those of created files now, and of deleted ones before, as far as they are known.
+    """
+    gone = {states[one.path]: one.path for one in changes if one.action == "deleted" and one.path in states}
     sources = {
-        one.path: gone.pop(after.files[one.path].state)
+        one.path: gone.pop(states[one.path])
         for one in changes
-        if one.action == "created" and one.path in after.files and after.files[one.path].state in gone
+        if one.action == "created" and states.get(one.path) in gone
     }
     moved = frozenset(sources.values())
     for one in changes:
         if one.path in sources:
-            yield FileChange(one.path, "moved", one.size, source=sources[one.path])
+            yield replace(one, action="moved", source=sources[one.path])
         elif one.path not in moved:
             yield one
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from terp.effects.secret_names import is_secret_name
+from terp.kernels.files import with_moves
 from terp.outputs import (
     BackCall,
     FileAction,
@@ -19,6 +20,7 @@ from terp.outputs import (
 
 _FILE_ACTIONS: Mapping[str, FileAction] = {"created": "created", "modified": "modified", "deleted": "deleted"}
 _ACTIONS: Mapping[str, VariableAction] = {"new": "new", "changed": "changed", "removed": "removed"}
+_MOST_ROWS = 500
 _MOST, _LONGEST, _LONGEST_PATH, _LONGEST_HINT = 100, 300, 4_096, 3_000
 _FRAME = re.compile(r'^ *File "(.*)", line (\d+) in (.+)$', re.MULTILINE)
 _CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]")
@@ -57,15 +59,17 @@ def more_in(report: Mapping[str, Any]) -> int:
 def files_in(report: Mapping[str, Any], host: str) -> tuple[FileChange, ...]:
     """The files of `host` that a report tells were changed; none where it is not as it should be."""
     rows = report.get("files")
-    return tuple(
-        FileChange(row[0], _FILE_ACTIONS[row[1]], _number(row[2]) or 0, host)
-        for row in (rows[:_MOST] if isinstance(rows, list) else ())
-        if isinstance(row, list)
-        and len(row) == 3
-        and isinstance(row[0], str)
-        and len(row[0]) <= _LONGEST_PATH
-        and row[1] in _FILE_ACTIONS
-    )
+    changes, states = [], {}
+    for row in rows[:_MOST_ROWS] if isinstance(rows, list) else ():
+        if not isinstance(row, list) or len(row) != 5 or not isinstance(row[0], str):
+            continue
+        path, action = row[0], _FILE_ACTIONS.get(_text(row[1]))
+        if action is None or len(path) > _LONGEST_PATH:
+            continue
+        size, time_ns, inode = (_number(part) or 0 for part in row[2:])
+        changes.append(FileChange(path, action, 0 if action == "deleted" else size, host))
+        states[path] = (size, time_ns, inode)
+    return tuple(with_moves(changes, states))[:_MOST]
 
 
 def stopped_in(report: Mapping[str, Any]) -> StoppedAt | None:

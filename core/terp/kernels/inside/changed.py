@@ -43,7 +43,7 @@ class Changed:
         self.since = time.time_ns() - SLACK_NS
 
     def rows(self) -> list[list[Any]]:
-        """Path, action and size of each file that the cell has changed, sorted."""
+        """Path, action and state of each file that the cell has changed, the last one of a deleted file."""
         before = self.before
         self.before, seen = look([self.root, cwd()])
         paths = {path for path, state in self.before.items() if state[3] >= self.since}
@@ -57,10 +57,10 @@ class Changed:
         old = self.touched.before.get(path, before)
         new = state_of(path)
         if new is None:
-            return [path, "deleted", 0] if old and not os.path.lexists(path) else []
+            return [path, "deleted", *old[:3]] if old and not os.path.lexists(path) else []
         if new[3] < self.since or (old and tuple(old[:3]) == new[:3]) or given.get(path) == new[:3]:
             return []
-        return [path, "modified" if old else "created", new[0]]
+        return [path, "modified" if old else "created", *new[:3]]
 
 
 def is_of_interest(path: str) -> bool:

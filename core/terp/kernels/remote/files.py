@@ -8,6 +8,7 @@ import asyncio
 import base64
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from terp.errors import KernelError
@@ -48,7 +49,7 @@ class RemoteFiles:
             if change.action != "deleted" and change.size <= min(LARGEST, room):
                 copy = await self._fetched(change, running, run.number)
                 room -= change.size
-            changes.append(FileChange(change.path, change.action, change.size, change.host, copy))
+            changes.append(replace(change, copy=copy))
         return tuple(changes)
 
     async def _fetched(self, change: FileChange, running: RunningKernel, number: int) -> str:

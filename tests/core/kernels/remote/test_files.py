@@ -66,6 +66,15 @@ async def test_what_code_changes_and_deletes_is_told(
     ]
 
 
+async def test_a_file_that_was_moved_is_one_change(there: GatewayKernels, server: Server) -> None:
+    kernel, folder = await in_folder(there, server, "moves")
+    await ran(kernel, "n = open('a', 'w').write('1')")
+    (moved,) = (await ran(kernel, "os.rename('a', 'b')")).ended.files
+    source = f"{folder}/a"
+    assert moved == FileChange(f"{folder}/b", "moved", 1, there.elsewhere, moved.copy, source)
+    assert Path(moved.copy).read_text() == "1"
+
+
 async def test_what_a_child_process_writes_is_seen_too(
     there: GatewayKernels, server: Server, tmp_path: Path
 ) -> None:
