@@ -3,11 +3,13 @@
 import asyncio
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from terp import wire
+from terp.changes import file_groups, file_told
+from terp.events import CodeFinished
 from terp.log import EventLog, Record
 from terp.store.redacting import redacted
 from terp_cli.server.redaction import Redaction, piece_of
@@ -87,9 +89,24 @@ class Transcript:
 
 def _told(record: Record, scrubber: "Scrubber") -> Told:
     fields = wire.record_to_json(record)
+    if isinstance(record.event, CodeFinished):
+        fields["files_told"] = _files_told(record.event)
     # Pieces of text are clean by now, and are most of what there is.
     clean = fields if piece_of(record.event) else redacted(fields, scrubber)
     return Told(record.number, fields["event"], encoded(clean))
+
+
+def _files_told(event: CodeFinished) -> Sequence[Mapping[str, Any]]:
+    """The rows in which changed files are shown, grouped as at a terminal; one of many has no `path`."""
+    return [
+        {
+            "action": group[0].action,
+            "told": file_told(group, event.cwd),
+            "path": group[0].path if len(group) == 1 else "",
+            "size": group[0].size,
+        }
+        for group in file_groups(event.files)
+    ]
 
 
 def encoded(fields: Any) -> bytes:

@@ -227,6 +227,15 @@ def test_pictures_that_code_saved_and_closed_are_drawn_up_to_four_and_all_are_na
     )
 
 
+def test_many_changed_files_are_told_by_folder(site: Site, warm: Tab) -> None:
+    code = "import os; os.mkdir('made')\nfor n in range(9): open(f'made/{n}.txt', 'w').close()"
+    site.says([Call(code=code)], "All made.")
+    warm.ask("go")
+    warm.decide("y")
+    warm.see("All made.")
+    assert warm.turn.locator(".after .file").all_inner_texts() == ["9 files: made/ 9 · created"]
+
+
 DRAWN = """
 with open("drawn.svg", "w") as file:
     file.write('<svg xmlns="http://www.w3.org/2000/svg" width="200" height="50"></svg>')

@@ -121,16 +121,16 @@ export class Card {
   }
 
   /** `does.save` has a file downloaded that the session `has`, `saveOutput` all that a run put out. */
-  finish({ status, seconds: time, files, note, output_path: whole }, does) {
+  finish({ status, seconds: time, files_told: files, note, output_path: whole }, does) {
     const { has, save, saveOutput } = does;
     this.become(status, `${ENDED[status]}, ${seconds(time)}`);
     this.drawFiles(files, does);
     if (note) this.after.append(make("p", { class: "muted" }, readable(note)));
     if (whole && this.isCut) this.after.append(button("⤓ All of the output", () => saveOutput(this.number), { class: "file" }));
     for (const file of files) {
-      const name = file.path.split("/").pop();
-      const told = `${readable(name)} · ${file.action}${file.action === "deleted" ? "" : `, ${size(file.size)}`}`;
-      const there = file.action !== "deleted" && has(file.path);
+      const sized = file.path && file.action !== "deleted";
+      const told = `${readable(file.told)} · ${file.action}${sized ? `, ${size(file.size)}` : ""}`;
+      const there = sized && has(file.path);
       this.after.append(there ? button(`⤓ ${told}`, () => save(file.path), { class: "file" }) : make("span", { class: "file muted" }, told));
     }
   }
