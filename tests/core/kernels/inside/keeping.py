@@ -16,7 +16,7 @@ class Kernel:
     def __init__(self) -> None:
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.shell: Any = SimpleNamespace(user_ns=self.names, user_ns_hidden=dict(self.names))
-        self.namespace = Namespace(SimpleNamespace(shell=self.shell))  # type: ignore[arg-type]
+        self.namespace = Namespace(SimpleNamespace(shell=self.shell, streams=[]))  # type: ignore[arg-type]
         self.moments = Moments(self.shell, Kinds())
 
     def run(self, turn: int, *cells: str) -> None:
