@@ -191,7 +191,7 @@ _terp() {
                     [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
                 done
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(keys' 'set|keys' 'delete) ]]; then
-                compopt +o default 2>/dev/null; words=(anthropic azure azure_ai brave cerebras cohere_chat dashscope deepseek fireworks_ai gemini groq huggingface jan mistral moonshot novita nvidia_nim openai openrouter perplexity tavily together_ai vercel_ai_gateway xai zai)
+                compopt +o default 2>/dev/null; words=(anthropic azure azure_ai brave cerebras cohere cohere_chat dashscope deepseek fireworks_ai gemini groq huggingface jan mistral moonshot novita nvidia_nim openai openrouter perplexity tavily together_ai vercel_ai_gateway xai zai)
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(profiles' 'show|profiles' 'edit|profiles' 'validate|profiles' 'diff|profiles' 'path) ]]; then
                 words=(careful data default demo explain fast local shell solve vision)
                 for word in "$own"/*.yaml "$own"/*.yml; do

@@ -44,6 +44,7 @@ def test_several_settings_that_a_trusted_project_may_not_set_are_one_line(terp: 
 def test_the_persons_own_instructions_are_told_to_the_model(terp: Terp) -> None:
     (terp.home / "AGENTS.md").write_text("Be brief.\n")
     result = terp.asked(["hello"], "hi")
-    assert said(result.requests[0])[0][1].endswith(
-        "Instructions of the user, for all of their work:\nBe brief."
+    assert (
+        "\n\nInstructions of the user, for all of their work:\nBe brief.\n\n"
+        in said(result.requests[0])[0][1]
     )

@@ -122,10 +122,12 @@ async def test_a_server_that_cannot_be_reached_holds_nothing_up(tmp_path: Path) 
     assert turns.events[-1] == TurnFinished("done", "hello")
 
 
-async def test_pictures_are_kept_as_files_and_seen_by_the_model(tmp_path: Path) -> None:
+async def test_pictures_are_kept_as_files_and_named_to_a_model_that_reads_text(tmp_path: Path) -> None:
     turns = Turns(tmp_path, [Call(code="mcp.shop.drawing()")], [Call(code="mcp.shop.sound()")], "ok")
     drawing, sound = await turns.play(shop=program("workshop"))
-    assert re.match(r"\[image: .*1-1\.png, 1×1\]\n\[here it is, <image/png from", drawing)
+    assert re.match(
+        r"\[image: .*1-1\.png, 1×1, not sent: you read text only\]\n\[here it is, <image/png from", drawing
+    )
     assert re.match(r"\[wav: .*2-1\.wav\]\n<audio/wav from mcp\.shop\.sound, 12 bytes>", sound)
 
 

@@ -3,6 +3,8 @@
 litellm takes seconds to import: all of its tests are in one group, for one worker.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from tests.core.models.recorded import Recorded, replay, streams
@@ -15,6 +17,9 @@ RAW_CALL = {
     "openai_responses/gpt-5.2-codex__tool__53b99e.sse": (("write_sql", "SELECT * FROM users WHERE age > 25"),)
 }
 
+# litellm's Groq route leaves out `x_groq`, in which Groq once counted the tokens.
+UNCOUNTED = {("groq/llama3-8b-8192__text__1bc9e7.sse", "groq")}
+
 
 def named(recorded: Recorded) -> str:
     return f"{recorded.route}:{recorded.file}"
@@ -26,4 +31,5 @@ async def test_litellm_reads_what_was_recorded(recorded: Recorded) -> None:
     text, calls = recorded.expected
     assert (got.text, got.calls) == (text, RAW_CALL.get(recorded.file, calls))
     if recorded.wire == "openai-chat":
-        assert got == await replay(recorded, "direct")
+        direct = await replay(recorded, "direct")
+        assert got == (replace(direct, usage=()) if (recorded.file, recorded.route) in UNCOUNTED else direct)

@@ -23,6 +23,14 @@ SKIPS = (unittest.SkipTest, pytest.skip.Exception, pytest.xfail.Exception)
 LIBRARY = re.compile(r"site-packages|dist-packages|[/\\]lib[/\\]python3|^<")
 
 
+def _fill_in_doctest() -> None:
+    """Have pytest make the classes that it makes at its first example in a docstring, before they count."""
+    doctest: Any = sys.modules.get("_pytest.doctest")
+    if doctest is not None:
+        doctest._get_runner()
+        doctest._get_checker()
+
+
 class Placing:
     """Says in a report who has skipped its test: reports go between processes, exceptions do not."""
 
@@ -45,6 +53,7 @@ class Watching:
 
     def __init__(self, config: Any) -> None:
         self._config = config
+        _fill_in_doctest()
         self._seal = Seal(hook=config.hook, pluginmanager=config.pluginmanager)
         self._finders = list(sys.meta_path)
         self._tests: list[Any] = []

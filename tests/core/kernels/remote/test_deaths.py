@@ -80,7 +80,7 @@ async def test_a_kernel_that_somebody_restarts_has_lost_its_variables(
     assert (await ran(kernel, "'kept' in dir(), 6 * 7")).results == ["(False, 42)"]
 
 
-async def test_code_that_ignores_interrupts_is_ended_with_its_kernel(
+async def test_code_that_ignores_interrupts_is_ended_with_its_kernel_by_a_second_one(
     a_jupyter_server: Server, tmp_path: Path
 ) -> None:
     there = await connected(a_jupyter_server, tmp_path)
@@ -88,11 +88,16 @@ async def test_code_that_ignores_interrupts_is_ended_with_its_kernel(
     await kernel.start()
     first = kernel_id(tmp_path)
     items: list[RunItem] = []
+
+    async def interrupt_twice() -> None:
+        await kernel.interrupt()
+        await kernel.interrupt()
+
     async with asyncio.timeout(PATIENCE_S), aclosing(kernel.execute(ENDLESS)) as run:
         async for item in run:
             items.append(item)
             if isinstance(item, Text) and "on" in item.text:
-                stopping = asyncio.create_task(kernel.interrupt())
+                stopping = asyncio.create_task(interrupt_twice())
     await stopping
     assert (Ran(items).ended.status, (await ran(kernel, "6 * 7")).results) == ("died", ["42"])
     assert kernel_id(tmp_path) != first
