@@ -195,7 +195,9 @@ class RunningKernel:
 
     def obituary(self, consequence: str = "") -> str:
         """How the kernel ended, what follows from it, and its last words."""
-        how = self._why or (self.gone.result() if self.gone.done() else "The kernel was ended.")
+        # Of a kernel that may still be there nobody says that it was ended.
+        why = "" if self.may_live else self._why
+        how = why or (self.gone.result() if self.gone.done() else "The kernel was ended.")
         words = self._connection.last_words()
         quoted = f"Its last words:\n{words}" if words else ""
         return " ".join(part for part in (how, consequence, quoted) if part)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
 from importlib import import_module
 from pathlib import Path
 
@@ -200,15 +199,19 @@ async def test_a_body_that_is_too_long_or_too_slow_is_refused(tmp_path: Path) ->
 async def test_a_body_that_trickles_is_let_go(tmp_path: Path) -> None:
     limits = ServerLimits(stall_s=0.1, slowest=10**9)
     async with serving(tmp_path, limits=limits) as server:
-
-        async def trickle() -> AsyncGenerator[bytes, None]:
-            while True:
-                yield b" "
-                await asyncio.sleep(0)
-
-        headers = {"Content-Type": "application/json"}
-        answer = await server.client.post("/v1/sessions", content=trickle(), headers=headers)
-    assert (answer.status_code, answer.json()["error"]["message"]) == (408, "The body comes too slowly.")
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        head = (
+            f"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+            f"Authorization: Bearer {TOKEN}\r\n"
+            "Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+        )
+        writer.write(head.encode())
+        answered = asyncio.create_task(reader.readline())
+        while not answered.done():
+            writer.write(b" ")
+            await asyncio.wait({answered}, timeout=0.01)
+        writer.close()
+    assert answered.result() == b"HTTP/1.1 408 Request Timeout\r\n"
 
 
 async def test_a_header_that_is_too_long_is_refused(tmp_path: Path) -> None:

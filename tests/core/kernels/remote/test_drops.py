@@ -116,12 +116,17 @@ async def test_a_kernel_out_of_reach_is_looked_for_again(a_jupyter_server: Serve
         kernel = kernels.get("python")
         await ran(kernel, "kept = 42; import time")
         stopping: list[asyncio.Task[None]] = []
+
+        async def interrupt_twice() -> None:
+            await kernel.interrupt()
+            await kernel.interrupt()
+
         async with asyncio.timeout(PATIENCE_S), aclosing(kernel.execute("print('on'); time.sleep(7)")) as run:
             async for item in run:
                 if isinstance(item, Text) and "on" in item.text:
                     network.up = False
                     network.cut()
-                    stopping.append(asyncio.create_task(kernel.interrupt()))
+                    stopping.append(asyncio.create_task(interrupt_twice()))
         assert isinstance(item, RunEnded)
         assert (item.status, "could not be ended" in item.note) == ("died", True)
         assert item.note.endswith("The next run looks for it again.")
