@@ -51,6 +51,7 @@ _NO_SUCH_MODEL = re.compile(
 # What litellm says, at length, of a name whose first part it does not know.
 _NO_PROVIDER = "LLM Provider NOT provided"
 BROKE_OFF = "the answer broke off before its end"
+SPLICED = "the server began a second answer within the first"
 _ANYTHING = re.compile("")
 
 # The first that fits. Status 0 is an error that came without one: in a stream, or from litellm.

@@ -22,7 +22,7 @@ from terp.models import caching
 from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
 from terp.models.chat_format import chat_messages
-from terp.models.failures import BROKE_OFF, classify, unreachable, unusable_key
+from terp.models.failures import BROKE_OFF, SPLICED, classify, unreachable, unusable_key
 from terp.models.litellm_opening import Ending, opened
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
@@ -129,6 +129,8 @@ class LiteLLM:
                 # litellm hands the timeout on to most providers; Gemini's it lets hang.
                 while (chunk := await _next(stream, limit_s)) is not None:
                     begun = True
+                    if ending.spliced:
+                        raise unreachable(self._route.target, SPLICED)
                     yield _mapping(chunk, stream)
                 if not ending.reached:
                     raise unreachable(self._route.target, BROKE_OFF)

@@ -10,9 +10,11 @@ _LOOKS_AGAIN_S = 0.001
 
 
 class Ending:
-    """Tells whether a reply came to its own end: litellm makes up a finish reason for one that broke off.
+    """Reports whether a reply came to its own end: litellm makes up a finish reason for one that broke off.
 
     For every part of a reply of Gemini it makes one up. There the reasons are read before it does.
+    `spliced` is set once a second reply of Claude's begins within the first: servers between have been seen
+    to repeat a request whose stream stalled, and litellm mixes both replies.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -20,6 +22,10 @@ class Ending:
         self._stream = stream
         self._gemini = False
         self.told = False
+        self._begun = self.spliced = False
+        parts: Any = getattr(stream, "completion_stream", None)
+        if "anthropic" in type(parts).__module__ and hasattr(parts, "chunk_parser"):
+            parts.chunk_parser = partial(self._parsed_claude, parts.chunk_parser)
         if make_call := getattr(stream, "make_call", None):
             stream.make_call = partial(self._made, make_call)
 
@@ -37,6 +43,12 @@ class Ending:
             self._gemini = True
             parts.chunk_parser = partial(self._parsed, parts.chunk_parser)
         return parts
+
+    def _parsed_claude(self, parse: Callable[[Any], Any], chunk: Mapping[str, Any]) -> Any:
+        kind = chunk.get("type")
+        self._begun = self._begun or kind == "content_block_start"
+        self.spliced = self.spliced or (self._begun and kind == "message_start")
+        return parse(chunk)
 
     def _parsed(self, parse: Callable[[Any], Any], chunk: Mapping[str, Any]) -> Any:
         candidates = chunk.get("candidates") or ()

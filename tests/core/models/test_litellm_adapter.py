@@ -179,6 +179,26 @@ async def test_signed_thinking_goes_back_as_it_came() -> None:
     ]
 
 
+async def test_a_second_answer_of_claude_within_the_first_is_a_failure_to_retry() -> None:
+    first = (ROOT / "anthropic/claude-haiku-4-5-20251001__tool__6feab4.sse").read_bytes()
+    half = first[: first.rindex(b"event: content_block_delta")]
+    with Loopback([Raw(half + first)]) as server:
+        model = open_adapter(ModelOptions("anthropic/claude-x", api_base=server.url, api_key="k"), environ={})
+        with pytest.raises(Unavailable, match="the server began a second answer within the first"):
+            await collect(model.stream(ASKED, [TOOL]))
+        await model.aclose()
+
+
+async def test_an_answer_of_claude_that_is_announced_twice_is_read() -> None:
+    text = CLAUDE.body.decode()
+    announced = text[: text.index("\n\n") + 2]
+    with Loopback([Raw((announced + text).encode()), CLAUDE]) as server:
+        model = open_adapter(ModelOptions("anthropic/claude-x", api_base=server.url, api_key="k"), environ={})
+        twice, once = [(await collect(model.stream(ASKED, [TOOL])))[-1] for _ in range(2)]
+        await model.aclose()
+    assert twice == once
+
+
 def test_preloading_twice_is_harmless() -> None:
     preload()
     preload()
