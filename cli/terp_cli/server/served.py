@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # A turn that is told to end is given this long before its kernel goes with its code.
 _GRACE_S = 0.5
+# An interrupt returns after 2 s when code does not answer it; so much later the kernel of that code is ended.
+_PATIENCE_S = 3.0
 
 
 class Served:
@@ -94,6 +96,19 @@ class Served:
         dropped = self.turns.drop_waiting()
         await self.session.interrupt()
         return dropped
+
+    async def end_turn(self) -> None:
+        """Interrupt the turn for a client that cannot do so a second time; return when it is over.
+
+        Code that has not answered for 5 s is ended with its kernel, as in a one-shot.
+        """
+        turn = self.turns.current
+        await self.session.interrupt()
+        if turn is not None:
+            await asyncio.wait({turn.ended}, timeout=_PATIENCE_S)
+            if not turn.ended.done():
+                await self.session.interrupt()
+                await turn.ending()
 
     async def aclose(self) -> None:
         """End the turn, the kernels and the session; who follows is let go."""

@@ -43,10 +43,14 @@ class Turn:
 
 
 class Turns:
-    """Plays turns one after the other, whoever follows them. `changed` is called when one begins or ends."""
+    """Plays turns one after the other, whoever follows them. `changed` is called when one begins or ends.
+
+    `count` is how many have begun, `current` the one that is played.
+    """
 
     def __init__(self, session: Session, most_waiting: int, changed: Callable[[], None]) -> None:
         self.count = 0
+        self.current: Turn | None = None
         self._session = session
         self._most_waiting = most_waiting
         self._changed = changed
@@ -110,6 +114,7 @@ class Turns:
 
     async def _play_one(self, turn: Turn) -> None:
         self.count += 1
+        self.current = turn
         turn.began.set_result(self._session.log.last)
         try:
             async with aclosing(turn.asking(self._session)) as events:
@@ -117,6 +122,7 @@ class Turns:
                     pass
             turn.ended.set_result(self._session.log.last)
         finally:
+            self.current = None
             turn.drop()
             # Who follows this turn alone sees that it is over.
             self._session.log.wake()

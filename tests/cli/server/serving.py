@@ -81,6 +81,17 @@ class FakeOpener:
         return Opened(session, cwd)
 
 
+class ResistingKernel(EchoKernel):
+    """Its endless code ends with the second interrupt, as real code does then with its kernel."""
+
+    interrupts = 0
+
+    async def interrupt(self) -> None:
+        self.interrupts += 1
+        if self.interrupts > 1:
+            await super().interrupt()
+
+
 @dataclass
 class Running:
     """A server that runs, and a client of it that shows the token."""

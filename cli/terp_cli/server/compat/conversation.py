@@ -230,7 +230,9 @@ class Conversation:
             return
         listening.frames.hushed = True
         if not self._decline(listening):
-            await listening.served.stop()
+            # Until it is over, no other frame is taken that could stop it once more.
+            listening.served.turns.drop_waiting()
+            await listening.served.end_turn()
         if self._turn is not None:
             await asyncio.wait({self._turn.ended})
         await listening.served.session.idle()

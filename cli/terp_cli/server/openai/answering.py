@@ -114,7 +114,7 @@ class Answer:
         finally:
             if not (turn.ended.done() or self._pauses or served.turns.drop(turn)):
                 # The client has left: nobody reads what the model or the code would still say.
-                await served.session.interrupt()
+                await served.end_turn()
 
     def _begun(self) -> Turn:
         """The turn that answers: a new one, or that which waits for what was said."""

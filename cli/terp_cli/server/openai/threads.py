@@ -145,7 +145,8 @@ async def _wound_back(thread: Thread, began: Began) -> bool:
     served, session, paused = thread.served, thread.served.session, thread.paused
     thread.paused = None
     if paused is not None and not paused.turn.ended.done():
-        await served.stop()
+        served.turns.drop_waiting()
+        await served.end_turn()
         await served.turns.over()
     turn = next((one for one in session.turns if one.number == began.number), None)
     if turn is None or not turn.prompt.startswith(began.prompt) or served.turns.busy:

@@ -21,6 +21,7 @@ from tests.cli.server.compat.speaking import (
     speaking,
     talking,
 )
+from tests.cli.server.serving import ResistingKernel
 
 ENDLESS = EchoKernel.ENDLESS
 RUNS = {"format": "active_line", "content": 1}
@@ -107,6 +108,17 @@ async def test_stop_ends_the_code_with_one_complete(tmp_path: Path, frames: str)
     ]
     assert stopped[-1] == COMPLETE
     assert after == [*code("print(1)"), *console("print(1)\n"), *message("done"), COMPLETE]
+
+
+async def test_stop_ends_code_that_resists_with_its_kernel(tmp_path: Path) -> None:
+    kernel = ResistingKernel()
+    async with talking(tmp_path, call(ENDLESS), "words", kernels=lambda: kernel) as client:
+        await client.ask("loop")
+        await client.until(RUNS)
+        await client.command("stop")
+        await client.until()
+        after = await client.answer("talk")
+    assert (kernel.interrupts, after) == (2, [*message("words"), COMPLETE])
 
 
 async def test_stop_ends_code_that_waits(tmp_path: Path) -> None:

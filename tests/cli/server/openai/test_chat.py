@@ -10,6 +10,7 @@ import openai
 import pytest
 
 from terp.errors import AuthFailed, RateLimited, RequestRejected, Unavailable
+from terp.events import TurnFinished
 from terp.messages import Assistant, ToolCall
 from terp.models.protocol import Chunk, Reasoning, Replied, Usage
 from terp.outputs import Display, Error, RunEnded, Text
@@ -26,7 +27,7 @@ from tests.cli.server.openai.asking import (
     text_of,
     user,
 )
-from tests.cli.server.serving import JSON, SECRET, TOKEN, plain_client, serving
+from tests.cli.server.serving import JSON, SECRET, TOKEN, ResistingKernel, plain_client, serving
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -310,6 +311,37 @@ async def test_a_client_that_leaves_stops_the_turn(tmp_path: Path) -> None:
         await session.idle()
         assert session.kernels.get("python").generation == 1
         assert "interrupted" in str(session.log.since(0)[-1].event)
+
+
+async def test_code_that_resists_ends_with_its_kernel_when_its_client_has_left(tmp_path: Path) -> None:
+    kernel = ResistingKernel()
+    async with (
+        serving(tmp_path, call(kernel.ENDLESS), kernels=lambda: kernel) as server,
+        openai_client(server) as client,
+    ):
+        asked = await said(client, user("go"))
+        going = asyncio.create_task(said(client, user("go"), assistant(asked), user("yes")))
+        await kernel.busy()
+        going.cancel()
+        async with asyncio.timeout(10):
+            await server.opener.made[0].idle()
+        assert kernel.interrupts == 2
+
+
+async def test_a_client_that_leaves_stops_no_turn_behind_its_own(tmp_path: Path) -> None:
+    async with (
+        serving(tmp_path, call(EchoKernel.ENDLESS), "two") as server,
+        openai_client(server) as client,
+    ):
+        asked = await said(client, user("go"))
+        going = asyncio.create_task(said(client, user("go"), assistant(asked), user("yes")))
+        [session] = server.opener.made
+        assert isinstance(session.kernels, EchoKernel)
+        await session.kernels.busy()
+        behind = server.sessions.get(session.folder.name).ask(lambda session: session.turn("behind"))
+        going.cancel()
+        await behind.ending()
+        assert session.log.since(0)[-1].event == TurnFinished("done", "two")
 
 
 async def test_code_that_nobody_comes_back_for_is_declined(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from terp.outputs import InputRequest
 from terp.testing import EchoKernel, ScriptedModel, call
 from tests.cli.server.openai.asking import ASKS, assistant, openai_client, said, user
-from tests.cli.server.serving import serving
+from tests.cli.server.serving import ResistingKernel, serving
 
 
 @pytest.mark.parametrize("again", ["b", "c"], ids=["again", "edited"])
@@ -44,6 +45,20 @@ async def test_a_question_that_waits_is_wound_back_with_its_turn(tmp_path: Path)
         [session] = server.opener.made
         assert isinstance(session.kernels, EchoKernel)
         assert (asked.endswith(ASKS), other, session.kernels.ran) == (True, "two", [])
+
+
+async def test_code_that_asks_and_resists_is_wound_back_without_its_kernel(tmp_path: Path) -> None:
+    kernel = ResistingKernel({"input()": [InputRequest("name? ")]})
+    replies = "one", call("input()"), "two"
+    async with (
+        serving(tmp_path, *replies, kernels=lambda: kernel) as server,
+        openai_client(server) as client,
+    ):
+        past = [user("a"), assistant(await said(client, user("a")))]
+        asked = await said(client, *past, user("b"))
+        await said(client, *past, user("b"), assistant(asked), user("yes"))
+        other = await said(client, *past, user("c"))
+        assert (other, kernel.interrupts, len(server.opener.made)) == ("two", 2, 1)
 
 
 async def test_a_way_that_was_left_goes_on_in_another_session(tmp_path: Path) -> None:
