@@ -38,8 +38,10 @@ class Installer:
     target: str = ""
     builds: bool = False
 
-    async def install(self, packages: Sequence[str]) -> None:
+    async def install(self, packages: Sequence[str], *, upgrade: bool = False) -> None:
         """Install `packages`, which are names or requirements; cancelling stops the installer.
+
+        With `upgrade` a package that is there already is replaced by the newest version.
 
         Raises:
             InstallFailed: there is no installer, or it failed.
@@ -48,6 +50,7 @@ class Installer:
             *installing_program(self.python, self.environ),
             "install",
             *self._options(),
+            *(("--upgrade",) if upgrade else ()),
             "--",
             *map(_from_anywhere, packages),
         ]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +13,7 @@ from terp.packages.distributions import is_known, known_distribution, normal
 from terp.packages.wheels import wheel_modules
 from terp.person import Choice, Option
 from terp.profile_file import short_path
-from terp.pythons.interpreter import Interpreter, has_distribution, has_module
+from terp.pythons.interpreter import Interpreter, has_distribution, has_module, is_fixed
 from terp.sandbox.tier import NONE
 from terp.tool import Call
 from terp.voice import Voice
@@ -27,11 +27,20 @@ _ANSWERS = (Option("y", "yes"), Option("n", "no"), Option("a", "always in this s
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A module that is missing, and the distribution to install for it; `known` if that is no guess."""
+    """A module that is missing, and the distribution to install for it; `known` if that is no guess.
+
+    One with `upgrade` is there, and a newer version is wanted.
+    """
 
     module: str
     distribution: str
     known: bool
+    upgrade: bool = False
+
+    @property
+    def done(self) -> str:
+        """The participle for messages."""
+        return "upgraded" if self.upgrade else "installed"
 
 
 class MissingPackages:
@@ -89,14 +98,14 @@ class MissingPackages:
             told.append("Run the code again.")
         return " ".join(told)
 
-    async def install(self, packages: Sequence[str]) -> None:
+    async def install(self, packages: Sequence[str], *, upgrade: bool = False) -> None:
         """Install what the person asked for; shown while it goes on.
 
         Raises:
             InstallFailed: it cannot be installed.
         """
-        async with self._voice.working(f"Installing {', '.join(packages)}"):
-            await self._installer().install(packages)
+        async with self._voice.working(f"{'Upgrading' if upgrade else 'Installing'} {', '.join(packages)}"):
+            await self._installer().install(packages, upgrade=upgrade)
 
     def _suspects(self, code: str, language: str) -> list[str]:
         if language != "python" or "import" not in code:
@@ -116,12 +125,21 @@ class MissingPackages:
 
         named = named_by_pip(call.code, kernel.language, kernel.cwd)
         missing = [one for one in named if one not in self._tried and not self._has(one)]
-        if missing:
+        older = [one for one, upgrades in named.items() if upgrades and self._has(one)]
+        if missing or older:
             # Before that it is not known what holds it.
             await kernel.start()
-        if not missing or kernel.tier == NONE:
+        if not (missing or older) or kernel.tier == NONE:
             return []
-        return await self._provide([self._named_wanted(one) for one in missing])
+        fixed = [one for one in older if is_fixed(self._interpreter(), normal(_name_of(one)))]
+        told = [
+            f"{one} is not upgraded: {short_path(_environment(self._interpreter()))}, of which it is a part, "
+            "is not written."
+            for one in fixed
+        ]
+        told += await self._provide([self._named_wanted(one) for one in missing])
+        upgraded = [replace(self._named_wanted(one), upgrade=True) for one in older if one not in fixed]
+        return told + await self._provide(upgraded)
 
     async def _install_configured(self) -> list[str]:
         wanted = [name for name in self._configured if not self._has(name)]
@@ -133,17 +151,19 @@ class MissingPackages:
         return [failure or f"{', '.join(wanted)} was installed."]
 
     async def _provide(self, wanted: Sequence[Wanted]) -> list[str]:
-        """Install these packages as far as that is allowed; what the model should know."""
+        """Install or upgrade these as far as that is allowed, all in one way; return what the model reads."""
         wanted = [one for one in wanted if _key(one) not in self._tried]
         told = await self._allowed_and_installed(wanted)
         # Not before: what is cancelled is tried anew.
-        self._tried.update(name for one in wanted for name in (one.module, _key(one)))
+        self._tried.update(
+            name for one in wanted for name in (_key(one), *(() if one.upgrade else (one.module,)))
+        )
         return told
 
     async def _allowed_and_installed(self, wanted: Sequence[Wanted]) -> list[str]:
         guessed = [one for one in wanted if not one.known]
         if self.policy == "never":
-            return [f"{one.module} is not installed, and terp may not install packages." for one in wanted]
+            return [f"{one.module} is not {one.done}, and terp may not install packages." for one in wanted]
         told: list[str] = []
         if self.policy == "known" and guessed:
             told = [_unknown(one) for one in guessed]
@@ -153,7 +173,7 @@ class MissingPackages:
             told.append(f"The user can allow it with {ways}")
             wanted = [one for one in wanted if one.known]
         if not wanted or (self.policy == "ask" and not await self._agreed(wanted)):
-            return told + [f"{one.module} is not installed: nobody agreed to it." for one in wanted]
+            return told + [f"{one.module} is not {one.done}: nobody agreed to it." for one in wanted]
         return told + await self._installed(wanted)
 
     async def _agreed(self, wanted: Sequence[Wanted]) -> bool:
@@ -165,20 +185,25 @@ class MissingPackages:
         )
         interpreter = self._interpreter()
         why = f"The code needs it; it goes into {short_path(_folder(interpreter))}.{doubt}"
-        answer = await self._voice.choose(Choice(f"Install {', '.join(map(_named, wanted))}?", _ANSWERS, why))
+        verb = "Upgrade" if wanted[0].upgrade else "Install"
+        answer = await self._voice.choose(Choice(f"{verb} {', '.join(map(_named, wanted))}?", _ANSWERS, why))
         if answer == "a":
             self.policy = "always"
         return answer in ("y", "a")
 
     async def _installed(self, wanted: Sequence[Wanted]) -> list[str]:
         names = list(dict.fromkeys(one.distribution for one in wanted))
-        failure = await self._failure_of(names)
-        return [failure or f"{', '.join(map(_named, wanted))} was missing and is installed now."]
+        upgrade = wanted[0].upgrade
+        how = (
+            "is upgraded now, for what is not imported yet" if upgrade else "was missing and is installed now"
+        )
+        failure = await self._failure_of(names, upgrade=upgrade)
+        return [failure or f"{', '.join(map(_named, wanted))} {how}."]
 
-    async def _failure_of(self, names: Sequence[str]) -> str:
+    async def _failure_of(self, names: Sequence[str], *, upgrade: bool = False) -> str:
         """Install these packages; why that failed, which the person is told, or ""."""
         try:
-            await self.install(names)
+            await self.install(names, upgrade=upgrade)
         except InstallFailed as error:
             self._voice.tell(error.message, error.remedy)
             return error.message
@@ -209,18 +234,22 @@ def _name_of(requirement: str) -> str:
 
 
 def _key(wanted: Wanted) -> str:
-    return normal(_name_of(wanted.distribution))
+    return normal(_name_of(wanted.distribution)) + (" --upgrade" if wanted.upgrade else "")
 
 
 def _unknown(wanted: Wanted) -> str:
     if wanted.module == wanted.distribution:
-        return f"{wanted.module} is not installed: terp does not know this package."
+        return f"{wanted.module} is not {wanted.done}: terp does not know this package."
     return f"{wanted.module} is not installed: terp does not know its package."
 
 
 def _folder(interpreter: Interpreter) -> Path:
     """Where packages go: the environment's own folder, or the one beside it."""
-    return Path(interpreter.packages or Path(interpreter.path).parent.parent)
+    return Path(interpreter.packages or _environment(interpreter))
+
+
+def _environment(interpreter: Interpreter) -> Path:
+    return Path(interpreter.path).parent.parent
 
 
 def _named(wanted: Wanted) -> str:

@@ -10,21 +10,23 @@ from terp.effects.shell_words import NotRead, Script
 
 _PIP = re.compile(r"(?:\S*/)?(?:pip3?|uv)")
 _PYTHON = re.compile(r"(?:\S*/)?python[\d.]*|\{sys\.executable\}|\$\{?\w+\}?")
+_UPGRADES = re.compile(r"--upgrade|-[a-zA-Z]*U[a-zA-Z]*")
 _REQUIREMENT = re.compile(r"\w[\w.-]*(?:\[[\w,.-]+\])?\s*(?:[<>=!~]=?\s*[\w.*]+[,\s]*)*")
 
 
-def named_by_pip(code: str, language: str, cwd: str) -> list[str]:
-    """The requirements that pip would install by name or from a file of requirements, each once.
+def named_by_pip(code: str, language: str, cwd: str) -> dict[str, bool]:
+    """The requirements that pip would install by name or from a file of requirements.
 
-    URLs, folders and other options of pip are left out: only a name can be agreed to.
+    The value of each is True if pip would upgrade it. URLs, folders and other options of pip are left out:
+    only a name can be agreed to.
     """
     if "install" not in code:
-        return []
+        return {}
     scripts = [code] if language == "shell" else commands_in(code)
-    return list(dict.fromkeys(name for script in scripts for name in _of_script(script, Path(cwd))))
+    return dict(named for script in scripts for named in _of_script(script, Path(cwd)))
 
 
-def _of_script(text: str, cwd: Path) -> Iterator[str]:
+def _of_script(text: str, cwd: Path) -> Iterator[tuple[str, bool]]:
     script = Script(text)
     # What was read until there counts.
     with suppress(NotRead):
@@ -34,7 +36,8 @@ def _of_script(text: str, cwd: Path) -> Iterator[str]:
         if words[1:3] == ["-m", "pip"] and _PYTHON.fullmatch(words[0]):
             words = words[2:]
         if words[:1] and _PIP.fullmatch(words[0]) and "install" in words[1:3]:
-            yield from _requirements(words[words.index("install") + 1 :], cwd)
+            upgrades = any(map(_UPGRADES.fullmatch, words))
+            yield from ((one, upgrades) for one in _requirements(words[words.index("install") + 1 :], cwd))
 
 
 def _requirements(words: Sequence[str], cwd: Path) -> Iterator[str]:

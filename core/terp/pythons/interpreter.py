@@ -65,8 +65,19 @@ def site_packages(python: str) -> list[Path]:
 
 
 def has_distribution(interpreter: Interpreter, name: str) -> bool:
-    """Whether a distribution is there, by its normal name."""
-    folders = [*site_packages(interpreter.path), *map(Path, interpreter.folders)]
+    """Return True if a distribution is there, by its normal name."""
+    return _holds((*site_packages(interpreter.path), *map(Path, interpreter.folders)), name)
+
+
+def is_fixed(interpreter: Interpreter, name: str) -> bool:
+    """Return True if the environment itself holds a distribution, and packages are installed beside it.
+
+    Another version beside it would not be found.
+    """
+    return bool(interpreter.packages) and _holds(site_packages(interpreter.path), name)
+
+
+def _holds(folders: Iterable[Path], name: str) -> bool:
     names = (found.name.partition("-")[0] for folder in folders for found in folder.glob("*.dist-info"))
     return any(re.sub(r"[-_.]+", "-", found).lower() == name for found in names)
 

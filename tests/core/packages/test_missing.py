@@ -241,7 +241,13 @@ HELD: dict[str, Any] = {
 @pytest.mark.parametrize("own", [False, True], ids=["of an environment", "terp's own"])
 @pytest.mark.parametrize(
     "line",
-    [call("!pip install -q demo_pkg"), call("%pip install demo_pkg"), call("pip install demo_pkg", "shell")],
+    [
+        call("!pip install -q demo_pkg"),
+        call("%pip install -q demo_pkg"),
+        call("pip install -q demo_pkg", "shell"),
+        call("import sys\n!{sys.executable} -m pip install -q demo_pkg"),
+        call("!python -m pip install -q demo_pkg"),
+    ],
 )
 async def test_terp_installs_what_a_line_of_pip_names_in_the_sandbox(
     place: Place, line: ToolCall, own: bool
@@ -252,6 +258,38 @@ async def test_terp_installs_what_a_line_of_pip_names_in_the_sandbox(
         "[demo_pkg was missing and is installed now.]\nThe code ran; it has no output.",
         "42",
     ]
+
+
+async def test_a_command_reads_the_variables_of_the_function_that_runs_it(place: Place) -> None:
+    heard = await place.events("def show(word):\n    !echo {word}\nshow('from within')")
+    assert heard.printed.replace("\r", "") == "from within\n"
+
+
+OWN = {**HELD, "python": sys.executable}
+
+
+@pytest.mark.parametrize(
+    ("settings", "told", "version"),
+    [
+        ({}, "demo_pkg is upgraded now, for what is not imported yet.", "43"),
+        ({"auto_install": "ask"}, "demo_pkg is not upgraded: nobody agreed to it.", "42"),
+    ],
+)
+async def test_a_package_that_is_there_is_upgraded_as_far_as_the_user_agrees(
+    place: Place, settings: dict[str, str], told: str, version: str
+) -> None:
+    await place.events("import demo_mod", **OWN)
+    write_wheel(place.folder.parent / "wheels", "demo_pkg", "demo_mod", "V = 43\n", "2.0")
+    code = ("!pip install -q -U demo_pkg", "import demo_mod; print(demo_mod.V)")
+    heard = await place.events(*code, letter="n", **{**OWN, **settings})
+    assert heard.results == [f"[{told}]\nThe code ran; it has no output.", version]
+
+
+async def test_an_upgrade_of_what_terp_does_not_write_is_refused_with_the_reason(place: Place) -> None:
+    heard = await place.events("!pip install -q -U ipykernel", **OWN)
+    assert heard.results[0].splitlines()[0] == (
+        f"[ipykernel is not upgraded: {sys.prefix}, of which it is a part, is not written.]"
+    )
 
 
 async def test_the_user_reads_what_allows_a_package_that_terp_does_not_know(place: Place) -> None:

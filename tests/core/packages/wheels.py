@@ -6,17 +6,17 @@ import zipfile
 from pathlib import Path
 
 
-def write_wheel(folder: Path, distribution: str, module: str, code: str) -> Path:
+def write_wheel(folder: Path, distribution: str, module: str, code: str, version: str = "1.0") -> Path:
     """A wheel of `distribution` with one module."""
     folder.mkdir(parents=True, exist_ok=True)
-    info = f"{distribution}-1.0.dist-info"
+    info = f"{distribution}-{version}.dist-info"
     files = {
         f"{module}.py": code,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
     record = "".join(f"{name},,\n" for name in [*files, f"{info}/RECORD"])
-    path = folder / f"{distribution}-1.0-py3-none-any.whl"
+    path = folder / f"{distribution}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in {**files, f"{info}/RECORD": record}.items():
             archive.writestr(name, text)

@@ -12,11 +12,17 @@ if TYPE_CHECKING:
     from terp.kernels.jupyter import JupyterKernel
     from terp.kernels.local import LocalKernels
 
-# IPython's own magic needs the module pip in the environment.
-_PIP = (
-    "get_ipython().register_magic_function("
-    "lambda line: get_ipython().system('pip ' + line), magic_name='pip')\n"
-)
+# IPython's own magic needs the module pip in the environment, and so does `!{sys.executable} -m pip`: both
+# take the pip on the PATH. `var_expand` reads the frame of its caller, which is one further away here.
+_PIP = r"""
+(lambda shell, expand, own: (
+    shell.register_magic_function(lambda line: shell.system("pip " + line), magic_name="pip"),
+    setattr(shell, "var_expand", lambda cmd, depth=0, **more: own.sub("pip", expand(cmd, depth + 1, **more))),
+))(get_ipython(), get_ipython().var_expand, __import__("re").compile(
+    r"^\s*([\"']?)(?:python[\d.]*|%s)\1\s+-m\s+pip(?=\s)"
+    % __import__("re").escape(__import__("sys").executable)
+))
+"""
 
 
 def runtime() -> Runtime:
