@@ -283,6 +283,8 @@ class TerminalPerson:
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
         if proposed.asks:
             warnings += f"You are asked all the same: {one_line(proposed.asks)}.\n"
+        if self._front.folds_code:
+            warnings += "v shows all of the code.\n"
         asked = f"{warnings}Run this in {where}? {tier[0].upper()}{tier[1:]}."
         letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()
         return f"\n{self._broken(asked)}\n{letters}"

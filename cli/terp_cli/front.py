@@ -34,6 +34,10 @@ class PersonalFront(Protocol):
     def rows(self, rows: "Sequence[Text]") -> None:
         """Write rows that are safe already."""
 
+    @property
+    def folds_code(self) -> bool:
+        """True if some of the code that was proposed last is not shown."""
+
     def whole_code(self) -> None:
         """Show all of the code that was proposed last, however long it is."""
 

@@ -100,6 +100,11 @@ class SpokenFront:
         """Write lines of terp's own; what they quote is made safe."""
         self._say([readable(line) for line in lines if line.strip()], now=True)
 
+    @property
+    def folds_code(self) -> bool:
+        """False: code is said whole."""
+        return False
+
     def whole_code(self) -> None:
         """Nothing: it was said whole."""
 

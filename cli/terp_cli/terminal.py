@@ -172,6 +172,11 @@ class TerminalFront:
         if self._drawn_on is not None:
             self._drawn_on[1].asks = on
 
+    @property
+    def folds_code(self) -> bool:
+        """True if some of the code that was proposed last is not shown."""
+        return self._transcript.folds_code
+
     def whole_code(self) -> None:
         """Show all of the code that was proposed last, however long it is."""
         self.rows(self._transcript.whole_code())

@@ -1,4 +1,4 @@
-"""The answer `r` at a question, and rules that want a person to be asked."""
+"""The answer `r` at a question, rules that want a person to be asked, and the key that shows folded code."""
 
 import asyncio
 from collections.abc import Callable
@@ -68,3 +68,29 @@ async def test_what_a_rule_asks_about_is_asked_though_everything_runs_unasked(
     seat.keys.send_text("n\r")
     assert await asyncio.wait_for(asked, 20) == Decline("")
     assert "You are asked all the same: rule shell: git ** (a.yaml:2)." in seat.terminal.shown()
+
+
+async def test_a_question_about_folded_code_offers_the_key_that_shows_all_of_it(
+    desk: Callable[..., Seat],
+) -> None:
+    seat = desk(draws=True)
+    code = "\n".join(f"x{number} = {number}" for number in range(60))
+    asked = asyncio.create_task(seat.person.approve(replace(CODE, code=code)))
+    await seat.asked(1)
+    seat.keys.send_text("n\r")
+    await asyncio.wait_for(asked, 20)
+    shown = seat.terminal.shown()
+    assert shown[shown.index("… 30 lines not shown") + 1 :][:4] == [
+        "effects: computes only",
+        "",
+        "v shows all of the code.",
+        "Run this in /tmp? Nothing confines it.",
+    ]
+
+
+async def test_a_question_about_code_that_is_shown_whole_offers_no_key_to_show_it(
+    desk: Callable[..., Seat],
+) -> None:
+    seat = desk(draws=True)
+    await seat.decide("n\r")
+    assert "v shows all of the code." not in seat.terminal.shown()

@@ -32,6 +32,7 @@ class CallCode:
         self._held: list[list[Text]] = []
         self._left = 0
         self._cut = 0
+        self._counted = False
 
     @property
     def folded(self) -> bool:
@@ -48,14 +49,14 @@ class CallCode:
         self._line.add(rest)
         return rows
 
-    def finish(self, hint: str = "") -> list[Text]:
-        """The rows of what was waiting; what is not shown is counted, and `hint` says how to see it."""
+    def finish(self) -> list[Text]:
+        """The rows of what was waiting; what is not shown is counted."""
         rows = self._end_line() if len(self._line) else []
         rows += [row for line in self._held for row in line]
         self._held = []
-        if self._left:
-            rows.append(Text(f"{self._not_shown()} not shown{hint}", look.DIM))
-            self._left = 0
+        if self.folded and not self._counted:
+            rows.append(Text(f"{self._not_shown()} not shown", look.DIM))
+            self._counted = True
         return rows
 
     def tail(self, limit: int) -> list[Text]:

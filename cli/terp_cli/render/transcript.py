@@ -105,6 +105,7 @@ class Transcript:
         self._screen_rows = rows
         self.ascii_only = False
         self.asks = True
+        self.folds_code = False  # True if some of the code that was proposed last is not shown.
         self._proposed: CodeProposed | None = None
         self._cwd = ""
         self._obituary = ""
@@ -350,7 +351,9 @@ class Transcript:
         self._proposed = proposed
         code = cast("CallCode", self._part)
         self._keep(code.feed(proposed.code[len(written) :]))
-        self._keep(code.finish(" · v shows all, /code later" if self.asks else ""))
+        self._keep(code.finish())
+        # Before the last line has ended it is not clear that lines are to be folded.
+        self.folds_code = code.folded
         self._end_part()
         for line in words.effects(proposed, asks=self.asks):
             self._keep(wrapped(line, self._width()))

@@ -111,11 +111,11 @@ def shown(drawn: Transcript, events: Sequence[Event]) -> list[str]:
 @pytest.mark.parametrize(
     ("asks", "end"),
     [
-        (True, ["… 16 lines not shown · v shows all, /code later", "effects: computes only"]),
+        (True, ["… 16 lines not shown", "effects: computes only"]),
         (False, ["… 16 lines not shown"]),
     ],
 )
-def test_folded_code_says_how_to_see_all_of_it(asks: bool, end: list[str]) -> None:
+def test_folded_code_offers_no_key(asks: bool, end: list[str]) -> None:
     code = lines(30)
     events: list[Event] = [*(CodeDelta("c1", "python", piece) for piece in cut(code, [7])), proposed(code)]
     told = shown(transcript(asks=asks), events)
