@@ -1,5 +1,6 @@
 """What is sent of a history: long results that were answered, shortened in batches."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
@@ -46,6 +47,12 @@ def test_answered_results_keep_head_and_tail_and_the_name_of_all_of_it() -> None
     told, *last = note.splitlines()
     assert told == "287 lines (11,767 characters) left out …]"
     assert last[-2:] == [LINES.splitlines()[-1], "[this output stays in out[1]]"]
+
+
+def test_two_results_of_a_page_are_shortened_once_they_are_answered() -> None:
+    pages = [replace(long(number), text=long(number).text[-5_800:]) for number in (1, 2)]
+    lengths = [len(message.text) for message in sent([*steps(*pages), Assistant("done")])[2:5:2]]
+    assert max(lengths) < 800
 
 
 def test_what_a_result_lacked_before_is_counted_with_it() -> None:
