@@ -179,6 +179,7 @@ class Session:
 
         Iterate it under `contextlib.aclosing`. The person is asked once the consumer comes back for the next
         event: all is drawn by then. Closing it early interrupts the turn; the history is complete then, too.
+        Where its code does not answer, the session is busy until that ends, or `interrupt` ends its kernel.
 
         Raises:
             RuntimeError: another turn of this session is going on.

@@ -162,8 +162,10 @@ class JupyterKernel:
 
     async def interrupt(self) -> None:
         """Stop what runs; a second time with the kernel, where the code has not answered."""
-        if self._run is not None:
-            await self._stopping.stop(self._run, "interrupted")
+        # Of a run that waits for code that resists, and that code, the one that waits is stopped first.
+        for run in dict.fromkeys((self._run, self._stopping.resisting)):
+            if run is not None:
+                await self._stopping.stop(run, "interrupted")
 
     async def restart(self) -> None:
         """Replace the kernel by a fresh one."""

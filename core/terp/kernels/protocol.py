@@ -116,8 +116,8 @@ class Kernel(Protocol):
         for itself), `moment` is where its turn began in the session's log: a kernel that `KeepsPast` can be
         taken back to there. After `timeout_s` seconds (0: never) the code is interrupted, or ended with its
         kernel when it does not answer, and the run ends with status "timeout". Closing the generator
-        interrupts the code as well; the kernel and its variables live on. One run at a time: a second caller
-        waits.
+        interrupts the code as well; the kernel and its variables live on, until `interrupt` is called where
+        the code has not answered. One run at a time: a second caller waits.
 
         Raises:
             KernelStartFailed: the kernel was not running and did not come up.

@@ -32,6 +32,13 @@ class Stopping:
         self._running = running
         self._tell = tell
         self._ladder: asyncio.Task[None] | None = None
+        self._climbed: Run | None = None
+
+    @property
+    def resisting(self) -> Run | None:
+        """The run whose code has not answered an interrupt; its consumer may have left."""
+        run = self._climbed
+        return run if run is not None and run.resists.is_set() and not run.over.is_set() else None
 
     async def stop(self, run: Run, status: RunStatus, *, may_kill: bool = False) -> None:
         """Stop a run; returns when it is over, or when its code has not answered for 2 s.
@@ -45,7 +52,7 @@ class Stopping:
         if run.resists.is_set() and not run.insisted.done():
             run.insisted.set_result(None)
         if self._ladder is None or self._ladder.done():
-            self._ladder = asyncio.create_task(self._climb(run))
+            self._climbed, self._ladder = run, asyncio.create_task(self._climb(run))
         if run.may_be_killed or run.insisted.done():
             await asyncio.shield(self._ladder)
         else:

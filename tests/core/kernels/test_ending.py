@@ -168,6 +168,33 @@ async def test_a_second_interrupt_ends_code_that_does_not_answer_with_its_kernel
     assert (await ran(kernel, "print(1)")).stdout == "1\n"
 
 
+async def left(kernel: Kernel) -> None:
+    """Begin a run that resists, and leave it: that interrupts it for the first time."""
+    async with asyncio.timeout(PATIENCE_S), aclosing(kernel.execute(RESISTS.replace("SECONDS", "60"))) as run:
+        async for item in run:
+            if isinstance(item, Text):
+                break
+
+
+async def test_an_interrupt_ends_code_whose_consumer_has_left_with_its_kernel(
+    kernel: Kernel, heard: Listener
+) -> None:
+    await left(kernel)
+    await kernel.interrupt()
+    assert heard.whys[-1].startswith(ENDED)
+    assert (await ran(kernel, "print(1)")).stdout == "1\n"
+
+
+async def test_an_interrupt_of_a_run_that_waits_for_code_that_resists_ends_both(
+    kernel: Kernel, heard: Listener
+) -> None:
+    await left(kernel)
+    waiting = asyncio.create_task(ran(kernel, "print(1)"))
+    await asyncio.sleep(0)
+    await kernel.interrupt()
+    assert ((await waiting).ended.status, heard.whys[-1].startswith(ENDED)) == ("interrupted", True)
+
+
 async def test_interrupts_in_quick_succession_are_one(kernel: Kernel, heard: Listener) -> None:
     run = await begun(kernel, 3)
     await asyncio.gather(*(kernel.interrupt() for _ in range(5)))
