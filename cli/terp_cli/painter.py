@@ -24,6 +24,9 @@ Size = Callable[[], tuple[int, int]]
 _ANYWHERE = -1
 # Stands for a picture where rows are compared: no row is equal to it.
 _PICTURE: Row = (("", "picture"),)
+# Erases from the first column on. `ED` right in the top left corner would move what is erased into the
+# scrollback of tmux ("scroll-on-clear"), and the live rows would stay there as a torn copy.
+_ERASE_BELOW = "\x1b[K\x1b[C\x1b[J\r"
 _SYNCHRONISED = "\x1b[?2026h", "\x1b[?2026l"
 
 
@@ -185,7 +188,7 @@ class Painter:
             end = cells(self._shown[row])
             above += min(column if column >= 0 else end, max(0, end - 1)) // width
         self._shown, self._at = [], (0, 0)
-        return (f"\x1b[{above}A" if above else "") + "\r\x1b[J"
+        return (f"\x1b[{above}A" if above else "") + "\r" + _ERASE_BELOW
 
     def _change(self, pen: Pen, rows: Sequence[Row | Graphic], final: int) -> None:
         """Make the screen show `rows` in place of the live ones; the first `final` stay for good."""
@@ -196,7 +199,7 @@ class Painter:
             return
         if not rows:
             pen.to(0, 0)
-            pen.put("\x1b[J")
+            pen.put(_ERASE_BELOW)
             return
         kept = _common_end(old[same:], plain[max(same, final) :])
         more = len(rows) - len(old)
@@ -239,7 +242,7 @@ class Painter:
                 at += 1
             else:
                 pen.to(same, 0)
-                pen.put("\x1b[J")
+                pen.put(_ERASE_BELOW)
                 pen.fresh = True
         elif same:
             pen.to(same - 1)
@@ -259,7 +262,8 @@ class Painter:
             # A cursor cannot be sent behind the last column.
             column, gone, rest = 0, True, after
         pen.to(at, column)
-        pen.put(erase if gone else "")
+        if gone:
+            pen.put(_ERASE_BELOW if erase == "\x1b[J" and not column else erase)
         pen.draw(encode(rest) if final else _drawn(rest), self._end(after))
 
     def _end(self, row: Row) -> int:

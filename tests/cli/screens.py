@@ -3,6 +3,7 @@
 import asyncio
 import io
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pyte
 from rich.color import ColorSystem
@@ -14,7 +15,16 @@ from terp_cli.render.screen import TerminalScreen
 
 
 class _Screen(pyte.HistoryScreen):
-    """A screen whose rows exist: pyte lets a row stand where one that was never written moves up to it."""
+    """A screen whose rows exist: pyte lets a row stand where one that was never written moves up to it.
+
+    Like tmux it keeps what is erased from the top left corner on in the scrollback (`scroll-on-clear`).
+    """
+
+    def erase_in_display(self, how: int = 0, *args: Any, **kwargs: Any) -> None:
+        if how == 0 and (self.cursor.x, self.cursor.y) == (0, 0):
+            used = [row for row, text in enumerate(self.display) if text.strip()]
+            self.history.top.extend(self.buffer.pop(row) for row in range(max(used, default=-1) + 1))
+        super().erase_in_display(how, *args, **kwargs)
 
     def delete_lines(self, count: int | None = None) -> None:
         for row in range(self.lines):

@@ -151,6 +151,16 @@ def test_a_tail_of_a_wider_window_leaves_no_torn_copies() -> None:
     assert narrow.shown() == [long[:25], long[26:], "", ">"]
 
 
+def test_live_rows_in_the_top_left_corner_leave_no_copy_in_the_scrollback_when_erased() -> None:
+    terminal = Terminal()
+    painter = Painter(terminal, terminal.size)
+    painter.place([(("> typed", ""),), (("toolbar", ""),)], (0, 2))
+    painter.pause()
+    painter.resume()
+    painter.place([(("> ", ""),)], (0, 2))
+    assert terminal.shown() == [">"]
+
+
 def test_what_is_said_while_something_grows_stands_below_it_and_follows_it() -> None:
     terminal = Terminal()
     painter = Painter(terminal, terminal.size)
