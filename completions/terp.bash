@@ -132,6 +132,7 @@ _terp() {
                     --interactive -i
                     --continue -c
                     --resume -r
+                    --fork
                     --rerun
                     --fresh
                     --output-format

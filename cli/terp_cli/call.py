@@ -228,7 +228,7 @@ class Call:
     def resumes(self) -> bool:
         """Whether a stored session is gone on with."""
         options = self.options
-        return options.continue_ or options.rerun or options.resume is not None
+        return options.continue_ or options.rerun or options.fork or options.resume is not None
 
     @contextmanager
     def terminal(self) -> Iterator[None]:

@@ -31,6 +31,7 @@ class Options:
         metavar="[ID]",
         optional="[0-9a-f]+(-[0-9a-f]*)*",
     )
+    fork: bool = setting(False, "with -c or -r: continue on a copy; the session itself stays as it is")
     rerun: bool = setting(False, "with -c or -r: first run the code of the session again")
     fresh: bool = setting(False, "for `terp replay`: run the code, in new kernels, and compare")
     output_format: str = setting(

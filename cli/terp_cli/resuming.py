@@ -38,15 +38,19 @@ def chosen(call: Call) -> Resuming:
         folder = _picked(call, catalogue)
     elif options.continue_:
         folder = catalogue.last(real_directory(call.cwd))
+    elif options.fork:
+        raise SettingsError(["--fork goes with -c or -r: it continues on a copy of a session."])
     else:
         raise SettingsError(["--rerun goes with -c or -r: it runs the code of a session again."])
+    if options.fork:
+        folder = _copied(call, folder)
     return Resuming(folder, _directory(call, folder))
 
 
 def resumes_problem(call: Call) -> bool:
     """Whether -r or -c names a session whose problem is not over, and nothing else is asked."""
     options, here = call.options, real_directory(call.cwd)
-    if call.line.words or options.rerun or not (options.resume or options.continue_):
+    if call.line.words or options.rerun or options.fork or not (options.resume or options.continue_):
         return False
     catalogue = Catalogue(call.places.sessions)
     try:
@@ -87,6 +91,15 @@ def _directory(call: Call, folder: Path) -> Path:
         return call.cwd
     call.tell(f"the session goes on in its own directory, {own}.")
     return own
+
+
+def _copied(call: Call, folder: Path) -> Path:
+    """Copy a stored session, also one that is open in another terp; the folder of the copy."""
+    from terp.store.copying import fork  # noqa: PLC0415  (few calls copy a session)
+
+    copy = folder.with_name(fork(folder))
+    call.tell(f"{copy.name} is a copy of {folder.name}.")
+    return copy
 
 
 def _picked(call: Call, catalogue: Catalogue) -> Path:

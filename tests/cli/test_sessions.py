@@ -1,5 +1,6 @@
 """Sessions kept by the program, gone on with, listed and removed."""
 
+import fcntl
 import json
 import os
 import pty
@@ -147,6 +148,29 @@ def test_where_nobody_approves_running_again_nothing_is_asked(terp: Terp) -> Non
 def test_running_again_needs_a_session(terp: Terp) -> None:
     result = terp("--rerun", "go")
     assert result == Result(2, "", "terp: --rerun goes with -c or -r: it runs the code of a session again.\n")
+
+
+def test_a_fork_continues_on_a_copy_and_leaves_the_session_as_it_is(terp: Terp) -> None:
+    terp.asked(["hello"], "hi")
+    [first] = listed(terp)
+    result = terp.asked(["there"], "-c", "--fork", "and?")
+    assert (result.code, result.out) == (0, "there\n")
+    assert said(result.requests[0])[1:] == [("user", "hi"), ("assistant", "hello"), ("user", "and?")]
+    assert [(one["forked_from"], one["turns"]) for one in listed(terp)] == [(first["id"], 2), ("", 1)]
+
+
+def test_a_session_that_is_open_elsewhere_can_be_forked(terp: Terp) -> None:
+    terp.asked(["hello"], "hi")
+    [first] = listed(terp)
+    with (Path(first["folder"]) / "lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        result = terp.asked(["there"], "-r", first["id"], "--fork", "and?")
+    assert (result.code, result.out) == (0, "there\n")
+
+
+def test_a_fork_needs_a_session(terp: Terp) -> None:
+    result = terp("--fork", "go")
+    assert result == Result(2, "", "terp: --fork goes with -c or -r: it continues on a copy of a session.\n")
 
 
 def test_a_home_that_cannot_be_written_keeps_nothing(terp: Terp) -> None:
