@@ -21,9 +21,9 @@ BEFORE = {
     "outputs of a page": (366_313, 60_272),
 }
 # A session sends at most so much of that, and what is read anew does not grow, except where all outputs are
-# just long enough to be shortened: each is read once whole, and its head and tail once more. Without the other
-# rule, that an output has at most 16,000 characters instead of 20,000 as then, "analysis" reads 1.05 anew and
-# "long outputs" 1.02; with 18,000 it is 0.98 and 0.92.
+# just long enough to be shortened: each is read once whole, and its head and tail once more. An output has at
+# most 16,000 characters (`max_output_chars`), then 20,000. With 20,000 "analysis" would read 1.05 anew and
+# "long outputs" 1.02, with 18,000 0.98 and 0.92.
 SENT, ANEW = 0.6, {"outputs of a page": 1.1}
 # So much of the price, where what is cached costs a tenth.
 PRICE, CACHED = 0.85, 0.1
