@@ -15,6 +15,8 @@ import os
 import signal
 import sys
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ipykernel.connect import get_connection_file
@@ -31,6 +33,7 @@ from .past import Past
 from .recall import provide
 from .text import Parented, Pipes, Stream, mark_threads, packing
 from .values import Hook
+from .widgets import draw_bars_as_text, show_at_once
 
 _home: Home
 _visit: Any = None
@@ -287,7 +290,7 @@ def prepare_text(home: Home) -> Pipes:
 def prepare_figures(home: Home) -> Figures:
     """Wait for the import of matplotlib and of libraries for charts."""
     figures = Figures(home)
-    wanted = {
+    wanted: dict[str, Callable[[Any], None]] = {
         "matplotlib.backend_bases": figures.watch_managers,
         "matplotlib._text_helpers": figures.glyphs.watch_helpers,
         "matplotlib.figure": figures.watch_figure,
@@ -295,23 +298,11 @@ def prepare_figures(home: Home) -> Figures:
         "matplotlib.pyplot": figures.watch_pyplot,
         "matplotlib_inline.backend_inline": figures.watch_inline,
         "tqdm.notebook": draw_bars_as_text,
+        "ipywidgets.widgets.widget_output": partial(show_at_once, home.shell),
         **Charts(home).wanted(),
     }
     sys.meta_path.insert(0, After(wanted))
     return figures
-
-
-def draw_bars_as_text(module: Any) -> None:
-    """Have `tqdm.notebook`, and so `tqdm.auto`, draw bars of text: nothing here follows widgets."""
-
-    class Bar(module.std_tqdm):  # type: ignore[misc]
-        def __init__(self, *args: Any, display: bool = True, **kwargs: Any) -> None:
-            super().__init__(*args, **kwargs)
-
-    module.tqdm = module.tqdm_notebook = Bar
-    module.trange = module.tnrange = lambda *args, **kwargs: Bar(range(*args), **kwargs)
-    # What is missing is not needed: without it `tqdm.autonotebook` would warn.
-    module.IProgress = module.IProgress or object
 
 
 def prepare_display(home: Home, figures: Figures) -> None:
