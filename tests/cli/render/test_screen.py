@@ -79,7 +79,7 @@ def test_a_narrower_terminal_repaints_the_tail_where_it_began() -> None:
     screen.update([Text("said before")], [Text("a" * 30)])
     terminal.columns = 20
     screen.update([], [Text("b" * 10)])
-    assert terminal.getvalue().endswith("\x1b[1A\r\x1b[J" + "b" * 10)
+    assert terminal.getvalue().endswith("\x1b[1A\r\x1b[K\x1b[C\x1b[J\r" + "b" * 10)
 
 
 def test_a_row_of_uncertain_width_cannot_wrap_while_it_is_in_the_tail() -> None:
@@ -87,7 +87,7 @@ def test_a_row_of_uncertain_width_cannot_wrap_while_it_is_in_the_tail() -> None:
     screen = terminal.screen()
     screen.update([], [Text("👩")])
     screen.update([Text("👩")], [])
-    assert terminal.getvalue() == "\x1b[?7l👩\x1b[?7h\r\x1b[J👩\r\n"
+    assert terminal.getvalue() == "\x1b[?7l👩\x1b[?7h\r\x1b[K\x1b[C\x1b[J\r👩\r\n"
 
 
 def test_a_terminal_that_cannot_move_its_cursor_gets_finished_rows_only() -> None:
