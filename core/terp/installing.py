@@ -153,13 +153,14 @@ def _uv_has_an_index(environ: Mapping[str, str]) -> bool:
     """Return True if a variable or a file tells uv where packages come from."""
     if any(environ.get(_variable("UV", option)) for option in _OF_UV if option != "no-index"):
         return True
-    import tomllib  # noqa: PLC0415  (see above)
-
     own = environ.get("UV_CONFIG_FILE")
     places = [Path(own)] if own else [folder / "uv/uv.toml" for folder in _configured_in(environ)]
     for path in [*places, *([] if own else [Path("/etc/uv/uv.toml")])]:
         try:
-            read = tomllib.loads(path.read_text(encoding="utf-8"))
+            written = path.read_text(encoding="utf-8")
+            import tomllib  # noqa: PLC0415  (5 ms of every start, and most have no such file)
+
+            read = tomllib.loads(written)
         except OSError:
             continue
         except ValueError:

@@ -106,6 +106,22 @@ def test_the_pip_of_the_code_takes_packages_from_the_index_that_is_configured(
     assert (f"exec {tmp_path}/uv pip" in script) == (program == "uv")
 
 
+CHOOSES = """
+import sys
+from terp.installing import installing_program
+there = sys.argv[1]
+settings = {"PIP_CONFIG_FILE": "/dev/null", "UV_CONFIG_FILE": f"{there}/none"}
+installing_program(sys.executable, {"PATH": there, "HOME": there, **settings})
+print("tomllib" in sys.modules)
+"""
+
+
+def test_no_parser_is_loaded_where_uv_has_no_configuration(tmp_path: Path) -> None:
+    (tmp_path / "uv").touch(0o700)
+    command = [sys.executable, "-c", CHOOSES, str(tmp_path)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"
+
+
 INSTALLS = """
 import asyncio, sys
 from terp.installing import Installer
