@@ -11,10 +11,10 @@ from terp.errors import SettingsError, StopReason, TerpError
 from terp.known_secrets import Secrets
 from terp.layers import Given, Layer
 from terp.loading import Loaded, load_settings, profile_in_effect
-from terp.paths import typed_path
 from terp.places import find_places
 from terp.project import Project, read_project
 from terp.settings import Settings
+from terp.text.paths import typed_path
 from terp.trust.standing import Standing, standing_of
 from terp_cli import streams, tty
 from terp_cli.command_line import CommandLine

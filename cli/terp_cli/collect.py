@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from terp.errors import TerpError
-from terp.paths import unused
+from terp.text.paths import unused
 
 
 def collect(files: Sequence[str], folder: Path) -> list[Path]:

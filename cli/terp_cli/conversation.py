@@ -20,12 +20,12 @@ from terp.messages import Attachment
 from terp.models.building import with_offered_model
 from terp.models.routing import doubt
 from terp.opening import build_session
-from terp.peek import Room
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.places import make_private
 from terp.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
+from terp.text.peek import Room
 from terp_cli.call import STDIN, Call
 from terp_cli.emit import wanted_by, write_variable
 from terp_cli.keeping import place_of, prune_soon, resumed_by, tell_of_past, what_first

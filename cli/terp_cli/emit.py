@@ -4,8 +4,8 @@ from typing import TextIO
 
 from terp.emitting import Emission, emission, emitted
 from terp.errors import SettingsError, TerpError
-from terp.plain import without_escapes
 from terp.session import Session
+from terp.text.plain import without_escapes
 from terp_cli.flags import Options
 from terp_cli.sanitise import readable
 

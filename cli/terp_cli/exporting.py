@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, cast
 from terp.export.imports import distributions_of
 from terp.export.writing import export
 from terp.kernels.environment import find_python
-from terp.paths import typed_path
 from terp.store.catalogue import Catalogue
 from terp.store.places import real_directory
 from terp.store.reading import read
+from terp.text.paths import typed_path
 from terp_cli.call import Call
 from terp_cli.sanitise import one_line
 

@@ -6,8 +6,8 @@ as it is while a turn goes on.
 
 import asyncio
 
-from terp.importing import import_slow
 from terp.settings import Settings
+from terp.text.importing import import_slow
 from terp_cli.call import Call
 from terp_cli.seat import Seat
 from terp_cli.talk import LineSettings

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from terp.paths import typed_path
+from terp.text.paths import typed_path
 
 if TYPE_CHECKING:
     from terp.kernels.protocol import Variable

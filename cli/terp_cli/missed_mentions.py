@@ -9,7 +9,7 @@ from pathlib import Path
 from terp.attachments import attach, attach_elsewhere, text_room
 from terp.messages import Attachment
 from terp.namespaces import Namespaces
-from terp.paths import typed_path
+from terp.text.paths import typed_path
 from terp_cli.commands.talk import Talk
 from terp_cli.mentions import described, mentions
 

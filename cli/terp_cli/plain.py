@@ -10,7 +10,7 @@ from typing import Literal, TextIO, assert_never
 from terp import events as on
 from terp import outputs as out
 from terp.changes import delta_line, file_groups, file_told, stopped_line
-from terp.fencing import unfenced
+from terp.text.fencing import unfenced
 from terp_cli import check_words, past_words
 from terp_cli.effects_line import effects_line, notable
 from terp_cli.jobs_aside import JobsAside

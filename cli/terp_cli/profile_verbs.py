@@ -11,7 +11,6 @@ from textwrap import wrap
 
 from terp.errors import SettingsError, TerpError
 from terp.layers import combine
-from terp.paths import typed_path
 from terp.places import make_private
 from terp.profile_file import MODELINE, ProfileFile, read_profile, short_path
 from terp.profiles import Profiles, is_path
@@ -20,6 +19,7 @@ from terp.schema import NAME as SCHEMA
 from terp.schema import profile_schema
 from terp.setting import table
 from terp.settings import Settings
+from terp.text.paths import typed_path
 from terp_cli.call import Call
 from terp_cli.commands.rows import counted
 from terp_cli.commands.telling import shown

@@ -16,7 +16,6 @@ from terp.heard import HeardRun
 from terp.models.recording_file import Recording
 from terp.opening import written_rules
 from terp.outputs import Output, Text
-from terp.paths import typed_path
 from terp.person import Nobody
 from terp.project import Project
 from terp.rules.deciding import Rules
@@ -24,6 +23,7 @@ from terp.settings import Settings
 from terp.store.catalogue import Catalogue
 from terp.store.places import Place, is_session, real_directory
 from terp.store.reading import read
+from terp.text.paths import typed_path
 from terp.workbench import Workbench, open_bench
 from terp_cli.call import Call
 from terp_cli.commands.rows import counted
@@ -80,7 +80,7 @@ def _source(call: Call) -> Source:
     path = typed_path(named)
     if path.is_file():
         from terp.comparing.recorded import recorded_cells  # noqa: PLC0415  (most are sessions)
-        from terp.languages import known_languages  # noqa: PLC0415
+        from terp.text.languages import known_languages  # noqa: PLC0415
 
         return Source(recorded_cells(Recording(path).entries(), known_languages()), call.cwd, told=True)
     folder = path if is_session(path) else None

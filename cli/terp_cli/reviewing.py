@@ -1,8 +1,8 @@
 """A person at a terminal who looks at an answer: more asserts, and a comment."""
 
-from terp.interrupts import Interrupted, Interrupts
 from terp.solve.asking import Ended
 from terp.solve.state import State
+from terp.text.interrupts import Interrupted, Interrupts
 from terp_cli.call import STDIN
 from terp_cli.solve_front import SolveFront
 from terp_cli.typed_lines import TypedLines

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from terp.artifacts import Artifacts
 from terp.events import Noticed, Progress
-from terp.interrupts import Interrupted, Interrupts
 from terp.kernels.protocol import Kernel
 from terp.log import EventLog, Record
 from terp.outputs import BackCall, Error, InputRequest
@@ -16,6 +15,7 @@ from terp.readiness import Readiness
 from terp.services import Services
 from terp.settings import Settings
 from terp.store.places import Place
+from terp.text.interrupts import Interrupted, Interrupts
 from terp.tool import Call as CodeCall
 from terp.voice import Voice
 from terp.workbench import Workbench, open_bench

@@ -11,7 +11,6 @@ from terp.beside import Beside
 from terp.changes import stopped_line
 from terp.errors import SettingsError
 from terp.kernels.protocol import Kernel
-from terp.languages import language_of, means_language
 from terp.outputs import (
     BackCall,
     Clear,
@@ -26,7 +25,8 @@ from terp.outputs import (
     Text,
     ToolWorking,
 )
-from terp.plain import without_escapes
+from terp.text.languages import language_of, means_language
+from terp.text.plain import without_escapes
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.run_text import displayed_file
 from terp_cli.sanitise import readable

@@ -4,7 +4,7 @@ from typing import assert_never
 
 from terp import outputs as out
 from terp import tracebacks
-from terp.plain import Lines, without_escapes
+from terp.text.plain import Lines, without_escapes
 from terp_cli.sanitise import one_line
 
 

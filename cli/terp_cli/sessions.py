@@ -5,11 +5,11 @@ from typing import Any
 
 from terp.errors import SessionError, SettingsError, TerpError
 from terp.events import TurnStarted
-from terp.paths import typed_path
 from terp.store.catalogue import Catalogue, Entry
 from terp.store.forms import message_to_json
 from terp.store.places import real_directory
 from terp.store.reading import read
+from terp.text.paths import typed_path
 from terp.wire import VERSION, record_to_json
 from terp_cli.call import Call
 from terp_cli.commands.rows import counted

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.opening import build_session
-from terp.paths import typed_path
 from terp.person import Nobody
 from terp.sandbox.policy import ResourceLimits
 from terp.settings import Settings
@@ -18,6 +17,7 @@ from terp.solve.problem import LARGEST, Problem, decoded, read_folder, text_of
 from terp.solve.single import is_python, read_markdown, read_python
 from terp.solve.state import State, begun, reopened
 from terp.store.places import Place
+from terp.text.paths import typed_path
 from terp_cli.call import STDIN, Call
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.keeping import place_of, resumed_by

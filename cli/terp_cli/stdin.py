@@ -13,7 +13,7 @@ from terp.errors import SettingsError, TerpError
 
 if TYPE_CHECKING:
     from terp.messages import Attachment
-    from terp.peek import Peek, Room
+    from terp.text.peek import Peek, Room
 
 Source = Literal["terminal", "nothing", "data"]
 
@@ -145,7 +145,7 @@ def take_data(
     """
     from terp.attachments import cut_line  # noqa: PLC0415  (nothing is piped to a prompt)
     from terp.messages import Attachment  # noqa: PLC0415
-    from terp.peek import Room, peek  # noqa: PLC0415
+    from terp.text.peek import Room, peek  # noqa: PLC0415
 
     path = folder() / "stdin"
     if _spooled(_pieces(descriptor, says.warn, patience_s), path, limit):

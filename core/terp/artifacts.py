@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from terp import pictures
 from terp.outputs import Display, DisplayUpdate
-from terp.own_files import content_of, made_anew
 from terp.places import make_private
-from terp.plain import is_wordless, mended
+from terp.text import pictures
+from terp.text.own_files import content_of, made_anew
+from terp.text.plain import is_wordless, mended
 
 if TYPE_CHECKING:
     from terp.models.flowing import Flow

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from terp.importing import import_slow
 from terp.kernels.attached.attachment import Attachment
 from terp.kernels.local import LocalKernels
 from terp.settings import Settings
+from terp.text.importing import import_slow
 
 if TYPE_CHECKING:
     from terp.kernels.attached.finding import Found

@@ -11,9 +11,9 @@ from pathlib import Path
 from terp.effects.secret_names import secret_in
 from terp.errors import AttachmentError
 from terp.messages import Attachment, Image
-from terp.paths import typed_path
-from terp.peek import Peek, Room, peek
 from terp.settings import Settings
+from terp.text.paths import typed_path
+from terp.text.peek import Peek, Room, peek
 
 ROOM = Room(lines=5)
 _MOST_NAMED, _NAMED_ROOM, _LONGEST_PATH = 3, Room(lines=20, whole=2_048, cut=2_048), 300

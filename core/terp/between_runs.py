@@ -1,10 +1,10 @@
 """Changes of kernels outside runs, and objections of the user: the model reads them with the next result."""
 
 from terp.events import KernelChanged, KernelState, LateOutput
-from terp.headtail import HeadTail
 from terp.log import EventLog
 from terp.outputs import Output, Text
-from terp.plain import without_escapes
+from terp.text.headtail import HeadTail
+from terp.text.plain import without_escapes
 
 _LATE_CHARS = 2_000
 

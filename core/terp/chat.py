@@ -13,10 +13,10 @@ from terp.artifacts import OUTPUTS
 from terp.errors import SessionError
 from terp.events import Event
 from terp.messages import Attachment
-from terp.paths import unused
 from terp.places import make_private
 from terp.reply import Reply, TurnFailed, reply_of
 from terp.session import Session
+from terp.text.paths import unused
 from terp.until.loop import ask
 
 T = TypeVar("T")

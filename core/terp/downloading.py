@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from terp.errors import AttachmentError
-from terp.paths import fitting, unused
+from terp.text.paths import fitting, unused
 
 LIMIT = 100_000_000
 """The largest file that is fetched, in bytes."""

@@ -1,6 +1,6 @@
 """What a model is asked about a piece of code, beside the conversation."""
 
-from terp.fencing import fenced
+from terp.text.fencing import fenced
 
 _EXPLAIN = (
     "Explain in a few short sentences, without markup, what this code does: what it reads, what it changes "

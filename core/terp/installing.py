@@ -12,8 +12,8 @@ from pathlib import Path
 
 from terp.errors import TerpError
 from terp.kernels.orphans import lifeline, supervised
-from terp.plain import without_escapes
 from terp.pythons.interpreter import has_module
+from terp.text.plain import without_escapes
 
 _SAID_LINES = 4
 # Options of pip that say where packages come from; uv has the same, and `index` and `default-index`.

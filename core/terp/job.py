@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from terp.interrupts import Interrupts
 from terp.kernels.protocol import Kernel
 from terp.kernels.waiting import first_of
 from terp.runs import Observed
+from terp.text.interrupts import Interrupts
 from terp.tool import Call
 
 T = TypeVar("T")

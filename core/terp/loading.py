@@ -12,13 +12,13 @@ from typing import TypeVar
 
 from terp.errors import SettingsError
 from terp.layers import Layer, combine
-from terp.paths import typed_path
 from terp.places import Places
 from terp.profile_file import ProfileFile, read_profile
 from terp.profiles import Profiles, is_path
 from terp.project import Project
 from terp.setting_variables import from_environment
 from terp.settings import DEFAULT_PROFILE, Settings
+from terp.text.paths import typed_path
 
 PROFILE_VARIABLE = "TERP_PROFILE"
 _PRICES = frozenset({"input_price", "output_price"})

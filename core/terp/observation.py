@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from terp import pictures
 from terp.changes import delta_line, file_name, stopped_line
-from terp.headtail import HeadTail
 from terp.hints import hint
 from terp.messages import Image
 from terp.outputs import Clear, Display, DisplayUpdate, Error, FileChange, Omitted, Output, RunEnded, Text
-from terp.plain import Lines, without_escapes
+from terp.text import pictures
+from terp.text.headtail import HeadTail
+from terp.text.plain import Lines, without_escapes
 from terp.tracebacks import readable
 
 _NOISE = ("Requirement already satisfied:",)

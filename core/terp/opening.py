@@ -19,7 +19,6 @@ from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
 from terp.models.known_prices import known_prices
 from terp.models.windows import windows
-from terp.paths import typed_path
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.project import Project, Trust, bare_project, read_project
@@ -29,6 +28,7 @@ from terp.setting import table
 from terp.settings import Settings
 from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
+from terp.text.paths import typed_path
 from terp.workbench import Workbench, open_bench
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from terp.bell import Bell
 from terp.events import Event, TurnFinished
-from terp.interrupts import Interrupted, Interrupts
 from terp.log import EventLog, Record
+from terp.text.interrupts import Interrupted, Interrupts
 from terp.typed_run import has_left
 
 _LAST_WORDS_S = 1.0

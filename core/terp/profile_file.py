@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from terp.layers import Given
-from terp.paths import typed_path
 from terp.profile_groups import read_group, unknown
 from terp.profile_values import hint, quoted, value_of
 from terp.setting import Setting, Source, table
 from terp.settings import Settings
+from terp.text.paths import typed_path
 
 if TYPE_CHECKING:
     from terp.rules.rule import Verdict

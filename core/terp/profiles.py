@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from terp.errors import SettingsError
-from terp.paths import typed_path
 from terp.profile_file import ProfileFile, read_profile
+from terp.text.paths import typed_path
 
 _SUFFIXES = (".yaml", ".yml")
 

@@ -17,8 +17,8 @@ from terp.events import (
     UsageReported,
 )
 from terp.outputs import Display, Error, FileChange, Output, StoppedAt, Text, VariableChange
-from terp.plain import without_escapes
 from terp.tally import Tally
+from terp.text.plain import without_escapes
 
 
 @dataclass(frozen=True, slots=True)

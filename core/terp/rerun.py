@@ -17,9 +17,9 @@ from terp.events import (
     TurnFinished,
 )
 from terp.export.settling import Displays, Settled
-from terp.interrupts import Interrupted, Interrupts
 from terp.parts import Parts
 from terp.person import Decline
+from terp.text.interrupts import Interrupted, Interrupts
 from terp.tool import Call
 
 RERUN = "Run the code of this session again."

@@ -30,8 +30,8 @@ from terp.outputs import (
     Text,
     ToolWorking,
 )
-from terp.plain import without_escapes
 from terp.sandbox.denials import Denials
+from terp.text.plain import without_escapes
 from terp.tool import Call
 
 T = TypeVar("T")

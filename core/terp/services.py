@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from terp.errors import NobodyThere, TerpError
-from terp.interrupts import Interrupted
 from terp.kernels.protocol import Kernel
 from terp.outputs import BackCall, InputRequest
 from terp.person import Person
 from terp.questions import Questions
 from terp.runs import Attended, Guard
+from terp.text.interrupts import Interrupted
 
 Service = Callable[[Mapping[str, Any]], Awaitable[Any]]
 

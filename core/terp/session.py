@@ -13,7 +13,6 @@ from terp.equipment import Equipment
 from terp.errors import SessionError
 from terp.events import Event, Noticed, TurnStarted
 from terp.history import History, PastTurn
-from terp.interrupts import Interrupts
 from terp.jobs import Jobs
 from terp.kernels.protocol import Kernels
 from terp.limits import Limits
@@ -34,6 +33,7 @@ from terp.sandbox.denials import denials_of
 from terp.sandbox.temporary import Leftovers
 from terp.services import Services
 from terp.store.protocol import Keeping
+from terp.text.interrupts import Interrupts
 from terp.tool import Call
 from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from terp.headtail import HeadTail
 from terp.messages import User
+from terp.text.headtail import HeadTail
 
 REQUEST = (
     "Write down what must not be forgotten of the conversation so far, for yourself, so that you can go on "

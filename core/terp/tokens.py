@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from terp import pictures
 from terp.messages import Assistant, Image, Message, Result, System, User
 from terp.sent import SentMessages
+from terp.text import pictures
 
 # Fitted to o200k_base and cl100k_base over prose, code, tables and listings: within 8 % for prose and code.
 # Bytes that continue a character count as cl100k_base has them, which takes the most for Chinese.

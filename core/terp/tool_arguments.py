@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from terp.languages import language_of
+from terp.text.languages import language_of
 
 _LANGUAGE_KEYS = ("language", "lang")
 _CODE_KEYS = ("code", "script", "source", "source_code", "cmd", "command", "query")

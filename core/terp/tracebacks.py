@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from terp.outputs import Error
-from terp.plain import without_escapes
+from terp.text.plain import without_escapes
 
 _CONTEXT = 2
 _LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python3|\.pyx:|\.pxi:|<frozen |<__array_function__")

@@ -8,13 +8,13 @@ from itertools import count
 from terp import tool
 from terp.errors import StopReason, TerpError
 from terp.events import CodeDeclined, CodeRejected, Progress, TurnFinished
-from terp.interrupts import Interrupted, Interrupts
 from terp.job import Job, still_running
 from terp.kernels.protocol import Kernel, remedy_for
 from terp.limits import Failures
 from terp.messages import Image, Result, ToolCall
 from terp.parts import Parts
 from terp.person import Decline
+from terp.text.interrupts import Interrupted, Interrupts
 
 
 class _Stop(Exception):

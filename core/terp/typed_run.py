@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from terp.errors import TerpError
 from terp.events import CodeRejected, CodeTyped, Event, JobChanged, Noticed
-from terp.fencing import fenced
-from terp.interrupts import Interrupted, Interrupts
 from terp.job import Job, still_running
 from terp.kernels.protocol import Kernel
 from terp.parts import Parts
+from terp.text.fencing import fenced
+from terp.text.interrupts import Interrupted, Interrupts
 from terp.tool import Call
 
 TYPED = "typed"

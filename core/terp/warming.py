@@ -5,10 +5,10 @@ import sys
 from collections.abc import Coroutine
 
 from terp.errors import KernelStartFailed
-from terp.importing import import_slow
 from terp.kernels.protocol import Kernel, Kernels
-from terp.languages import language_of
 from terp.readiness import Readiness
+from terp.text.importing import import_slow
+from terp.text.languages import language_of
 
 # What tells the effects of code: some ten thousand names, which nobody needs who only talks.
 _READS_CODE = "terp.effects.analysis"

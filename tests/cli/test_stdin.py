@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
-from terp.peek import Room
+from terp.text.peek import Room
 from terp_cli.stdin import Piped, prelude, read_prompt, source_of, take_data
 
 

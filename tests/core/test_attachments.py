@@ -10,10 +10,10 @@ import pytest
 from terp.attachments import attach, named_files, text_room, with_attachments
 from terp.errors import AttachmentError
 from terp.messages import Attachment
-from terp.peek import Room
 from terp.settings import Settings
+from terp.text.peek import Room
 from tests.awkward import NAMES
-from tests.core.test_peek import PNG
+from tests.core.text.test_peek import PNG
 
 
 @pytest.fixture

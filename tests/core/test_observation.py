@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.headtail import HeadTail
 from terp.hints import misplaced
 from terp.observation import Observation
 from terp.outputs import (
@@ -25,7 +24,8 @@ from terp.outputs import (
     Text,
     VariableChange,
 )
-from terp.plain import Lines, settled
+from terp.text.headtail import HeadTail
+from terp.text.plain import Lines, settled
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00\x00\x00\rIHDR" + struct.pack(">II", 640, 480)).decode()
 

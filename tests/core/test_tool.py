@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from terp.languages import language_of
 from terp.messages import ToolCall
+from terp.text.languages import language_of
 from terp.tool import MAX_ARGUMENTS, Call, Misunderstood, schema, understand
 
 LANGUAGES = ("python", "shell", "R")

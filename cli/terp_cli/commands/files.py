@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from terp.errors import TerpError
 from terp.known_secrets import Secrets
-from terp.paths import typed_path
+from terp.text.paths import typed_path
 from terp_cli.commands.rows import counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk

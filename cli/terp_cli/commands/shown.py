@@ -8,7 +8,7 @@ from terp.errors import TerpError
 from terp.export.story import Run
 from terp.export.telling import story_of
 from terp.outputs import Display
-from terp.paths import typed_path
+from terp.text.paths import typed_path
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 from terp_cli.opener import open_file

@@ -11,7 +11,7 @@ from typing import Any, TextIO, assert_never
 from rich.color import ColorSystem
 from rich.text import Text
 
-from terp import pictures
+from terp.text import pictures
 from terp_cli import tty
 from terp_cli.pictures import escapes, raster
 from terp_cli.pictures.blocks import blocks

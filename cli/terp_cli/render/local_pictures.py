@@ -4,10 +4,10 @@ from base64 import b64encode
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from terp import pictures
 from terp.artifacts import mime_of
 from terp.outputs import FileChange
-from terp.own_files import content_of
+from terp.text import pictures
+from terp.text.own_files import content_of
 from terp_cli.render.display import Draw, Drawn
 
 _LARGEST = 20_000_000

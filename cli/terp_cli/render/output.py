@@ -9,7 +9,7 @@ from rich.text import Text as Styled
 from terp import tracebacks
 from terp.changes import grouped
 from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp.pictures import saved_to
+from terp.text.pictures import saved_to
 from terp_cli.program_row import Line
 from terp_cli.program_text import ProgramText
 from terp_cli.render import look

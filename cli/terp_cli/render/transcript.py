@@ -39,7 +39,7 @@ from terp.events import (
     UsageReported,
 )
 from terp.outputs import Display, DisplayUpdate
-from terp.pictures import saved_to
+from terp.text.pictures import saved_to
 from terp_cli.render import computed, look, words
 from terp_cli.render.answer import AnswerStream, same_file
 from terp_cli.render.call_code import CallCode

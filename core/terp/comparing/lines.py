@@ -8,9 +8,9 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from terp import pictures
 from terp.outputs import Display, Error, Omitted, Output, Text
-from terp.plain import mended, settled
+from terp.text import pictures
+from terp.text.plain import mended, settled
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 # What a PNG says of itself besides its pixels: the version of a library, a date (PNG 1.2, 4.2.3).

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from terp.effects.cells import cell_effects
 from terp.effects.found import Effects, cannot_tell
 from terp.effects.shell import shell_effects
-from terp.languages import language_of
+from terp.text.languages import language_of
 
 MOST_CHARACTERS = 200_000
 """Code that is longer is not read: nobody else would read it either."""

@@ -10,9 +10,9 @@ from terp.export.story import Run
 from terp.export.words import unfinished
 from terp.heard import HeardRun
 from terp.kernels.protocol import Kernel, Kernels, Variable
-from terp.languages import language_of
 from terp.limits import Limits
 from terp.outputs import BackCall, Display, Output, StreamName, Text
+from terp.text.languages import language_of
 
 _HEAD = "# /// script\n"
 _LAST_LINES = 10

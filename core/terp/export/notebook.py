@@ -6,10 +6,10 @@ from typing import Any
 from terp.export.rendered import Rendered
 from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.export.words import folded, not_run, omitted, unfinished
-from terp.fencing import fenced, quoted
-from terp.languages import language_of
 from terp.outputs import Display, Error, Omitted, Output, Text
-from terp.plain import mended
+from terp.text.fencing import fenced, quoted
+from terp.text.languages import language_of
+from terp.text.plain import mended
 
 # Cell magics of IPython that run a language in a process of its own.
 _MAGICS = {

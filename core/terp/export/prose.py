@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 from terp.export.colouring import coloured
 from terp.export.words import as_text
-from terp.own_files import content_of
-from terp.pictures import EXTENSIONS
+from terp.text.own_files import content_of
+from terp.text.pictures import EXTENSIONS
 
 _MIMES = {f".{extension}": mime for mime, extension in EXTENSIONS.items()}
 _LARGEST_PICTURE = 20_000_000

@@ -5,7 +5,7 @@ from dataclasses import replace
 from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.models.scrubbing import Scrubber
 from terp.outputs import Display, Error, Output, Text
-from terp.pictures import is_picture
+from terp.text.pictures import is_picture
 
 
 def redacted(story: Story, scrubber: Scrubber) -> Story:

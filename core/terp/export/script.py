@@ -18,9 +18,9 @@ from terp.export.scripting import (
 )
 from terp.export.story import Answer, Part, Prompt, Remark, Run, Story
 from terp.export.words import one_line, unfinished
-from terp.languages import language_of
 from terp.outputs import Error
-from terp.plain import mended
+from terp.text.languages import language_of
+from terp.text.plain import mended
 
 _MARK = "# %%"
 # What the script itself calls.

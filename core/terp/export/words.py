@@ -3,10 +3,10 @@
 import re
 
 from terp.export.story import Run
-from terp.fencing import quoted
 from terp.observation import plain_of
 from terp.outputs import Display, Error, Omitted, Output, Text
-from terp.plain import mended, settled, without_escapes
+from terp.text.fencing import quoted
+from terp.text.plain import mended, settled, without_escapes
 
 _FATES = {
     "declined": "Declined: this code did not run.",

@@ -15,7 +15,7 @@ from terp.export.story import Story
 from terp.export.telling import story_of
 from terp.log import Record
 from terp.models.scrubbing import Scrubber
-from terp.paths import numbered
+from terp.text.paths import numbered
 
 Format = Literal["ipynb", "py", "md", "html"]
 FORMATS: tuple[Format, ...] = ("ipynb", "py", "md", "html")

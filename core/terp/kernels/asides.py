@@ -9,7 +9,7 @@ from terp.kernels.channels import Message
 from terp.kernels.protocol import Variable, WrittenValue
 from terp.kernels.reports import shape_in
 from terp.kernels.running import RunningKernel
-from terp.plain import without_escapes
+from terp.text.plain import without_escapes
 
 # Whoever types a line waits for completions.
 _TYPING_S = 0.15

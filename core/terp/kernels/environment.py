@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from terp.paths import typed_path
 from terp.pythons.interpreter import Interpreter, has_module, own_interpreter
+from terp.text.paths import typed_path
 
 # Everything else stays out: a kernel runs code of a model, and keys live in environment variables.
 _PASSED = """

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 import terp
-from terp.importing import import_slow
 from terp.kernels.connection import Connection
 from terp.pythons.interpreter import Interpreter
 from terp.sandbox.tier import Confined
 from terp.sandbox.unconfined import unconfined
+from terp.text.importing import import_slow
 
 # `-E` and `-P` keep the person's PYTHONPATH and directory away from the host; what it starts has them.
 _START = """

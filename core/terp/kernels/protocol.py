@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from terp.events import KernelState
-from terp.languages import language_of
 from terp.outputs import Output, RunItem
+from terp.text.languages import language_of
 
 
 @dataclass(frozen=True, slots=True)

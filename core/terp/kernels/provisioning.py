@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from terp.errors import SettingsError
-from terp.importing import import_slow
 from terp.kernels.connection import Connection
 from terp.kernels.launch import Launch
+from terp.text.importing import import_slow
 
 
 @dataclass(frozen=True)

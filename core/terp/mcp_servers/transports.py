@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from terp import __version__
-from terp.importing import import_slow
 from terp.mcp_servers.declared import McpServer
 from terp.mcp_servers.programs import Programs
+from terp.text.importing import import_slow
 
 if TYPE_CHECKING:
     import mcp

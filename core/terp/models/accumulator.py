@@ -14,7 +14,7 @@ from terp.messages import Assistant, ToolCall
 from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text
 from terp.models.thinking import ReasoningDetails, ThinkingBlocks, ThinkTags, merge_fields
 from terp.models.usage import Price, tells, used
-from terp.plain import mended
+from terp.text.plain import mended
 
 # Anthropic's ids of calls that it runs itself, and answers itself: they are no wish of ours to run.
 _RUN_ELSEWHERE = ("srvtoolu_", "mcptoolu_")

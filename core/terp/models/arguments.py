@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from terp.languages import language_of
+from terp.text.languages import language_of
 from terp.tool import implied_language
 from terp.tool_arguments import first_wins, reads_as_json
 

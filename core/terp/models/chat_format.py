@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from terp.messages import Assistant, Image, Message, Result, System, ToolCall, User
-from terp.plain import mended
+from terp.text.plain import mended
 
 ECHOED = (
     "thinking_blocks",

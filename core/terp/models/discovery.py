@@ -9,11 +9,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from terp.errors import NoModel, SettingsError
-from terp.importing import import_slow
 from terp.models.failures import unusable_key
 from terp.models.options import ModelOptions
 from terp.models.providers import PROVIDERS
 from terp.models.routing import is_loopback, ollama_base, route
+from terp.text.importing import import_slow
 
 # First come, first taken. The names are what the providers recommend for work with tools; where they keep
 # a name for "the newest", it is that one.

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 from weakref import WeakSet
 
 from terp.errors import ModelError, ToolsRejected, Unavailable
-from terp.importing import import_slow, in_daemon
 from terp.messages import Message
 from terp.models import caching
 from terp.models.abilities import Abilities
@@ -28,6 +27,7 @@ from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
 from terp.models.protocol import Chunk, demanded
 from terp.models.routing import Route
+from terp.text.importing import import_slow, in_daemon
 
 _LONGEST_CLAUDE_REPLY = 32_000
 _SAFE_CLAUDE_REPLY = 8_192

@@ -3,7 +3,7 @@
 import re
 from typing import Protocol, Self
 
-from terp.languages import language_of
+from terp.text.languages import language_of
 
 _PYTHON_TOKEN = re.compile(r"""\#.* | '{3} | "{3} | '(?:\\.|[^'\\])*+'? | "(?:\\.|[^"\\])*+"? """, re.VERBOSE)
 _PYTHON_STRING_END = {mark: re.compile(rf"(?:\\.?|(?!{mark})[^\\])*+{mark}") for mark in ("'''", '"""')}

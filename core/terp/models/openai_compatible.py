@@ -11,7 +11,6 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import ToolsRejected
-from terp.importing import import_slow
 from terp.messages import Message
 from terp.models import caching
 from terp.models.abilities import Abilities
@@ -23,6 +22,7 @@ from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
 from terp.models.protocol import Chunk, demanded
 from terp.models.routing import Route
+from terp.text.importing import import_slow
 
 if TYPE_CHECKING:
     from terp.models.chat_server import ChatServer

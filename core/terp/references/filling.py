@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from terp.errors import UnknownLanguage
 from terp.kernels.protocol import Kernels, WrittenValue
-from terp.plain import mended
 from terp.references.live import LiveReferences, taken_apart
 from terp.references.reading import Reference, Unreadable
+from terp.text.plain import mended
 
 _UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _MARKUP = re.compile(

@@ -8,8 +8,8 @@ from terp.effects.cells import shell_in
 from terp.effects.shell_evaluating import evaluates
 from terp.effects.shell_telling import worded
 from terp.effects.shell_words import ASSIGNMENT, Command, NotRead, Script, Word
-from terp.languages import language_of
 from terp.rules.interpreters import runs_others
+from terp.text.languages import language_of
 
 _SCRATCH = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _DEEPEST = 5

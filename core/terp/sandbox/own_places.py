@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from terp.own_files import content_of
+from terp.text.own_files import content_of
 
 _LARGEST_BYTES = 10_000_000
 _MINE = {

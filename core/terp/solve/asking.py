@@ -7,10 +7,10 @@ from typing import Generic, TypeVar
 
 from terp.errors import BudgetSpent, StopReason, TerpError
 from terp.events import Event, TurnFinished
-from terp.interrupts import Interrupted, Interrupts
 from terp.messages import Assistant
 from terp.session import Session
 from terp.solve import prompts
+from terp.text.interrupts import Interrupted, Interrupts
 
 T = TypeVar("T")
 Show = Callable[[Event], None]

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from terp.fencing import fenced
 from terp.solve.problem import Problem
 from terp.solve.test import Test
+from terp.text.fencing import fenced
 
 _SHOWN = 5
 SYSTEM = (

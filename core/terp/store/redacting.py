@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from terp.pictures import is_picture
+from terp.text.pictures import is_picture
 
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber

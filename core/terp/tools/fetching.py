@@ -9,7 +9,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from terp import __version__
 from terp.errors import TerpError
-from terp.tools.addresses import Destination, destination_of
+from terp.text.addresses import Destination, destination_of
 
 if TYPE_CHECKING:
     import httpx

@@ -12,7 +12,7 @@ from terp.tools.searching import MOST_RESULTS, provider_for, search
 from terp.voice import Voice
 
 if TYPE_CHECKING:
-    from terp.tools.addresses import Destination
+    from terp.text.addresses import Destination
 
 _SHOWN_CHARS = 2_000
 

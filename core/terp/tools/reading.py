@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Protocol
 
 from terp.errors import SettingsError
-from terp.paths import typed_path
 from terp.places import Places
 from terp.profile_file import short_path
 from terp.project import ProjectFile
 from terp.settings import Settings
+from terp.text.paths import typed_path
 from terp.tools.declared import Declared
 from terp.tools.shipped import shipped_tools
 from terp.tools.toolbox import Toolbox, together

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from terp.errors import TerpError
 from terp.events import CheckFinished, CheckStarted
-from terp.interrupts import Interrupted, Interrupts
 from terp.log import EventLog
 from terp.person import Consent
+from terp.text.interrupts import Interrupted, Interrupts
 from terp.until.goal import Goal
 from terp.until.ground import Ground, Ran
 from terp.until.originals import Originals

@@ -8,10 +8,10 @@ from codecs import getincrementaldecoder
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from terp.headtail import HeadTail
 from terp.kernels.orphans import MARK, end_marked, lifeline, supervised
-from terp.plain import Lines
 from terp.sandbox.tier import Command
+from terp.text.headtail import HeadTail
+from terp.text.plain import Lines
 
 _PIECE = 1 << 16
 _LAST_OUTPUT_S = 1.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from terp.fencing import fenced
+from terp.text.fencing import fenced
 from terp.until.checking import Checking
 from terp.until.goal import Goal
 from terp.until.ground import Ran

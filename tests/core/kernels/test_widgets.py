@@ -8,7 +8,7 @@ import pytest
 from terp.kernels.local import LocalKernels
 from terp.kernels.protocol import Kernel
 from terp.outputs import Clear, Text
-from terp.plain import without_escapes
+from terp.text.plain import without_escapes
 from tests.core.kernels.running import ran
 
 OUTPUT = """

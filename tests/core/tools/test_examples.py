@@ -13,7 +13,7 @@ from terp.settings import Settings
 from terp.tools.reading import read_toolbox
 from terp.tools.toolbox import is_shipped
 from tests.core.kernels.running import ran
-from tests.core.tools.web import Page, Web
+from tests.core.tools.pages import Page, Web
 
 DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "tools.md").read_text(encoding="utf-8")
 CALLS = {

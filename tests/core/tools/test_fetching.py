@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from terp.tools.addresses import BadAddress, Destination, destination_of
+from terp.text.addresses import BadAddress, Destination, destination_of
 from terp.tools.fetching import FetchFailed, fetch
 from terp.tools.fetching import Page as Fetched
-from tests.core.tools.web import Page, Web, hanging_up
+from tests.core.tools.pages import Page, Web, hanging_up
 
 
 class Asked:

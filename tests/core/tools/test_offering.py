@@ -14,7 +14,7 @@ from terp.settings import Settings
 from terp.testing import ScriptedPerson
 from terp.tools.offering import ToolServices
 from terp.voice import Voice
-from tests.core.tools.web import Page, Web
+from tests.core.tools.pages import Page, Web
 
 
 class Room:

@@ -8,7 +8,7 @@ import pytest
 
 from terp.settings import Settings
 from terp.tools.searching import SearchFailed, provider_for, search
-from tests.core.tools.web import Page, Web, hanging_up
+from tests.core.tools.pages import Page, Web, hanging_up
 
 FOUND = {"title": "A  title", "url": "http://a", "content": "It\nsays", "description": "It\nsays", "score": 1}
 READ = [{"title": "A title", "url": "http://a", "snippet": "It says"}]

@@ -12,7 +12,7 @@ from terp.events import CodeProposed, Noticed, TurnFinished
 from terp.person import AutoRun
 from terp.testing import ScriptedPerson, collect
 from tests.core.test_opening import surroundings
-from tests.core.tools.web import Page, Web
+from tests.core.tools.pages import Page, Web
 from tests.loopback import Call, Loopback, Scripted
 
 WEATHER = '''

@@ -6,7 +6,7 @@ from typing import Any, assert_never
 
 from terp.observation import plain_of
 from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp.plain import without_escapes
+from terp.text.plain import without_escapes
 
 _PICTURES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
 _CODE = {"text/html": "html", "application/javascript": "javascript"}

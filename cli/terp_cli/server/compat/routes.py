@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.datastructures import UploadFile
 
-from terp.plain import mended
+from terp.text.plain import mended
 from terp_cli.server.compat.accumulating import Misplaced
 from terp_cli.server.compat.conversation import Conversation
 from terp_cli.server.compat.files import Reachable

@@ -37,9 +37,9 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
-from terp.fencing import fenced, quoted
 from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp.plain import Lines
+from terp.text.fencing import fenced, quoted
+from terp.text.plain import Lines
 from terp.tracebacks import readable
 from terp_cli import check_words
 

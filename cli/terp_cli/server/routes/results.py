@@ -14,7 +14,7 @@ from fastapi import APIRouter, Header, Query, Response
 
 from terp.artifacts import OUTPUTS
 from terp.export.writing import export
-from terp.languages import language_of
+from terp.text.languages import language_of
 from terp_cli.server import content, forms
 from terp_cli.server.failures import Refused, documented
 from terp_cli.server.served import Served

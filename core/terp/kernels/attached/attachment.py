@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from terp.importing import import_slow
 from terp.kernels.attached.connection_files import ConnectionFile
 from terp.kernels.bootstrap_code import bootstrap_code, farewell_code
 from terp.kernels.connection import Connection, Guest
+from terp.text.importing import import_slow
 
 
 @dataclass(frozen=True, slots=True)

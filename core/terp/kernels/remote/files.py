@@ -17,8 +17,8 @@ from terp.kernels.reports import files_in
 from terp.kernels.run import Run
 from terp.kernels.running import RunningKernel
 from terp.outputs import FileChange
-from terp.paths import unused
 from terp.places import make_private
+from terp.text.paths import unused
 
 LARGEST, LARGEST_OF_RUN = 20_000_000, 50_000_000
 """Bytes of one file, and of all files of a run, that are fetched; what is larger stays where it is."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.errors import GatewayUnavailable, KernelError, KernelStartFailed, UnknownLanguage
-from terp.importing import import_slow
 from terp.kernels.attached.attachment import Attachment
 from terp.kernels.bootstrap_code import bootstrap_code
 from terp.kernels.jupyter import JupyterKernel
@@ -20,7 +19,8 @@ from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.files import RemoteFiles, given
 from terp.kernels.remote.naming import chosen_specs
 from terp.kernels.remote.way import GatewayWay
-from terp.languages import language_of
+from terp.text.importing import import_slow
+from terp.text.languages import language_of
 
 if TYPE_CHECKING:
     from terp.kernels.remote.naming import GatewaySpec

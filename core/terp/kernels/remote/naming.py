@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from terp.errors import SettingsError
-from terp.languages import language_of
+from terp.text.languages import language_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from terp.importing import import_slow
 from terp.kernels.connection import Connection, Guest
 from terp.kernels.remote.claims import Claims
+from terp.text.importing import import_slow
 
 if TYPE_CHECKING:
     from terp.kernels.remote.rest import GatewayApi

@@ -14,7 +14,7 @@ from terp.kernels.options import KernelOptions
 from terp.kernels.protocol import Kernel
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.outputs import Error, RunItem
-from terp.plain import without_escapes
+from terp.text.plain import without_escapes
 
 if TYPE_CHECKING:
     from terp.kernels.local import LocalKernels

@@ -12,7 +12,7 @@ from terp.kernels.environment import kernel_environment
 from terp.kernels.launch import Launch
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.languages import language_of
+from terp.text.languages import language_of
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter import JupyterKernel

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.peek import Peek, Room, peek
+from terp.text.peek import Peek, Room, peek
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000002800000" + "01e0")
 

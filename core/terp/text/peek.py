@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from terp import pictures
+from terp.text import pictures
 
 _READ_BYTES = 64 * 1024
 _LINE_CHARS = 300

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from terp.importing import in_daemon
+from terp.text.importing import in_daemon
 
 
 def test_the_end_of_the_loop_does_not_wait_for_the_thread() -> None:

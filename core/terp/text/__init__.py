@@ -1,0 +1,1 @@
+"""Strings, paths and small files, of no domain."""
