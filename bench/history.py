@@ -10,8 +10,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from bench.measure import Row, medians, show
+from terp.events.messages import Assistant, Message, Result, User
 from terp.history import History
-from terp.messages import Assistant, Message, Result, User
 from terp.models.chat_format import chat_messages
 from terp.models.fences import with_text_fallback
 from terp.models.scrubbing import Scrubber

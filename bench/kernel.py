@@ -14,9 +14,9 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 
 from bench.measure import Row, ratio, show
+from terp.events.kernel import Kernel
+from terp.events.outputs import RunEnded
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
-from terp.outputs import RunEnded
 from terp.person import AutoRun, Nobody
 from terp.session import Session
 from terp.testing import ScriptedModel, call

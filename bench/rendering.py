@@ -20,7 +20,7 @@ from rich.text import Text
 from bench.markdown import FENCED, SAMPLE, draw, fence, repeated
 from bench.measure import Row, medians, readable, show
 from terp.events import CodeFinished, CodeStarted, Event, Printed
-from terp.outputs import Text as Output
+from terp.events.outputs import Text as Output
 from terp_cli.painter import Painter
 from terp_cli.render.ansi import Palette
 from terp_cli.render.screen import TerminalScreen

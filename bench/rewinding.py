@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from bench.measure import Row, readable, show
 from bench.namespace import NAMESPACES
+from terp.events.kernel import KeepsPast, Kernel
+from terp.events.outputs import RunEnded
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import KeepsPast, Kernel
-from terp.outputs import RunEnded
 
 # Each changes what the turn before it has left.
 CHANGING = {

@@ -21,11 +21,11 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
+from terp.events.log import EventLog, Record
+from terp.events.messages import Assistant, Result
+from terp.events.outputs import Text
 from terp.history import History
-from terp.log import EventLog, Record
-from terp.messages import Assistant, Result
 from terp.models.scrubbing import Scrubber
-from terp.outputs import Text
 from terp.person import AutoRun
 from terp.session import Session
 from terp.store.forms import Header

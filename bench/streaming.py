@@ -14,10 +14,10 @@ from contextlib import aclosing, contextmanager
 import httpx
 
 from bench.measure import ROOT, Row, medians, show
-from terp.messages import User
+from terp.events.messages import User
+from terp.events.model import Text
 from terp.models.openai_compatible import OpenAICompatible
 from terp.models.options import ModelOptions
-from terp.models.protocol import Text
 from terp.models.routing import route
 
 SERVE = """

@@ -15,8 +15,8 @@ from terp.attachments import attach, attach_elsewhere, text_room, with_attachmen
 from terp.downloading import downloaded, is_address
 from terp.emitting import Emission
 from terp.errors import SettingsError
+from terp.events.messages import Attachment
 from terp.keys import with_keys
-from terp.messages import Attachment
 from terp.models.building import with_offered_model
 from terp.models.routing import doubt
 from terp.opening import build_session

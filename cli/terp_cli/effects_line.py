@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from terp.effects.found import Effect, EffectKind, Effects
+from terp.events.effects import Effect, EffectKind, Effects
 from terp_cli.sanitise import one_line
 
 # What stands before the targets, and what is said where there are none.

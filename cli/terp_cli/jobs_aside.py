@@ -18,7 +18,7 @@ from terp.events import (
     TurnFinished,
     TurnStarted,
 )
-from terp.outputs import Omitted, Text
+from terp.events.outputs import Omitted, Text
 
 _LINES, _CHARACTERS = 20, 4_000
 """So much text of a job is shown, from its end: nobody has waited for it here."""

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from terp.events import CheckFinished, Event, Noticed, TurnFinished
-from terp.log import Record
+from terp.events.log import Record
+from terp.events.wire import VERSION, to_json
 from terp.models.scrubbing import Scrubber
 from terp.reply import CodeRun, reply_of
 from terp.store.redacting import redacted
 from terp.store.seams import Seams
 from terp.tally import Tally
-from terp.wire import VERSION, to_json
 
 
 class StreamFront:

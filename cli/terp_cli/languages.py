@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from terp.kernels.protocol import KnownLanguage
+from terp.events.kernel import KnownLanguage
 
 
 def listed(known: Sequence[KnownLanguage]) -> list[tuple[str, str, str]]:

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 from terp.text.paths import typed_path
 
 if TYPE_CHECKING:
-    from terp.kernels.protocol import Variable
-    from terp.messages import Attachment
+    from terp.events.kernel import Variable
+    from terp.events.messages import Attachment
 
 # Within double quotes a backslash stands before each of the name's own, and before its double quotes.
 _QUOTED = r'''"((?:\\["\\]|\\(?!["\\])|[^"\\\n])+)"'''
@@ -64,8 +64,8 @@ def _once(words: Sequence[str]) -> tuple[str, ...]:
 
 def described(variable: "Variable", language: str) -> "Attachment":
     """A variable of the kernel for `language`, for the model."""
-    from terp.changes import shape_text  # noqa: PLC0415  (the line is there before any variable)
-    from terp.messages import Attachment  # noqa: PLC0415
+    from terp.events.changes import shape_text  # noqa: PLC0415  (the line is there before any variable)
+    from terp.events.messages import Attachment  # noqa: PLC0415
 
     shape = f", {shape_text(variable.shape)}" if variable.shape else ""
     value = f": {variable.head}" if variable.head else ""

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from terp.attachments import attach, attach_elsewhere, text_room
-from terp.messages import Attachment
+from terp.events.messages import Attachment
 from terp.namespaces import Namespaces
 from terp.text.paths import typed_path
 from terp_cli.commands.talk import Talk

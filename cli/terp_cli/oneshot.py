@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from terp.events import Event, TurnFinished
-from terp.messages import Attachment
+from terp.events.messages import Attachment
 from terp.session import Session
 from terp.until.loop import ask, until
 from terp_cli.collect import collect

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal, TextIO, assert_never
 
 from terp import events as on
-from terp import outputs as out
-from terp.changes import delta_line, file_groups, file_told, stopped_line
+from terp.events import outputs as out
+from terp.events.changes import delta_line, file_groups, file_told, stopped_line
 from terp.text.fencing import unfenced
 from terp_cli import check_words, past_words
 from terp_cli.effects_line import effects_line, notable

@@ -15,7 +15,7 @@ from terp_cli.sanitise import one_line
 from terp_cli.stopping import Stopped
 
 if TYPE_CHECKING:
-    from terp.kernels.protocol import KnownLanguage
+    from terp.events.kernel import KnownLanguage
     from terp.tools.toolbox import Toolbox
 
 

@@ -32,8 +32,8 @@ from terp.events import (
     TurnFinished,
     TurnStarted,
 )
-from terp.kernels.protocol import Kernel
-from terp.messages import Assistant, Attachment
+from terp.events.kernel import Kernel
+from terp.events.messages import Assistant, Attachment
 from terp.namespaces import Namespaces
 from terp.pythons.interpreter import environment_name
 from terp.until.loop import ask

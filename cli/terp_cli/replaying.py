@@ -11,11 +11,11 @@ from terp.cells import Cell, cells
 from terp.comparing.difference import difference
 from terp.effects.analysis import effects_of
 from terp.errors import TerpError
-from terp.export.settling import Displays
+from terp.events.outputs import Output, Text
+from terp.events.settled import Displays
 from terp.heard import HeardRun
 from terp.models.recording_file import Recording
 from terp.opening import written_rules
-from terp.outputs import Output, Text
 from terp.person import Nobody
 from terp.project import Project
 from terp.rules.deciding import Rules

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from terp.effects.analysis import effects_of
-from terp.effects.found import Effects
 from terp.errors import SettingsError
+from terp.events.effects import Effects
+from terp.events.wire import VERSION
 from terp.opening import written_rules
 from terp.rules.deciding import Ruled, Rules, Ruling
 from terp.settings import Settings
 from terp.text.languages import means_language
-from terp.wire import VERSION
 from terp_cli.call import Call
 from terp_cli.commands.rules import NONE, listed
 from terp_cli.effects_line import effects_line

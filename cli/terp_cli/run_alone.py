@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from terp.artifacts import Artifacts
 from terp.events import Noticed, Progress
-from terp.kernels.protocol import Kernel
-from terp.log import EventLog, Record
-from terp.outputs import BackCall, Error, InputRequest
+from terp.events.kernel import Kernel
+from terp.events.log import EventLog, Record
+from terp.events.outputs import BackCall, Error, InputRequest
 from terp.person import AutoRun, Nobody, Person
 from terp.questions import Questions
 from terp.readiness import Readiness

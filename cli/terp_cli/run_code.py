@@ -8,10 +8,10 @@ from typing import Protocol, TextIO, assert_never
 
 from terp.artifacts import Artifacts
 from terp.beside import Beside
-from terp.changes import stopped_line
 from terp.errors import SettingsError
-from terp.kernels.protocol import Kernel
-from terp.outputs import (
+from terp.events.changes import stopped_line
+from terp.events.kernel import Kernel
+from terp.events.outputs import (
     BackCall,
     Clear,
     Display,

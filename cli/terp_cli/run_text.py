@@ -2,8 +2,8 @@
 
 from typing import assert_never
 
-from terp import outputs as out
-from terp import tracebacks
+from terp.events import outputs as out
+from terp.events import tracebacks
 from terp.text.plain import Lines, without_escapes
 from terp_cli.sanitise import one_line
 

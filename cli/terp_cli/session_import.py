@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from terp.errors import SessionError, SettingsError
-from terp.messages import Message
+from terp.events.messages import Message
 from terp.profile_file import short_path
 from terp.saved_messages import MessagesUnreadable, from_json
 from terp.store.importing import import_messages

@@ -5,12 +5,12 @@ from typing import Any
 
 from terp.errors import SessionError, SettingsError, TerpError
 from terp.events import TurnStarted
+from terp.events.wire import VERSION, record_to_json
 from terp.store.catalogue import Catalogue, Entry
 from terp.store.forms import message_to_json
 from terp.store.places import real_directory
 from terp.store.reading import read
 from terp.text.paths import typed_path
-from terp.wire import VERSION, record_to_json
 from terp_cli.call import Call
 from terp_cli.commands.rows import counted
 from terp_cli.json_front import write_json

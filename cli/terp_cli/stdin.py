@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from terp.errors import SettingsError, TerpError
 
 if TYPE_CHECKING:
-    from terp.messages import Attachment
+    from terp.events.messages import Attachment
     from terp.text.peek import Peek, Room
 
 Source = Literal["terminal", "nothing", "data"]
@@ -144,7 +144,7 @@ def take_data(
         TerpError: the file cannot be written.
     """
     from terp.attachments import cut_line  # noqa: PLC0415  (nothing is piped to a prompt)
-    from terp.messages import Attachment  # noqa: PLC0415
+    from terp.events.messages import Attachment  # noqa: PLC0415
     from terp.text.peek import Room, peek  # noqa: PLC0415
 
     path = folder() / "stdin"

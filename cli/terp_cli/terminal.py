@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.events import CodeProposed, Event, LateOutput, Noticed, Printed, TurnFinished
-from terp.outputs import Display, DisplayUpdate
+from terp.events.outputs import Display, DisplayUpdate
 from terp_cli import tty
 from terp_cli.call_order import CallOrder
 from terp_cli.jobs_aside import JobsAside

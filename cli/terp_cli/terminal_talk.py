@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from terp.between_runs import objection
 from terp.errors import SessionError, TerpError
+from terp.events.messages import Attachment
 from terp.explaining import asked_about
-from terp.messages import Attachment
 from terp.person import Consent, Decline, Person
 from terp.places import Places
 from terp.session import Session

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from terp.equipment import Equipment
 from terp.events import Noticed, TextDelta
-from terp.kernels.protocol import Kernels
+from terp.events.kernel import Kernels
+from terp.events.log import EventLog
 from terp.links import Delivered, LiveLinks
-from terp.log import EventLog
 
 if TYPE_CHECKING:
     from terp.references.filling import Filling

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from terp.outputs import Display, DisplayUpdate
+from terp.events.outputs import Display, DisplayUpdate
 from terp.places import make_private
 from terp.text import pictures
 from terp.text.own_files import content_of, made_anew

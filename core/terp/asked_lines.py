@@ -1,7 +1,7 @@
 """Which run a line was typed for: that of a job may be asked for long after it wanted one."""
 
 from terp.events import Asked, Event, Printed
-from terp.outputs import InputRequest
+from terp.events.outputs import InputRequest
 
 
 class AskedLines:

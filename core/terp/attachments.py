@@ -10,7 +10,7 @@ from pathlib import Path
 
 from terp.effects.secret_names import secret_in
 from terp.errors import AttachmentError
-from terp.messages import Attachment, Image
+from terp.events.messages import Attachment, Image
 from terp.settings import Settings
 from terp.text.paths import typed_path
 from terp.text.peek import Peek, Room, peek

@@ -1,8 +1,8 @@
 """Changes of kernels outside runs, and objections of the user: the model reads them with the next result."""
 
 from terp.events import KernelChanged, KernelState, LateOutput
-from terp.log import EventLog
-from terp.outputs import Output, Text
+from terp.events.log import EventLog
+from terp.events.outputs import Output, Text
 from terp.text.headtail import HeadTail
 from terp.text.plain import without_escapes
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from terp.attaching import taught
+from terp.events.kernel import Kernel
 from terp.instructions import written_instructions
 from terp.kernels.attached.attachment import Attachment
-from terp.kernels.protocol import Kernel
 from terp.places import find_places
 from terp.project import Project
 from terp.prompt import Facts, system_prompt

@@ -17,9 +17,9 @@ from terp.events import (
     Printed,
     SessionResumed,
 )
-from terp.export.settling import Displays, Settled
+from terp.events.outputs import Display, DisplayUpdate, Output, RunStatus
+from terp.events.settled import Displays, Settled
 from terp.models.scrubbing import REDACTED
-from terp.outputs import Display, DisplayUpdate, Output, RunStatus
 from terp.proposals import digest_of
 
 AGAIN = "rerun-"

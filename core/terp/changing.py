@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from terp.events.kernel import Kernel
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
 from terp.keys import with_keys
 from terp.models.building import build_model, provider_of, settings_for
 from terp.models.known_prices import known_prices

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 from terp.artifacts import OUTPUTS
 from terp.errors import SessionError
 from terp.events import Event
-from terp.messages import Attachment
+from terp.events.messages import Attachment
 from terp.places import make_private
 from terp.reply import Reply, TurnFailed, reply_of
 from terp.session import Session

@@ -9,8 +9,8 @@ import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
 
 from terp.errors import ContextFull
+from terp.events.messages import Assistant, Message, Result, User
 from terp.history import History, PastTurn
-from terp.messages import Assistant, Message, Result, User
 from terp.summary import Told, summary_of
 from terp.text.headtail import HeadTail
 from terp.tokens import message_tokens, picture_tokens

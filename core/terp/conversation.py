@@ -19,12 +19,12 @@ from terp.events import (
     ReasoningDelta,
     UsageReported,
 )
+from terp.events.log import EventLog
+from terp.events.messages import Assistant, Message, Result, System, ToolCall, without_extras
+from terp.events.model import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Tools, Usage
 from terp.history import History
 from terp.links import Delivered
-from terp.log import EventLog
-from terp.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.models.arguments import ArgumentsDecoder
-from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Tools, Usage
 from terp.sent import SentMessages
 from terp.shortening import Asking, Shortening
 from terp.tokens import ExpectedTokens, message_tokens
@@ -67,7 +67,7 @@ class Conversation:
     `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
     `besides`, where it is set, gives what the system prompt tells besides, asked before a request. `outside`
     gives further tools, by name, whose calls others answer: a reply with one is the last of its turn.
-    `demands` gives what else is asked of a reply (`terp.models.protocol.Tools`). `fills` gives what fills the
+    `demands` gives what else is asked of a reply (`terp.events.model.Tools`). `fills` gives what fills the
     references in a reply, None while they are left alone. `calls` is how many calls there were before the
     conversation was resumed. `shortening` keeps it within the model's window, which `windows` tell by the
     model's name.

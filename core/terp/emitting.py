@@ -5,8 +5,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from terp.errors import SettingsError, TerpError
-from terp.kernels.protocol import Kernel
-from terp.outputs import Display
+from terp.events.kernel import Kernel
+from terp.events.outputs import Display
 
 FORMS = ("csv", "json", "parquet", "png", "md", "txt")
 _MIME = "application/vnd.terp.bytes+json"

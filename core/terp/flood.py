@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from terp.outputs import Omitted, Output, StreamName, Text
+from terp.events.outputs import Omitted, Output, StreamName, Text
 
 HEAD = 1_000_000
 TAIL = 20_000

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing
 
 from terp.beside import Beside
-from terp.export.settling import Displays, Settled
+from terp.events.kernel import Kernel
+from terp.events.outputs import BackCall, Error, InputRequest, Output, RunEnded, RunStarted, ToolWorking
+from terp.events.settled import Displays, Settled
 from terp.flood import Flood
-from terp.kernels.protocol import Kernel
 from terp.observation import Observation
-from terp.outputs import BackCall, Error, InputRequest, Output, RunEnded, RunStarted, ToolWorking
 
 
 class HeardRun:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from terp.messages import Assistant, Attachment, Message, Result, User
+from terp.events.messages import Assistant, Attachment, Message, Result, User
 
 
 @dataclass(frozen=True, slots=True)

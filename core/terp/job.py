@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from terp.kernels.protocol import Kernel
+from terp.events.kernel import Kernel
 from terp.kernels.waiting import first_of
 from terp.runs import Observed
 from terp.text.interrupts import Interrupts

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 
 from terp.errors import KernelBusy
 from terp.events import CodeFinished, JobChanged, Noticed
+from terp.events.kernel import Kernel
+from terp.events.log import EventLog
 from terp.job import Job
-from terp.kernels.protocol import Kernel
 from terp.limits import Limits
-from terp.log import EventLog
 from terp.runs import Observed, Runner
 from terp.tool import Call
 

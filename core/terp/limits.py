@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from terp.outputs import Error
-from terp.sameness import signature
+from terp.events.outputs import Error
+from terp.events.sameness import signature
 from terp.tool import Call
 
 

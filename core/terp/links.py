@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from terp.events import CodeFinished, Event, LateOutput, Printed
-from terp.log import EventLog
-from terp.outputs import Display, DisplayUpdate
+from terp.events.log import EventLog
+from terp.events.outputs import Display, DisplayUpdate
 
 _SCHEMES = ("sandbox:", "attachment:")
 _WORDS = r"!?\[(?P<words>[^\[\]\n]{0,200})"

@@ -5,13 +5,13 @@ A model that sums a conversation up may be wrong about both.
 
 from collections.abc import Sequence
 
-from terp.changes import file_name
 from terp.errors import KernelBusy
 from terp.events import CodeFinished
-from terp.kernels.protocol import Kernel, Kernels, Variable
-from terp.log import EventLog
+from terp.events.changes import file_name
+from terp.events.kernel import Kernel, Kernels, Variable
+from terp.events.log import EventLog
+from terp.events.outputs import FileChange
 from terp.namespaces import Namespaces
-from terp.outputs import FileChange
 from terp.summary import Listing
 
 

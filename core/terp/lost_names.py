@@ -3,8 +3,8 @@
 import re
 
 from terp.events import CodeFinished, KernelChanged, SessionResumed
-from terp.log import EventLog
-from terp.outputs import Error
+from terp.events.log import EventLog
+from terp.events.outputs import Error
 
 _NAME = re.compile(r"name '(\w+)' is not defined")
 _ANEW = ("died", "restarted", "stopped", "left")

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import cached_property
 
-from terp.kernels.protocol import Kernel, Kernels, Variable
+from terp.events.kernel import Kernel, Kernels, Variable
 
 
 class Namespaces:

@@ -7,14 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from terp.changes import delta_line, file_name, stopped_line
-from terp.hints import hint
-from terp.messages import Image
-from terp.outputs import Clear, Display, DisplayUpdate, Error, FileChange, Omitted, Output, RunEnded, Text
+from terp.events.changes import delta_line, file_name, stopped_line
+from terp.events.hints import hint
+from terp.events.messages import Image
+from terp.events.outputs import (
+    Clear,
+    Display,
+    DisplayUpdate,
+    Error,
+    FileChange,
+    Omitted,
+    Output,
+    RunEnded,
+    Text,
+)
+from terp.events.tracebacks import readable
 from terp.text import pictures
 from terp.text.headtail import HeadTail
 from terp.text.plain import Lines, without_escapes
-from terp.tracebacks import readable
 
 _NOISE = ("Requirement already satisfied:",)
 _BARE = re.compile(r"<IPython\.core\.display\.\w+ object>")

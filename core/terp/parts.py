@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from terp.conversation import Conversation
+from terp.events.kernel import Kernels
+from terp.events.log import EventLog
 from terp.jobs import Jobs
-from terp.kernels.protocol import Kernels
 from terp.limits import Limits
-from terp.log import EventLog
 from terp.proposals import Proposals
 from terp.readiness import Readiness
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SessionError
 from terp.events import HistoryRewound, SessionForked
+from terp.events.kernel import Kernels
+from terp.events.log import EventLog
 from terp.history import History, PastTurn
-from terp.kernels.protocol import Kernels
-from terp.log import EventLog
 
 if TYPE_CHECKING:
     from terp.rewinding import Rewinding

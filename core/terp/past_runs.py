@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from terp.changes import grouped
 from terp.errors import UnknownRun
 from terp.events import CodeFinished, CodeProposed, CodeStarted, CodeTyped, Event, Printed, SessionResumed
-from terp.log import EventLog
-from terp.outputs import Display, DisplayUpdate, RunStatus
+from terp.events.changes import grouped
+from terp.events.log import EventLog
+from terp.events.outputs import Display, DisplayUpdate, RunStatus
 
 RUN_OUTPUT = "run_output"
 """The service by which `out[N]` in a kernel finds the output of a run."""

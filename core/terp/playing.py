@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from typing import Protocol
 
-from terp.bell import Bell
 from terp.events import Event, TurnFinished
-from terp.log import EventLog, Record
+from terp.events.bell import Bell
+from terp.events.log import EventLog, Record
 from terp.text.interrupts import Interrupted, Interrupts
 from terp.typed_run import has_left
 

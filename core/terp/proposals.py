@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from terp.equipment import Equipment
 from terp.events import RULE, CodeProposed
-from terp.kernels.protocol import Kernel
-from terp.log import EventLog
+from terp.events.kernel import Kernel
+from terp.events.log import EventLog
 from terp.person import Decline, Person, Run
 from terp.questions import Questions
 from terp.rules.deciding import Ruling

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from terp.events import Answered, Asked, QuestionKind
-from terp.log import EventLog
+from terp.events.log import EventLog
 from terp.person import Decline, Run
 
 Asking = Callable[[], Awaitable[Any]]

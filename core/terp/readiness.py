@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from terp.kernels.protocol import Kernel
-from terp.messages import Attachment
-from terp.outputs import Error
+from terp.events.kernel import Kernel
+from terp.events.messages import Attachment
+from terp.events.outputs import Error
 from terp.tool import Call
 
 # Programs of other languages look for files of their own in the directory that they start in, as deno for

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from terp.kernels.protocol import Kernel
+from terp.events.kernel import Kernel
 
 
 async def renew(kernel: Kernel, teach: Callable[[str], None]) -> None:

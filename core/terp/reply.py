@@ -16,7 +16,7 @@ from terp.events import (
     TurnFinished,
     UsageReported,
 )
-from terp.outputs import Display, Error, FileChange, Output, StoppedAt, Text, VariableChange
+from terp.events.outputs import Display, Error, FileChange, Output, StoppedAt, Text, VariableChange
 from terp.tally import Tally
 from terp.text.plain import without_escapes
 

@@ -16,7 +16,7 @@ from terp.events import (
     TextDelta,
     TurnFinished,
 )
-from terp.export.settling import Displays, Settled
+from terp.events.settled import Displays, Settled
 from terp.parts import Parts
 from terp.person import Decline
 from terp.text.interrupts import Interrupted, Interrupts

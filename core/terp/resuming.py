@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from terp.conversation import Conversation
 from terp.events import JobChanged, Noticed, SessionResumed
+from terp.events.kernel import Kernels
+from terp.events.log import EventLog
+from terp.events.messages import Result, ToolCall, User
 from terp.history import History
-from terp.kernels.protocol import Kernels
-from terp.log import EventLog
-from terp.messages import Result, ToolCall, User
 from terp.past_runs import past_runs
 from terp.store.reading import LeftOver, Stored
 from terp.tool import Misunderstood, understand

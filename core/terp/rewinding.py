@@ -15,9 +15,9 @@ from terp.events import (
     SessionResumed,
     TurnStarted,
 )
+from terp.events.kernel import KeepsPast, Kernels
+from terp.events.log import EventLog, Record
 from terp.history import History, PastTurn
-from terp.kernels.protocol import KeepsPast, Kernels
-from terp.log import EventLog, Record
 from terp.past import Past
 from terp.rerun import RERUN
 

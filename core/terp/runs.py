@@ -9,16 +9,13 @@ from typing import Any, Protocol, TypeVar
 
 from terp.artifacts import Artifacts, Shown, Spool
 from terp.beside import Beside
-from terp.changes import without_passing
 from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printed, Progress
-from terp.flood import Flood
-from terp.hints import misplaced
-from terp.kernels.protocol import Kernel
-from terp.log import EventLog
-from terp.lost_names import lost_name
-from terp.messages import Image
-from terp.observation import Observation, described
-from terp.outputs import (
+from terp.events.changes import without_passing
+from terp.events.hints import misplaced
+from terp.events.kernel import Kernel
+from terp.events.log import EventLog
+from terp.events.messages import Image
+from terp.events.outputs import (
     BackCall,
     Display,
     Error,
@@ -30,6 +27,9 @@ from terp.outputs import (
     Text,
     ToolWorking,
 )
+from terp.flood import Flood
+from terp.lost_names import lost_name
+from terp.observation import Observation, described
 from terp.sandbox.denials import Denials
 from terp.text.plain import without_escapes
 from terp.tool import Call

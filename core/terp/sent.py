@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from terp.events.messages import Assistant, Message, Result
 from terp.history import Change, Cut, History, Replaced
-from terp.messages import Assistant, Message, Result
 from terp.text.headtail import HeadTail
 
 # Characters of a result that is shortened, and how long one is that is worth it.

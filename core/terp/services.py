@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from terp.errors import NobodyThere, TerpError
-from terp.kernels.protocol import Kernel
-from terp.outputs import BackCall, InputRequest
+from terp.events.kernel import Kernel
+from terp.events.outputs import BackCall, InputRequest
 from terp.person import Person
 from terp.questions import Questions
 from terp.runs import Attended, Guard

@@ -12,14 +12,14 @@ from terp.conversation import Conversation
 from terp.equipment import Equipment
 from terp.errors import SessionError
 from terp.events import Event, Noticed, TurnStarted
+from terp.events.kernel import Kernels
+from terp.events.log import EventLog, Record
+from terp.events.messages import Assistant, Attachment, Message, ToolCall, User
+from terp.events.model import Model
 from terp.history import History, PastTurn
 from terp.jobs import Jobs
-from terp.kernels.protocol import Kernels
 from terp.limits import Limits
 from terp.live_facts import LiveFacts
-from terp.log import EventLog, Record
-from terp.messages import Assistant, Attachment, Message, ToolCall, User
-from terp.models.protocol import Model
 from terp.parts import Parts
 from terp.past import Past
 from terp.past_runs import RUN_OUTPUT, recalling

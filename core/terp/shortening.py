@@ -7,9 +7,9 @@ from typing import Any
 from terp.compaction import SUMMARY, compacted, summarised
 from terp.errors import ContextFull, SessionError
 from terp.events import CompactionReason, HistoryCompacted
+from terp.events.log import EventLog
+from terp.events.messages import Assistant, Message, User
 from terp.history import History
-from terp.log import EventLog
-from terp.messages import Assistant, Message, User
 from terp.summary import REQUEST, Listing, Told
 from terp.tokens import ExpectedTokens
 from terp.window import Window

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from terp.messages import User
+from terp.events.messages import User
 from terp.text.headtail import HeadTail
 
 REQUEST = (

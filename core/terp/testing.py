@@ -12,11 +12,11 @@ from typing import Any
 
 from terp.errors import NobodyThere, UnknownLanguage
 from terp.events import CodeProposed, Event
-from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage, Variable, WrittenValue
-from terp.messages import Assistant, Message, ToolCall
-from terp.models.protocol import CallDelta, Chunk, Replied, Text, Usage
-from terp.outputs import BackCall, InputRequest, Output, RunEnded, RunItem, RunStarted
-from terp.outputs import Text as Printed
+from terp.events.kernel import Kernel, KernelListener, KnownLanguage, Variable, WrittenValue
+from terp.events.messages import Assistant, Message, ToolCall
+from terp.events.model import CallDelta, Chunk, Replied, Text, Usage
+from terp.events.outputs import BackCall, InputRequest, Output, RunEnded, RunItem, RunStarted
+from terp.events.outputs import Text as Printed
 from terp.person import Choice, Consent, Decline, Run
 from terp.session import Session
 

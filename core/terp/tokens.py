@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from terp.messages import Assistant, Image, Message, Result, System, User
+from terp.events.messages import Assistant, Image, Message, Result, System, User
 from terp.sent import SentMessages
 from terp.text import pictures
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from terp.messages import ToolCall
+from terp.events.messages import ToolCall
 from terp.models.control_tokens import without_tokens_around
 from terp.text.languages import language_of, spellings
 from terp.tool_arguments import ArgumentsReader, Unreadable, how_to_call, parsed, reads_as_json

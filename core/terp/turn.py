@@ -8,10 +8,10 @@ from itertools import count
 from terp import tool
 from terp.errors import StopReason, TerpError
 from terp.events import CodeDeclined, CodeRejected, Progress, TurnFinished
+from terp.events.kernel import Kernel, remedy_for
+from terp.events.messages import Image, Result, ToolCall
 from terp.job import Job, still_running
-from terp.kernels.protocol import Kernel, remedy_for
 from terp.limits import Failures
-from terp.messages import Image, Result, ToolCall
 from terp.parts import Parts
 from terp.person import Decline
 from terp.text.interrupts import Interrupted, Interrupts

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from terp.errors import TerpError
 from terp.events import CodeRejected, CodeTyped, Event, JobChanged, Noticed
+from terp.events.kernel import Kernel
 from terp.job import Job, still_running
-from terp.kernels.protocol import Kernel
 from terp.parts import Parts
 from terp.text.fencing import fenced
 from terp.text.interrupts import Interrupted, Interrupts

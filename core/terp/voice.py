@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from terp.events import Noticed, Progress
-from terp.log import EventLog
+from terp.events.log import EventLog
 from terp.person import Choice, Consent, Decline, Person
 from terp.questions import Questions
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Coroutine
 
 from terp.errors import KernelStartFailed
-from terp.kernels.protocol import Kernel, Kernels
+from terp.events.kernel import Kernel, Kernels
 from terp.readiness import Readiness
 from terp.text.importing import import_slow
 from terp.text.languages import language_of

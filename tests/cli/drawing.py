@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from terp.effects.found import Effects
 from terp.events import CodeFinished, CodeProposed, CodeStarted, Event, Printed, TurnFinished
-from terp.outputs import Output
+from terp.events.effects import Effects
+from terp.events.outputs import Output
 from terp_cli.terminal import TerminalFront
 from tests.cli.screens import Terminal
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
-from terp import events, outputs
-from terp.events import Event
+from terp import events
+from terp.events import Event, outputs
 
 CORPUS = {
     "colours": "\x1b[31;5;8mhidden\x1b[0m and \x1b[38;5;1;48;5;1msame\x1b[m",

@@ -10,9 +10,9 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
-from terp.effects.found import Effects
 from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
+from terp.events.effects import Effects
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp_cli.approval import TerminalPerson
 from terp_cli.desk import Desk

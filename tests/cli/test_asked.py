@@ -3,7 +3,7 @@ import base64
 from collections.abc import AsyncGenerator
 
 from terp.events import Event, Printed
-from terp.outputs import Display
+from terp.events.outputs import Display
 from terp_cli.asked import Asked
 from terp_cli.terminal import TerminalFront
 from terp_cli.terminal_facts import TerminalFacts

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.effects.found import Effect, Effects
+from terp.events.effects import Effect, Effects
 from terp_cli.effects_line import effects_line, notable
 from tests.cli.drawing import drawn, proposed
 from tests.cli.test_terminal import UNSAFE

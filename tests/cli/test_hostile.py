@@ -6,7 +6,7 @@ import re
 import pytest
 
 from terp.events import Event, TurnFinished
-from terp.wire import to_json
+from terp.events.wire import to_json
 from terp_cli.json_front import write_json
 from terp_cli.plain import PlainFront
 from terp_cli.render.transcript import Transcript

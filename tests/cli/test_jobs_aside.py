@@ -13,7 +13,7 @@ from terp.events import (
     TurnFinished,
     TurnStarted,
 )
-from terp.outputs import Display, Omitted, Text
+from terp.events.outputs import Display, Omitted, Text
 from terp_cli.jobs_aside import JobsAside
 
 LEFT = JobChanged("c1", 1, "python", "background", 12.0)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from terp import events as on
-from terp.outputs import Text
+from terp.events.outputs import Text
 from terp_cli.plain import PlainFront
 from terp_cli.spoken import SpokenFront
 from terp_cli.terminal import TerminalFront

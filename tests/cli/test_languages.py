@@ -1,6 +1,6 @@
 """What is told about languages."""
 
-from terp.kernels.protocol import KnownLanguage
+from terp.events.kernel import KnownLanguage
 from terp_cli.languages import listed
 
 

@@ -9,7 +9,7 @@ import pytest
 import rich.text
 
 from terp.events import CodeFinished, CodeStarted, Event, Printed, TextDelta, TurnFinished
-from terp.outputs import Display, FileChange
+from terp.events.outputs import Display, FileChange
 from terp_cli.render.local_pictures import picture_rows
 from terp_cli.terminal import TerminalFront
 from tests.cli.drawing import Clock, drawn

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from terp import events as on
-from terp import outputs as out
-from terp.effects.found import Effects
+from terp.events import outputs as out
+from terp.events.effects import Effects
 from terp_cli.plain import Detail, PlainFront, with_remedy
 
 PROPOSED = on.CodeProposed("c1", "python", "print(1)", "digest", "/w", 0, "none", Effects())

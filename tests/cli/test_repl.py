@@ -14,7 +14,7 @@ from prompt_toolkit.input.base import PipeInput
 
 from terp.errors import Unavailable
 from terp.events import CodeProposed, Event, KernelChanged, TextDelta
-from terp.messages import User
+from terp.events.messages import User
 from terp.person import Decline, Run
 from terp.places import Places
 from terp.session import Session

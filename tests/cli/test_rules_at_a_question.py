@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from terp.effects.found import NOT_ANALYSED
+from terp.events.effects import NOT_ANALYSED
 from terp.person import Decline, Run
 from tests.cli.test_approval import CODE, Seat, desk
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 import pytest
 
 from terp import events as on
-from terp import outputs as out
+from terp.events import outputs as out
 from terp.person import Option
 from terp_cli.choices import letter_of, numbered
 from terp_cli.spoken import SpokenFront

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from terp.effects.found import Effect, Effects
 from terp.events import (
     Answered,
     Asked,
@@ -29,7 +28,8 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
-from terp.outputs import Display, DisplayUpdate, Error, FileChange, InputRequest, Text
+from terp.events.effects import Effect, Effects
+from terp.events.outputs import Display, DisplayUpdate, Error, FileChange, InputRequest, Text
 from tests.cli.drawing import Clock, drawn, front_on, printed, proposed
 from tests.cli.screens import Terminal
 

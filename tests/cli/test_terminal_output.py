@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terp.events import CodeFinished, CodeStarted, Printed, TurnFinished
-from terp.outputs import (
+from terp.events.outputs import (
     Clear,
     Display,
     DisplayUpdate,

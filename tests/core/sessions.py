@@ -9,9 +9,9 @@ from terp.events import (
     Event,
     UsageReported,
 )
-from terp.kernels.protocol import Kernels
+from terp.events.kernel import Kernels
+from terp.events.messages import Assistant, Message, Result
 from terp.limits import Limits
-from terp.messages import Assistant, Message, Result
 from terp.person import AutoRun, Person
 from terp.session import Session
 from terp.testing import EchoKernel, ScriptedModel

@@ -6,10 +6,10 @@ from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 from terp.events import Event, JobChanged
-from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
+from terp.events.kernel import Kernel, KernelListener, KnownLanguage
+from terp.events.messages import User
+from terp.events.outputs import RunEnded, RunItem
 from terp.limits import Limits
-from terp.messages import User
-from terp.outputs import RunEnded, RunItem
 from terp.person import Person
 from terp.session import Session
 from terp.testing import EchoKernel, ScriptedModel, collect

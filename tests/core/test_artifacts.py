@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.artifacts import Artifacts, Spool
-from terp.outputs import Display
+from terp.events.outputs import Display
 
 
 def test_a_spool_that_is_full_keeps_its_beginning_and_says_so(tmp_path: Path) -> None:

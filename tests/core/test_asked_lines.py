@@ -2,7 +2,7 @@
 
 from terp.asked_lines import AskedLines
 from terp.events import Asked, Event, Printed
-from terp.outputs import InputRequest
+from terp.events.outputs import InputRequest
 
 
 def wants(call_id: str, prompt: str) -> Printed:

@@ -15,8 +15,8 @@ from terp.events import (
     CodeProposed,
     TurnFinished,
 )
-from terp.kernels.protocol import Kernel
-from terp.outputs import BackCall, Error, InputRequest, RunEnded, Text
+from terp.events.kernel import Kernel
+from terp.events.outputs import BackCall, Error, InputRequest, RunEnded, Text
 from terp.person import Consent, Decline, Nobody, Run
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from terp.tool import Call

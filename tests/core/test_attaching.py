@@ -10,7 +10,7 @@ import pytest
 import terp
 from terp.errors import KernelStartFailed, SettingsError
 from terp.events import CodeProposed, Event
-from terp.messages import User
+from terp.events.messages import User
 from terp.person import AutoRun
 from terp.session import Session
 from terp.testing import ScriptedModel, ScriptedPerson, call

@@ -9,7 +9,7 @@ import pytest
 
 from terp.attachments import attach, named_files, text_room, with_attachments
 from terp.errors import AttachmentError
-from terp.messages import Attachment
+from terp.events.messages import Attachment
 from terp.settings import Settings
 from terp.text.peek import Room
 from tests.awkward import NAMES

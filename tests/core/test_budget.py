@@ -10,11 +10,11 @@ import pytest
 
 from terp.errors import BudgetSpent
 from terp.events import Event, Noticed, TurnFinished, UsageReported
+from terp.events.messages import Assistant, Message, User
+from terp.events.model import Chunk, Replied, Retrying, Usage
 from terp.ledger import Account, Ledger
 from terp.limits import Limits
-from terp.messages import Assistant, Message, User
 from terp.models.prices import UNKNOWN, ModelFacts
-from terp.models.protocol import Chunk, Replied, Retrying, Usage
 from terp.session import Session
 from terp.tally import Tally
 from terp.testing import ScriptedModel, call, collect

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from terp.cells import Cell, cells
 from terp.events import Answered, Asked, CodeFinished, CodeStarted, Event, KernelChanged, Printed
-from terp.outputs import Display, InputRequest, Text
+from terp.events.outputs import Display, InputRequest, Text
 from terp.proposals import digest_of
 from tests.core.export.scripted import proposed, ran
 

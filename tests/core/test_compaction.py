@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from terp.compaction import CUT, SUMMARY, compacted, size, summarised
 from terp.errors import ContextFull
+from terp.events.messages import Assistant, Attachment, Image, Message, Result, User
 from terp.history import History
-from terp.messages import Assistant, Attachment, Image, Message, Result, User
 from terp.summary import Told
 from terp.testing import call
 from tests.core.sessions import unanswered

@@ -10,12 +10,12 @@ from terp.events import (
     ModelRetrying,
     TurnFinished,
 )
-from terp.kernels.protocol import KnownLanguage
+from terp.events.kernel import KnownLanguage
+from terp.events.messages import Assistant, ToolCall, User
+from terp.events.model import Chunk, Retrying
+from terp.events.model import Text as TextChunk
+from terp.events.outputs import Error, RunEnded
 from terp.limits import Limits
-from terp.messages import Assistant, ToolCall, User
-from terp.models.protocol import Chunk, Retrying
-from terp.models.protocol import Text as TextChunk
-from terp.outputs import Error, RunEnded
 from terp.testing import EchoKernel, Part, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session, results
 

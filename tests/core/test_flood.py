@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp import flood
+from terp.events.outputs import Display, Omitted, Output, Text
 from terp.flood import Flood
-from terp.outputs import Display, Omitted, Output, Text
 
 
 def passed(outputs: list[Output]) -> list[Output]:

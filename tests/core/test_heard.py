@@ -1,7 +1,7 @@
-from terp.export.settling import Displays
+from terp.events.kernel import Kernel
+from terp.events.outputs import BackCall, InputRequest, Text
+from terp.events.settled import Displays
 from terp.heard import HeardRun
-from terp.kernels.protocol import Kernel
-from terp.outputs import BackCall, InputRequest, Text
 from terp.testing import EchoKernel
 
 

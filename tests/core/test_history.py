@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from terp.events.messages import Assistant, Attachment, Image, Result, ToolCall, User
 from terp.history import History
-from terp.messages import Assistant, Attachment, Image, Result, ToolCall, User
 from terp.store.forms import change_from_json, change_to_json
 
 talks = st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=6)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from terp.errors import NobodyThere
 from terp.events import CodeStarted, JobChanged, Printed, Progress, TurnFinished
-from terp.outputs import InputRequest, RunItem
+from terp.events.outputs import InputRequest, RunItem
 from terp.testing import EchoKernel, ScriptedPerson, call
 from tests.core.slow_kernels import LONG, Slow, Two, has_ended, opened, turn, until
 

@@ -17,9 +17,9 @@ from terp.events import (
     Progress,
     TurnFinished,
 )
-from terp.kernels.protocol import KernelListener
+from terp.events.kernel import KernelListener
+from terp.events.outputs import Error, Text
 from terp.limits import Limits
-from terp.outputs import Error, Text
 from terp.store.journal import NAME
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session, results, unanswered

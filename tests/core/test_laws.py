@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from terp.errors import Unavailable
 from terp.events import CodeFinished, CodeStarted, Event, KernelChanged, Printed, TextDelta, TurnFinished
-from terp.messages import Assistant, Result
-from terp.outputs import Error, Text
+from terp.events.messages import Assistant, Result
+from terp.events.outputs import Error, Text
 from terp.person import AutoRun, Decline
 from terp.session import Session
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call, collect

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events import CodeFinished, Printed, TextDelta, TurnFinished
+from terp.events.log import EventLog
+from terp.events.messages import Assistant
+from terp.events.outputs import Display, FileChange, RunEnded
 from terp.links import Delivered, LiveLinks
-from terp.log import EventLog
-from terp.messages import Assistant
-from terp.outputs import Display, FileChange, RunEnded
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session
 

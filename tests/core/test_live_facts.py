@@ -7,11 +7,11 @@ import pytest
 
 from terp.errors import KernelBusy
 from terp.events import CodeFinished
+from terp.events.kernel import Variable
+from terp.events.log import EventLog
+from terp.events.outputs import FileAction, FileChange
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Variable
 from terp.live_facts import LiveFacts
-from terp.log import EventLog
-from terp.outputs import FileAction, FileChange
 from terp.summary import Listing
 from terp.testing import EchoKernel
 from tests.core.kernels.running import ran

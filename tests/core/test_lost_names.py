@@ -1,9 +1,9 @@
 """A name that went with its kernel is told as that."""
 
 from terp.events import CodeFinished, KernelChanged, SessionResumed
-from terp.log import EventLog
+from terp.events.log import EventLog
+from terp.events.outputs import Error, VariableChange
 from terp.lost_names import lost_name
-from terp.outputs import Error, VariableChange
 
 MISSED = Error("NameError", "name 'd' is not defined")
 SET = CodeFinished("c1", "ok", 0.1, changes=(VariableChange("d", "new", "DataFrame"),))

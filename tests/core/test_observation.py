@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.hints import misplaced
-from terp.observation import Observation
-from terp.outputs import (
+from terp.events.hints import misplaced
+from terp.events.outputs import (
     Clear,
     Display,
     DisplayUpdate,
@@ -24,6 +23,7 @@ from terp.outputs import (
     Text,
     VariableChange,
 )
+from terp.observation import Observation
 from terp.text.headtail import HeadTail
 from terp.text.plain import Lines, settled
 

@@ -4,7 +4,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from terp.events import CodeDelta, TurnFinished, TurnStarted
-from terp.messages import Assistant, Result, ToolCall, User
+from terp.events.messages import Assistant, Result, ToolCall, User
 from terp.session import Session
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session, unanswered

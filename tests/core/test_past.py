@@ -18,8 +18,8 @@ from terp.events import (
     SessionForked,
     TurnFinished,
 )
-from terp.messages import Assistant, Attachment, Message, User
-from terp.outputs import Text
+from terp.events.messages import Assistant, Attachment, Message, User
+from terp.events.outputs import Text
 from terp.person import Choice, Consent, Decline, Run
 from terp.session import Session
 from terp.store.catalogue import Catalogue

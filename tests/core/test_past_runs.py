@@ -6,7 +6,7 @@ import pytest
 
 from terp.errors import UnknownRun
 from terp.events import CodeFinished, CodeProposed, CodeStarted, Event, Printed, SessionResumed
-from terp.outputs import BackCall, Display, RunItem, Text
+from terp.events.outputs import BackCall, Display, RunItem, Text
 from terp.past_runs import PastRun, find_run, past_runs
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session, results

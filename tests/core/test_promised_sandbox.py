@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from terp.events import CodeProposed, TurnFinished
-from terp.kernels.protocol import Kernel
-from terp.outputs import Error
+from terp.events.kernel import Kernel
+from terp.events.outputs import Error
 from terp.person import AutoRun
 from terp.sandbox.confinement import Confinement, Wish
 from terp.sandbox.unconfined import Unconfined

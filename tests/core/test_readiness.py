@@ -8,8 +8,8 @@ import pytest
 
 from terp.errors import KernelStartFailed
 from terp.events import CodeStarted, TurnFinished
-from terp.kernels.protocol import Kernel
-from terp.outputs import Error
+from terp.events.kernel import Kernel
+from terp.events.outputs import Error
 from terp.person import Decline
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from terp.tool import Call

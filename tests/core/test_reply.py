@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from terp.events import CodeFinished, JobChanged, TurnFinished
-from terp.outputs import Display, Error, FileChange, RunEnded, RunItem, Text
+from terp.events.outputs import Display, Error, FileChange, RunEnded, RunItem, Text
 from terp.reply import CodeRun, Reply, reply_of
 from terp.tally import Tally
 from terp.testing import EchoKernel, ScriptedModel, call, collect

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.messages import Assistant, Image, Message, Result, ToolCall, User
+from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
 from terp.saved_messages import MessagesUnreadable, from_json, to_json
 from terp.testing import call
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from terp.events.messages import Assistant, Message, Result, ToolCall, User
 from terp.history import History
-from terp.messages import Assistant, Message, Result, ToolCall, User
 from terp.sent import SentMessages
 
 LINES = "".join(f"line {number:04} {'x' * 30}\n" for number in range(300))

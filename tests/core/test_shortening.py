@@ -8,9 +8,9 @@ import pytest
 
 from terp.errors import ContextFull, SessionError, Unavailable
 from terp.events import HistoryCompacted, ModelCalled, TurnFinished, UsageReported
+from terp.events.messages import Assistant, Message, Result, User
+from terp.events.model import Chunk, Replied, Usage
 from terp.kernels.local import LocalKernels
-from terp.messages import Assistant, Message, Result, User
-from terp.models.protocol import Chunk, Replied, Usage
 from terp.session import Session
 from terp.store.reading import read
 from terp.testing import EchoKernel, ScriptedModel, call, collect

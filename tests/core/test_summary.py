@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.messages import User
+from terp.events.messages import User
 from terp.summary import Listing, Told, summary_of
 
 

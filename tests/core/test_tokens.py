@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
+from terp.events.model import Chunk, Replied, Usage
 from terp.history import History
-from terp.messages import Assistant, Image, Message, Result, ToolCall, User
-from terp.models.protocol import Chunk, Replied, Usage
 from terp.models.tokens import counter_for
 from terp.sent import SentMessages
 from terp.testing import Part, ScriptedModel, call, collect

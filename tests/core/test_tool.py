@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from terp.messages import ToolCall
+from terp.events.messages import ToolCall
 from terp.text.languages import language_of
 from terp.tool import MAX_ARGUMENTS, Call, Misunderstood, schema, understand
 

@@ -7,7 +7,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from terp.effects.found import Effects
 from terp.errors import KernelStartFailed
 from terp.events import (
     Answered,
@@ -24,9 +23,10 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
-from terp.messages import Assistant, Result, System, ToolCall, User
-from terp.models.protocol import Replied
-from terp.outputs import BackCall, Display, Text
+from terp.events.effects import Effects
+from terp.events.messages import Assistant, Result, System, ToolCall, User
+from terp.events.model import Replied
+from terp.events.outputs import BackCall, Display, Text
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session, results, unanswered, untimed
 

@@ -7,8 +7,8 @@ import pytest
 
 from terp.errors import KernelStartFailed, UnknownLanguage
 from terp.events import CodeFinished, CodeRejected, CodeStarted, CodeTyped, Event, Noticed, Printed
-from terp.messages import User
-from terp.outputs import Text
+from terp.events.messages import User
+from terp.events.outputs import Text
 from terp.session import Session
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, collect
 from tests.core.sessions import open_session

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.events import Noticed
-from terp.messages import Attachment, Image
+from terp.events.messages import Attachment, Image
 from terp.testing import ScriptedModel
 from terp.window import Window
 from tests.core.sessions import of, open_session

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Mapping
 
 import pytest
 
+from terp.events.kernel import Kernel
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
 from tests.sandbox.escapes import ESCAPES, Escape
 from tests.sandbox.held import TIERS, held_kernels, printed_by
 from tests.sandbox.world import World

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from terp.events.kernel import Kernel
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
 from terp.sandbox.confinement import Confinement, Wish
 from terp.sandbox.policy import ResourceLimits
 from tests.sandbox.held import TIERS, printed_by, tier_named

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from terp.events.outputs import Display, Text
 from terp.export.story import Answer, Run, Story
 from terp.export.telling import story_of
 from terp.export.words import output_text
 from terp.namespaces import Namespaces
-from terp.outputs import Display, Text
 from terp.renewing import renew
 from terp_cli.clipboard import copied
 from terp_cli.commands.rows import columns, counted, size_of
@@ -18,7 +18,7 @@ from terp_cli.languages import listed
 from terp_cli.tools import listed as listed_tools
 
 if TYPE_CHECKING:
-    from terp.kernels.protocol import Variable
+    from terp.events.kernel import Variable
 
 _MARKS = {"python": ">>> ", "shell": "!"}
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from terp.errors import KernelStartFailed, TerpError
+from terp.events.kernel import Kernel
 from terp.kernels.attached.connection_files import written
-from terp.kernels.protocol import Kernel
 from terp.pythons.interpreter import version_of
 from terp.renewing import renew
 from terp_cli.commands.profile import changed

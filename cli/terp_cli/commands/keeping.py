@@ -18,9 +18,9 @@ from terp_cli.commands.talk import Talk
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from terp.events.kernel import Variable
     from terp.export.cutting import Cut
     from terp.export.writing import Format
-    from terp.kernels.protocol import Variable
     from terp.models.scrubbing import Scrubber
 
 _OUTSIDE = frozenset({"writes", "deletes", "network", "subprocess", "installs", "secrets"})

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from terp.errors import TerpError
+from terp.events.outputs import Display
 from terp.export.story import Run
 from terp.export.telling import story_of
-from terp.outputs import Display
 from terp.text.paths import typed_path
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from terp.budget import Budget
 from terp.equipment import Equipment
-from terp.kernels.protocol import Kernels
-from terp.log import Record
-from terp.messages import Attachment, Message
+from terp.events.kernel import Kernels
+from terp.events.log import Record
+from terp.events.messages import Attachment, Message
 from terp.places import Places
 from terp.settings import Settings
 from terp.window import Window

@@ -113,7 +113,7 @@ async def info(talk: Talk, _: str) -> None:
 
 async def tokens(talk: Talk, prompt: str) -> None:
     """What the next request sends, in tokens; with a prompt, what that adds."""
-    from terp.messages import User  # noqa: PLC0415  (as light as the rest; beside its only use)
+    from terp.events.messages import User  # noqa: PLC0415  (as light as the rest; beside its only use)
     from terp.models.prices import PriceList  # noqa: PLC0415  (reads a file of 3 MB)
     from terp.models.tokens import count_request  # noqa: PLC0415
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from rich.text import Text
 
-from terp.changes import grouped
+from terp.events.changes import grouped
 from terp.text.plain import is_wordless
 from terp_cli.pictures.graphic import Graphic
 from terp_cli.program_text import ProgramText

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from terp.changes import grouped
+from terp.events.changes import grouped
 from terp_cli.render import look
 from terp_cli.render.fold import wrapped
 from terp_cli.render.html import Block, Cell, Grid

@@ -1,7 +1,7 @@
 """The exception by which code ends when the person interrupts it: its traceback tells them nothing new."""
 
 from terp.events import CodeFinished
-from terp.outputs import Error, Output
+from terp.events.outputs import Error, Output
 
 
 class Interruption:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from terp.artifacts import mime_of
-from terp.outputs import FileChange
+from terp.events.outputs import FileChange
 from terp.text import pictures
 from terp.text.own_files import content_of
 from terp_cli.render.display import Draw, Drawn

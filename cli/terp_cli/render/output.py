@@ -6,9 +6,9 @@ from typing import assert_never
 
 from rich.text import Text as Styled
 
-from terp import tracebacks
-from terp.changes import grouped
-from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
+from terp.events import tracebacks
+from terp.events.changes import grouped
+from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp.text.pictures import saved_to
 from terp_cli.program_row import Line
 from terp_cli.program_text import ProgramText

@@ -5,7 +5,7 @@ from typing import Literal
 
 from rich.text import Text
 
-from terp.changes import grouped
+from terp.events.changes import grouped
 from terp_cli.render import look
 from terp_cli.render.fold import wrapped
 from terp_cli.render.pieces import Pieces

@@ -5,8 +5,8 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
-from terp import tracebacks
-from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
+from terp.events import tracebacks
+from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp_cli.render.html_table import read_table
 from terp_cli.render.spoken_prose import SpokenProse, counted, table_lines
 from terp_cli.run_text import RunText

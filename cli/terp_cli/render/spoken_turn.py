@@ -7,7 +7,6 @@ from typing import assert_never
 
 from rich.text import Text
 
-from terp.changes import delta_words
 from terp.events import (
     Answered,
     Asked,
@@ -40,7 +39,8 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
-from terp.outputs import Output
+from terp.events.changes import delta_words
+from terp.events.outputs import Output
 from terp_cli.effects_line import effects_line, notable
 from terp_cli.render import words
 from terp_cli.render.interruption import Interruption

@@ -38,7 +38,7 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
-from terp.outputs import Display, DisplayUpdate
+from terp.events.outputs import Display, DisplayUpdate
 from terp.text.pictures import saved_to
 from terp_cli.render import computed, look, words
 from terp_cli.render.answer import AnswerStream, same_file

@@ -7,8 +7,8 @@ from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
 
-from terp.changes import grouped, shape_text, size_text
-from terp.kernels.protocol import Variable
+from terp.events.changes import grouped, shape_text, size_text
+from terp.events.kernel import Variable
 from terp_cli.render import look
 from terp_cli.sanitise import one_line
 

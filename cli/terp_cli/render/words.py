@@ -6,16 +6,6 @@ from typing import assert_never
 from rich.style import Style
 from rich.text import Text
 
-from terp.changes import (
-    by_folder,
-    delta_line,
-    file_groups,
-    file_name,
-    file_there,
-    grouped,
-    size_text,
-    stopped_line,
-)
 from terp.events import (
     Answered,
     CheckFinished,
@@ -38,7 +28,17 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
-from terp.outputs import FileChange
+from terp.events.changes import (
+    by_folder,
+    delta_line,
+    file_groups,
+    file_name,
+    file_there,
+    grouped,
+    size_text,
+    stopped_line,
+)
+from terp.events.outputs import FileChange
 from terp_cli import check_words, past_words
 from terp_cli.effects_line import BETWEEN, effects_in_words, notable
 from terp_cli.plain import with_remedy

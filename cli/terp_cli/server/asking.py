@@ -7,7 +7,7 @@ import anyio.to_thread
 
 from terp.attachments import attach, with_attachments
 from terp.events import Event
-from terp.messages import Attachment
+from terp.events.messages import Attachment
 from terp.session import Session
 from terp.until import loop as until
 from terp_cli.server.failures import Refused

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from terp import wire
+from terp.events import wire
 from terp.places import find_places
 from terp.settings import Settings
 from terp_cli.server.application import application

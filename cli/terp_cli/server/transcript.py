@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from terp import wire
-from terp.changes import file_groups, file_told
-from terp.events import CodeFinished
-from terp.log import EventLog, Record
+from terp.events import CodeFinished, wire
+from terp.events.changes import file_groups, file_told
+from terp.events.log import EventLog, Record
 from terp.store.redacting import redacted
 from terp_cli.server.redaction import Redaction, piece_of
 

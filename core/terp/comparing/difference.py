@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from terp.comparing.lines import lines_of
 from terp.comparing.passing import alike, taken_apart
-from terp.outputs import Output
+from terp.events.outputs import Output
 
 _MOST_LINES = 200
 

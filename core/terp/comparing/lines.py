@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from terp.outputs import Display, Error, Omitted, Output, Text
+from terp.events.outputs import Display, Error, Omitted, Output, Text
 from terp.text import pictures
 from terp.text.plain import mended, settled
 

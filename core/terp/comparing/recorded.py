@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from terp.cells import Cell
-from terp.messages import ToolCall
+from terp.events.messages import ToolCall
+from terp.events.outputs import Text
 from terp.models.recording_file import Entry
-from terp.outputs import Text
 from terp.tool import Call, understand
 
 _NOT_RUN = "Not run:"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from terp.effects.cells import cell_effects
-from terp.effects.found import Effects, cannot_tell
 from terp.effects.shell import shell_effects
+from terp.events.effects import Effects, cannot_tell
 from terp.text.languages import language_of
 
 MOST_CHARACTERS = 200_000

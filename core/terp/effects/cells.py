@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from terp.effects.found import Effects, Finder
 from terp.effects.python import Reader
 from terp.effects.scopes import TooDeep, Walk
 from terp.effects.shell import tell_script
+from terp.events.effects import Effects, Finder
 
 _COMMAND = re.compile(
     r"(?P<indent>[ \t]*)(?:(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*)?(?P<sign>!!?|%)(?P<rest>(?!=).*)"

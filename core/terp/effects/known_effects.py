@@ -5,7 +5,7 @@ A row names the argument that is touched, by position and by keyword; RECEIVER i
 
 from dataclasses import dataclass
 
-from terp.effects.found import EffectKind
+from terp.events.effects import EffectKind
 
 RECEIVER = -1
 NOTHING = -2

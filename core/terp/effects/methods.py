@@ -4,7 +4,6 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from terp.effects.found import EffectKind
 from terp.effects.known_effects import ARCHIVE_ONLY, METHOD_CALLS, METHODS, PATH_ONLY
 from terp.effects.known_names import is_harmless_method, may_be_a_column
 from terp.effects.scopes import place_of
@@ -32,6 +31,7 @@ from terp.effects.values import (
     Value,
     of_method,
 )
+from terp.events.effects import EffectKind
 
 if TYPE_CHECKING:
     from terp.effects.python import Reader

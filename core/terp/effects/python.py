@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from terp.effects import expressions, statements
-from terp.effects.found import Finder
 from terp.effects.known_effects import ENVIRONMENTS, FUNCTIONS
 from terp.effects.known_names import harmless, is_known, modules
 from terp.effects.scopes import Binding, Scope, Walk, place_of
@@ -31,6 +30,7 @@ from terp.effects.values import (
     element_of,
     joined,
 )
+from terp.events.effects import Finder
 
 TOOL = "terp.tools"
 """The full name of whatever is a tool of the session: nobody has read what it does."""

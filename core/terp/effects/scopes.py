@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from terp.effects.found import Place
+from terp.events.effects import Place
 
 How = Literal["value", "element", "entered", "import", "def", "self", "part"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef

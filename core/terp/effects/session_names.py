@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from terp.effects.found import Effects
 from terp.effects.values import FUNCTION
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
-from terp.log import EventLog
+from terp.events.effects import Effects
+from terp.events.log import EventLog
 
 # By the name of a type alone, so only types that nothing but a class of one's own could be mistaken for.
 _BUILT_IN = ("int", "float", "complex", "bool", "str", "bytes", "list", "dict", "tuple", "set", "range")

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 
-from terp.effects.found import EffectKind, Effects, Finder, Place
 from terp.effects.secret_names import is_secret_name, secret_in
 from terp.effects.shell_evaluating import evaluates
 from terp.effects.shell_loops import unrolled
@@ -20,6 +19,7 @@ from terp.effects.shell_tools import (
     Tool,
 )
 from terp.effects.shell_words import ASSIGNMENT, Command, NotRead, Redirection, Script, Word
+from terp.events.effects import EffectKind, Effects, Finder, Place
 
 _FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 # Variables that decide what programs do or where they are found; the shell's own, and those programs read.

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
-from terp.effects.found import EffectKind
 from terp.effects.shell_telling import Found, network_target, only_known_options, operands, tell_files, worded
 from terp.effects.shell_tools import GIT_HOOKS, GIT_LISTS, GIT_NETWORK, GIT_READS, GIT_WRITES, Tool
 from terp.effects.shell_words import Word
+from terp.events.effects import EffectKind
 
 _SED = re.compile(
     r"(?:(?:\d+|\$|/[^/]*/)?(?:,\s*(?:\d+|\$|\+\d+|/[^/]*/))?!?\s*"

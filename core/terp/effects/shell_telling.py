@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from terp.effects.found import EffectKind, Finder, Place
 from terp.effects.shell_tools import Tool
 from terp.effects.shell_words import Word
+from terp.events.effects import EffectKind, Finder, Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ and here a part that is not understood must be told as such.
 import re
 from dataclasses import dataclass, field
 
-from terp.effects.found import Place
+from terp.events.effects import Place
 
 _DEEPEST = 20
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from terp.effects.found import EffectKind
 from terp.effects.known_effects import NOTHING, RECEIVER, Row
 from terp.effects.known_names import is_harmless_method
 from terp.effects.scopes import place_of
 from terp.effects.texts import Told, argument_of, has_more
 from terp.effects.values import UNKNOWN, Thing, Value
+from terp.events.effects import EffectKind
 
 if TYPE_CHECKING:
     from terp.effects.python import Reader

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from terp.cells import AGAIN
 from terp.effects.cells import python_in
 from terp.errors import TerpError
+from terp.events.log import Record
 from terp.export.imports import Distributions, needs
 from terp.export.script import script_metadata
 from terp.export.story import Part, Prompt, Run, Story
-from terp.log import Record
 from terp.slicing.cutting import Kept, Source, slice_of
 
 

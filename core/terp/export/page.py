@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
+from terp.events.outputs import Display, Error, Output, Text
 from terp.export.colouring import code_style, coloured
 from terp.export.page_style import POLICY, STYLE
 from terp.export.prose import Prose
 from terp.export.rendered import Rendered
 from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.export.words import as_text, not_run, output_text, unfinished
-from terp.outputs import Display, Error, Output, Text
 from terp.text import pictures
 
 _TABLE_TAGS = {"table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "br"}

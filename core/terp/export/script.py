@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from terp.events.outputs import Error
 from terp.export.imports import Distributions, needs
 from terp.export.rendered import Rendered
 from terp.export.scripting import (
@@ -18,7 +19,6 @@ from terp.export.scripting import (
 )
 from terp.export.story import Answer, Part, Prompt, Remark, Run, Story
 from terp.export.words import one_line, unfinished
-from terp.outputs import Error
 from terp.text.languages import language_of
 from terp.text.plain import mended
 

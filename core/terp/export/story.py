@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from terp.outputs import Output, RunStatus
+from terp.events.outputs import Output, RunStatus
 
 Fate = RunStatus | Literal["declined", "rejected", "pending"]
 _TITLE_CHARS = 80

@@ -27,10 +27,10 @@ from terp.events import (
     TurnFinished,
     TurnStarted,
 )
-from terp.export.settling import Displays, Settled
+from terp.events.log import Record
+from terp.events.outputs import Display, DisplayUpdate, Output
+from terp.events.settled import Displays, Settled
 from terp.export.story import Answer, Fate, Part, Prompt, Reasoning, Remark, Run, Story
-from terp.log import Record
-from terp.outputs import Display, DisplayUpdate, Output
 
 
 def story_of(records: Sequence[Record], folder: Path) -> Story:

@@ -2,9 +2,9 @@
 
 import re
 
+from terp.events.outputs import Display, Error, Omitted, Output, Text
 from terp.export.story import Run
 from terp.observation import plain_of
-from terp.outputs import Display, Error, Omitted, Output, Text
 from terp.text.fencing import quoted
 from terp.text.plain import mended, settled, without_escapes
 

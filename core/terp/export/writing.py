@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Literal
 
 from terp.errors import TerpError
+from terp.events.log import Record
 from terp.export.imports import Distributions
 from terp.export.redacting import redacted
 from terp.export.rendered import Rendered
 from terp.export.story import Story
 from terp.export.telling import story_of
-from terp.log import Record
 from terp.models.scrubbing import Scrubber
 from terp.text.paths import numbered
 

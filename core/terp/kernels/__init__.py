@@ -1,5 +1,5 @@
 """Kernels behind one protocol."""
 
-from terp.kernels.protocol import Kernel, KernelListener, Kernels, Variable
+from terp.events.kernel import Kernel, KernelListener, Kernels, Variable
 
 __all__ = ["Kernel", "KernelListener", "Kernels", "Variable"]

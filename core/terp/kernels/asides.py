@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from terp.errors import KernelBusy
+from terp.events.kernel import Variable, WrittenValue
 from terp.kernels.channels import Message
-from terp.kernels.protocol import Variable, WrittenValue
 from terp.kernels.reports import shape_in
 from terp.kernels.running import RunningKernel
 from terp.text.plain import without_escapes

@@ -4,8 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator
 
-from terp.kernels.translation import size_of
-from terp.outputs import (
+from terp.events.outputs import (
     Display,
     DisplayUpdate,
     Omitted,
@@ -14,6 +13,7 @@ from terp.outputs import (
     StreamName,
     Text,
 )
+from terp.kernels.translation import size_of
 
 
 class _Pieces:

@@ -2,9 +2,9 @@
 
 import signal
 
+from terp.events.outputs import FileChange, RunEnded, RunStatus, StoppedAt
 from terp.kernels.reports import changes_in, failed_in, more_in, stopped_in, stopped_in_stack
 from terp.kernels.run import Run
-from terp.outputs import FileChange, RunEnded, RunStatus, StoppedAt
 
 
 def silent_end(run: Run, files: tuple[FileChange, ...]) -> RunEnded:

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from terp.events.outputs import FileChange
 from terp.kernels.rundir import PREFIX
-from terp.outputs import FileChange
 
 # Directories whose content is nobody's result.
 _SKIPPED = frozenset(

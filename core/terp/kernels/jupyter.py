@@ -9,13 +9,14 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequen
 from contextlib import aclosing
 from typing import Any
 
+from terp.events.kernel import KernelListener, Variable, WrittenValue
+from terp.events.outputs import FileChange, RunEnded, RunItem
 from terp.kernels.asides import Asides
 from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
 from terp.kernels.connection import Way
 from terp.kernels.endings import fatal_end, ordinary_end, silent_end
 from terp.kernels.lives import Lives
-from terp.kernels.protocol import KernelListener, Variable, WrittenValue
 from terp.kernels.run import Run
 from terp.kernels.run_files import RunFiles
 from terp.kernels.running import RunningKernel
@@ -23,7 +24,6 @@ from terp.kernels.settling import until_settled
 from terp.kernels.stopping import Stopping
 from terp.kernels.translation import RUN_MOMENT, RUN_NUMBER, Translator, report_of, wants_exit
 from terp.kernels.waiting import first_of, is_set_within
-from terp.outputs import FileChange, RunEnded, RunItem
 
 _REMEMBERED_RUNS = 500
 # How often code is sent that the kernel drops because code before it has failed.

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from terp.events import KernelState
-from terp.kernels.protocol import KernelListener
-from terp.outputs import Output
+from terp.events.kernel import KernelListener
+from terp.events.outputs import Output
 
 
 class Listeners:

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 
 from terp.errors import KernelKilled, KernelStartFailed
 from terp.events import KernelState
+from terp.events.kernel import KernelListener
 from terp.kernels.channels import Message
 from terp.kernels.connection import Way
-from terp.kernels.protocol import KernelListener
 from terp.kernels.run_files import RunFiles
 from terp.kernels.running import RunningKernel
 from terp.sandbox.tier import NONE, is_confined

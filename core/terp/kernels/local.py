@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from terp.errors import SettingsError, UnknownLanguage
+from terp.events.kernel import Kernel, KernelListener, KnownLanguage, remedy_for
 from terp.kernels.attached.attachment import Attachment
 from terp.kernels.attached.language import AttachedLanguage, NoFiles, row_of
 from terp.kernels.connection import Way
@@ -16,7 +17,6 @@ from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch
 from terp.kernels.listeners import Listeners
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage, remedy_for
 from terp.kernels.provisioning import ProvisionedWay
 from terp.kernels.run_files import LocalFiles, RunFiles
 from terp.kernels.runtimes import python as python_runtime

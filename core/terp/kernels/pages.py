@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from terp.kernels.protocol import Variable, WrittenValue
-from terp.outputs import Display, RunEnded, RunItem, RunStarted
+from terp.events.kernel import Variable, WrittenValue
+from terp.events.outputs import Display, RunEnded, RunItem, RunStarted
 
 _REACT = "https://esm.sh"
 _MERMAID = "https://cdn.jsdelivr.net/npm/mermaid@11/dist/mermaid.esm.min.mjs"

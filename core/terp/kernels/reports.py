@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from terp.effects.secret_names import is_secret_name
-from terp.kernels.files import with_moves
-from terp.outputs import (
+from terp.events.outputs import (
     BackCall,
     FileAction,
     FileChange,
@@ -17,6 +16,7 @@ from terp.outputs import (
     VariableAction,
     VariableChange,
 )
+from terp.kernels.files import with_moves
 
 _FILE_ACTIONS: Mapping[str, FileAction] = {"created": "created", "modified": "modified", "deleted": "deleted"}
 _ACTIONS: Mapping[str, VariableAction] = {"new": "new", "changed": "changed", "removed": "removed"}

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from terp.events.outputs import BackCall, Error, InputRequest, Output, RunStarted, RunStatus
 from terp.kernels.backlog import Backlog
 from terp.kernels.channels import Message
 from terp.kernels.reports import back_call_in, tool_in
 from terp.kernels.translation import Translator, error_of, is_dropped, omitted, pages, report_of
-from terp.outputs import BackCall, Error, InputRequest, Output, RunStarted, RunStatus
 
 # An `input_request` overtakes the output before it, which travels on another channel: so long it is
 # held back when no marker of the bootstrap says that the output is complete.

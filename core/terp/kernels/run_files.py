@@ -3,11 +3,11 @@
 import asyncio
 from typing import Protocol
 
+from terp.events.outputs import FileChange
 from terp.kernels.files import FileWatch
 from terp.kernels.run import Run
 from terp.kernels.rundir import sweep
 from terp.kernels.running import RunningKernel
-from terp.outputs import FileChange
 
 
 class RunFiles(Protocol):

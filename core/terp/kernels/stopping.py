@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable
 
 from terp.events import KernelState
+from terp.events.outputs import RunStatus
 from terp.kernels.run import Run
 from terp.kernels.running import RunningKernel
 from terp.kernels.waiting import is_set_within
-from terp.outputs import RunStatus
 
 # An interrupt that has not worked after this long needs a poke (see `RunningKernel.poke`).
 _POKE_S = 0.05

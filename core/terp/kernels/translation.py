@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from terp.events.outputs import Clear, Display, DisplayUpdate, Error, Omitted, Output, Text
 from terp.kernels.channels import Message
-from terp.outputs import Clear, Display, DisplayUpdate, Error, Omitted, Output, Text
 
 REPORT = "application/vnd.terp.report+json"
 """MIME type of what the bootstrap in the kernel tells about a run; never shown."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
-from terp.messages import Message
+from terp.events.messages import Message
 from terp.models.options import ModelOptions
 from terp.models.prices import UNKNOWN, ModelFacts, PriceList
 from terp.models.routing import Route

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from terp.messages import Assistant, ToolCall
-from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text
+from terp.events.messages import Assistant, ToolCall
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text
 from terp.models.thinking import ReasoningDetails, ThinkingBlocks, ThinkTags, merge_fields
 from terp.models.usage import Price, tells, used
 from terp.text.plain import mended

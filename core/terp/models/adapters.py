@@ -3,9 +3,9 @@
 import os
 from collections.abc import Mapping
 
+from terp.events.model import Model
 from terp.models.nudging import NudgingModel
 from terp.models.options import ModelOptions
-from terp.models.protocol import Model
 from terp.models.retrying import RetryingModel
 from terp.models.routing import route
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from terp.errors import NoModel, SettingsError
+from terp.events.model import Model
 from terp.known_secrets import Secrets
 from terp.models.adapters import open_model
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.options import AdapterName, ModelOptions
-from terp.models.protocol import Model
 from terp.models.routing import route
 from terp.person import Consent, Nobody, Person
 from terp.settings import Settings

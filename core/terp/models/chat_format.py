@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from terp.messages import Assistant, Image, Message, Result, System, ToolCall, User
+from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
 from terp.text.plain import mended
 
 ECHOED = (

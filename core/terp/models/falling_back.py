@@ -5,8 +5,8 @@ from contextlib import aclosing
 from typing import Any
 
 from terp.errors import ModelError, RateLimited, Unavailable
-from terp.messages import Assistant, Message, without_extras
-from terp.models.protocol import Chunk, Model, Retrying
+from terp.events.messages import Assistant, Message, without_extras
+from terp.events.model import Chunk, Model, Retrying
 
 
 class FallingBackModel:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from terp.messages import Assistant, Message, Result, System, ToolCall, User
+from terp.events.messages import Assistant, Message, Result, System, ToolCall, User
 from terp.models.arguments import ArgumentsDecoder
 from terp.tool import Call, Misunderstood
 

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from terp.messages import Assistant, ToolCall
+from terp.events.messages import Assistant, ToolCall
+from terp.events.model import CallDelta, Chunk, Replied, Retrying, Text
 from terp.models.control_tokens import ControlTokenFilter
 from terp.models.fence_scanner import Closed, Code, FenceScanner, Opened, Piece, Prose
-from terp.models.protocol import CallDelta, Chunk, Replied, Retrying, Text
 from terp.models.tool_calls import tool_call
 from terp.text.languages import language_of
 from terp.tool import NAME

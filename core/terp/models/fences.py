@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any
 
 from terp.errors import ToolsRejected
-from terp.messages import Message
+from terp.events.messages import Message
+from terp.events.model import Chunk, Model, Retrying, Tools, demanded
 from terp.models.fenced_history import as_fenced_text
 from terp.models.leaked_calls import LeakedCalls, callable_names, lift_leaked_calls
 from terp.models.printed_calls import PrintedCalls
-from terp.models.protocol import Chunk, Model, Retrying, Tools, demanded
 from terp.models.tool_calls import fresh_ids
 from terp.tool import understand
 

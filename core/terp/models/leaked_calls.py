@@ -8,10 +8,10 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from terp.messages import Message
+from terp.events.messages import Message
+from terp.events.model import CallDelta, Chunk, Model, Replied, Retrying, Text
 from terp.models.control_tokens import TokensAroundFilter, without_tokens_around
 from terp.models.printed_calls import PrintedCalls
-from terp.models.protocol import CallDelta, Chunk, Model, Replied, Retrying, Text
 from terp.models.tool_calls import fresh_ids, tool_call
 from terp.tool import tool_names
 

@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 from weakref import WeakSet
 
 from terp.errors import ModelError, ToolsRejected, Unavailable
-from terp.messages import Message
+from terp.events.messages import Message
+from terp.events.model import Chunk, demanded
 from terp.models import caching
 from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
@@ -25,7 +26,6 @@ from terp.models.failures import BROKE_OFF, SPLICED, classify, unreachable, unus
 from terp.models.litellm_opening import Ending, opened
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
-from terp.models.protocol import Chunk, demanded
 from terp.models.routing import Route
 from terp.text.importing import import_slow, in_daemon
 

@@ -5,8 +5,8 @@ from contextlib import aclosing
 from typing import Any
 
 from terp.errors import RequestRejected, Unavailable
-from terp.messages import Message, User
-from terp.models.protocol import Chunk, Model, Replied, Retrying
+from terp.events.messages import Message, User
+from terp.events.model import Chunk, Model, Replied, Retrying
 
 NUDGES = (
     "Your last reply was empty. Please answer.",

@@ -11,7 +11,8 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import ToolsRejected
-from terp.messages import Message
+from terp.events.messages import Message
+from terp.events.model import Chunk, demanded
 from terp.models import caching
 from terp.models.abilities import Abilities
 from terp.models.accumulator import Accumulator
@@ -20,7 +21,6 @@ from terp.models.chat_stream import ChatStream
 from terp.models.failures import unusable_key
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
-from terp.models.protocol import Chunk, demanded
 from terp.models.routing import Route
 from terp.text.importing import import_slow
 

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from terp.messages import Assistant, Message, ToolCall
-from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text, Usage
+from terp.events.messages import Assistant, Message, ToolCall
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text, Usage
 from terp.models.scrubbing import Scrubber
 from terp.models.tool_calls import fresh_ids, ids_in, tool_call
 from terp.tool import NAME

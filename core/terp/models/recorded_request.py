@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from terp.messages import Assistant, Image, Message, Result, System, ToolCall, User
+from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
 from terp.models.scrubbing import Scrubber
 
 _DIFF_LINES = 30

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from terp.errors import ContextFull, RecordingMiss
-from terp.messages import Message
-from terp.models.protocol import Chunk, Model, Replied, Retrying, demanded
+from terp.events.messages import Message
+from terp.events.model import Chunk, Model, Replied, Retrying, demanded
 from terp.models.recorded_reply import reply_as_json
 from terp.models.recorded_request import answers, difference, digest, likeness, request_as_json
 from terp.models.recording_file import Entry, Recording

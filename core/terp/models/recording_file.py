@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from terp.errors import ContextFull, SettingsError
-from terp.messages import Message
-from terp.models.protocol import Chunk
+from terp.events.messages import Message
+from terp.events.model import Chunk
 from terp.models.recorded_reply import BadReply, reply_from_json
 
 _FIELDS = {"request", "reply", "usage", "finish", "extras", "too_long", "pin", "skip"}

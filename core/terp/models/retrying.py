@@ -7,8 +7,8 @@ from contextlib import aclosing
 from typing import Any
 
 from terp.errors import ModelError
-from terp.messages import Message
-from terp.models.protocol import Chunk, Model, Retrying
+from terp.events.messages import Message
+from terp.events.model import Chunk, Model, Retrying
 
 _FIRST_DELAY_S = 1.0
 _LONGEST_DELAY_S = 30.0

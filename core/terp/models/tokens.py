@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from terp.messages import Message, Result, System, User
+from terp.events.messages import Message, Result, System, User
 from terp.models.chat_format import chat_messages
 
 Counter = Callable[[str], int]

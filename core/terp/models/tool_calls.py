@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from terp.messages import Assistant, Message, ToolCall
+from terp.events.messages import Assistant, Message, ToolCall
 
 
 def fresh_ids(messages: Sequence[Message]) -> Iterator[str]:

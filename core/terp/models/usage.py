@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from terp.models.protocol import Usage
+from terp.events.model import Usage
 
 Price = Callable[[int, int, int, int], float | None]
 """The cost in USD of (input, output, cached, cache-written) tokens, or None when it is not known."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import Error
 from terp.installing import Installer, InstallFailed
-from terp.kernels.protocol import Kernel
-from terp.outputs import Error
 from terp.packages.distributions import is_known, known_distribution, normal
 from terp.packages.wheels import wheel_modules
 from terp.person import Choice, Option

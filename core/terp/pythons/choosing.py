@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Protocol
 
 from terp.errors import KernelStartFailed
-from terp.kernels.protocol import Kernel
-from terp.outputs import Error
+from terp.events.kernel import Kernel
+from terp.events.outputs import Error
 from terp.packages.shims import pip_shims
 from terp.person import Choice, Option
 from terp.pythons.candidates import active_python, project_python

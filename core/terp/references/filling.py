@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from terp.errors import UnknownLanguage
-from terp.kernels.protocol import Kernels, WrittenValue
+from terp.events.kernel import Kernels, WrittenValue
 from terp.references.live import LiveReferences, taken_apart
 from terp.references.reading import Reference, Unreadable
 from terp.text.plain import mended

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from terp.effects.found import Effects
+from terp.events.effects import Effects
 
 if TYPE_CHECKING:
     from terp.rules.parts import Part

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from terp.effects.found import EffectKind
 from terp.events import CodeProposed
+from terp.events.effects import EffectKind
 from terp.rules.deciding import Rules
 from terp.rules.parts import parts_of
 from terp.rules.rule import NOTHING, NoRule, read_rule

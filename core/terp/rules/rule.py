@@ -9,8 +9,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from terp.effects.found import KINDS, EffectKind
 from terp.effects.shell_words import NotRead, Script, Word
+from terp.events.effects import KINDS, EffectKind
 from terp.rules.interpreters import why_never
 from terp.rules.patterns import ANY, Pattern
 

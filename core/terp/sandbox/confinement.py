@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from terp.errors import NoSandbox, SettingsError
-from terp.messages import Attachment
+from terp.events.messages import Attachment
 from terp.places import Places, find_places, make_private
 from terp.sandbox.canary import holds
 from terp.sandbox.launcher import needed_by_launcher

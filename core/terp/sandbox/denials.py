@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.kernels.protocol import Kernel
-from terp.outputs import Error, Output, Text
+from terp.events.kernel import Kernel
+from terp.events.outputs import Error, Output, Text
 from terp.sandbox.obeyed import Obeyed
 from terp.sandbox.policy import Policy
 from terp.sandbox.tier import NONE

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.kernels.protocol import Kernel
+from terp.events.kernel import Kernel
 from terp.kernels.rundir import RunDir
 from terp.sandbox.policy import Policy
 

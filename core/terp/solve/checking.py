@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from terp.errors import SettingsError
+from terp.events.kernel import Kernels
 from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernels
 from terp.kernels.rundir import RunDir
 from terp.pythons.interpreter import needed_by
 from terp.sandbox.confinement import Confinement, Mode, Wish

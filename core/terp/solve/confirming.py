@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from terp.errors import ModelError
-from terp.messages import Assistant
+from terp.events.messages import Assistant
 from terp.solve import prompts
 from terp.solve.asking import asked_beside, played
 from terp.solve.single import pairs_in

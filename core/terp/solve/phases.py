@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from terp.errors import ModelError
-from terp.sameness import normal
+from terp.events.sameness import normal
 from terp.session import Session
 from terp.solve import prompts
 from terp.solve.asking import Ended, Show, asked, asked_beside, forget_unanswered, played

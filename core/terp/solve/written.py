@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from terp.messages import Assistant
+from terp.events.messages import Assistant
 from terp.solve.single import blocks
 from terp.solve.splitting import names_in
 from terp.tool import Call, understand

@@ -13,7 +13,7 @@ from typing import Any
 import jiter
 
 from terp.errors import SessionError, SessionInUse
-from terp.messages import Assistant, User
+from terp.events.messages import Assistant, User
 from terp.store.forms import Header, title_of
 from terp.store.journal import NAME
 from terp.store.locking import Lock, holder, in_use

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from terp import wire
+from terp.events import wire
+from terp.events.log import Record
+from terp.events.messages import Assistant, Attachment, Image, Message, Result, System, ToolCall, User
 from terp.history import Change, Cut, Noted, PastTurn, Replaced, Said
-from terp.log import Record
-from terp.messages import Assistant, Attachment, Image, Message, Result, System, ToolCall, User
 
 VERSION = 1
 _LOG = "terp session"

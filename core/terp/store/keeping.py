@@ -22,9 +22,9 @@ from terp.events import (
     TurnFinished,
     TurnStarted,
 )
+from terp.events.log import Record
+from terp.events.messages import Assistant
 from terp.history import Change, Said
-from terp.log import Record
-from terp.messages import Assistant
 from terp.store.forms import Header, change_to_json, event_to_json, header_to_json, title_of
 from terp.store.journal import NAME, Journal
 from terp.store.protocol import Lines

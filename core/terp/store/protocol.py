@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from terp.events import Event
+from terp.events.log import Record
 from terp.history import Change
-from terp.log import Record
 
 if TYPE_CHECKING:
     from terp.store.reading import Stored

@@ -10,12 +10,11 @@ from typing import Any
 
 import jiter
 
-from terp import wire
 from terp.errors import SessionError
-from terp.events import ReasoningDelta, TextDelta, UsageReported
+from terp.events import ReasoningDelta, TextDelta, UsageReported, wire
+from terp.events.log import Record
+from terp.events.messages import Assistant, Result, ToolCall
 from terp.history import History, Said
-from terp.log import Record
-from terp.messages import Assistant, Result, ToolCall
 from terp.store.forms import VERSION, Header, change_from_json, header_from_json
 from terp.store.journal import NAME
 from terp.tally import Tally

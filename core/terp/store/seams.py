@@ -13,8 +13,8 @@ from terp.events import (
     TextDelta,
     TurnFinished,
 )
-from terp.log import Record
-from terp.outputs import Text
+from terp.events.log import Record
+from terp.events.outputs import Text
 
 if TYPE_CHECKING:
     from terp.models.scrubbing import Scrubber

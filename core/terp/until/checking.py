@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from terp.errors import TerpError
 from terp.events import CheckFinished, CheckStarted
-from terp.log import EventLog
+from terp.events.log import EventLog
 from terp.person import Consent
 from terp.text.interrupts import Interrupted, Interrupts
 from terp.until.goal import Goal

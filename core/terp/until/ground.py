@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 
 from terp.errors import SettingsError
+from terp.events.kernel import Kernels
 from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernels
 from terp.kernels.rundir import RunDir
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell

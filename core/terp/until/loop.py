@@ -8,8 +8,8 @@ from pathlib import Path
 from terp.attachments import named_files
 from terp.errors import TerpError
 from terp.events import Event, TurnFinished
-from terp.messages import Attachment
-from terp.sameness import normal
+from terp.events.messages import Attachment
+from terp.events.sameness import normal
 from terp.session import Session
 from terp.until import telling
 from terp.until.checking import Checking, Preparing

@@ -9,10 +9,10 @@ from terp.budget import Budget
 from terp.equipment import Equipment
 from terp.errors import TerpError
 from terp.events import Event
+from terp.events.kernel import Variable
+from terp.events.log import EventLog
+from terp.events.messages import Attachment, Message, System, User
 from terp.history import PastTurn
-from terp.kernels.protocol import Variable
-from terp.log import EventLog
-from terp.messages import Attachment, Message, System, User
 from terp.places import Places
 from terp.rewinding import TakenBack, Written
 from terp.settings import Settings

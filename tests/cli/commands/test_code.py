@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from terp.events import CodeFinished, TextDelta
-from terp.kernels.protocol import Variable
-from terp.outputs import Display, Text
+from terp.events.kernel import Variable
+from terp.events.outputs import Display, Text
 from terp_cli.commands.table import Misused
 from tests.cli.commands.talking import Noted
 from tests.core.export.scripted import ran, turn

@@ -4,7 +4,7 @@ import pytest
 
 from terp.errors import TerpError
 from terp.events import ReasoningDelta, TextDelta, TurnStarted
-from terp.kernels.protocol import Variable
+from terp.events.kernel import Variable
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 from tests.cli.commands.talking import Kernel, Noted

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import TerpError
-from terp.messages import Assistant, Message, Result, User
+from terp.events.messages import Assistant, Message, Result, User
 from terp.testing import call
 from tests.cli.commands.talking import Noted
 from tests.core.export.scripted import session

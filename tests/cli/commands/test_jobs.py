@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from terp.events import CodeFinished, Event, JobChanged
+from terp.events.outputs import Text
 from terp.job import Job
-from terp.outputs import Text
 from terp.testing import EchoKernel
 from terp.tool import Call
 from terp_cli.commands.every import all_commands

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import TerpError
-from terp.outputs import Display
+from terp.events.outputs import Display
 from terp_cli.commands.table import Misused
 from tests.cli.commands.talking import Noted
 from tests.core.export.scripted import ran, turn

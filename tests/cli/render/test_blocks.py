@@ -3,7 +3,7 @@
 import pytest
 
 from terp.events import TextDelta, TurnFinished
-from terp.outputs import Display
+from terp.events.outputs import Display
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.terminal import TerminalFront
 from tests.cli.drawing import Clock, printed

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from terp.events import CodeFinished, CodeStarted, Event, Printed, TextDelta, TurnFinished
-from terp.outputs import Clear, Display, DisplayUpdate, FileChange, Text
+from terp.events.outputs import Clear, Display, DisplayUpdate, FileChange, Text
 from terp_cli.pictures.graphic import Graphic
 from terp_cli.render import look, words
 from terp_cli.render.transcript import Transcript

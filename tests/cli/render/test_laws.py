@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.text import Text
 
 from terp.events import CodeFinished, CodeStarted, Event, Printed, ReasoningDelta, TextDelta, TurnFinished
-from terp.outputs import Text as Output
+from terp.events.outputs import Text as Output
 from terp_cli.render.fold import fold
 from terp_cli.render.transcript import Transcript
 from tests.cli.drawing import Clock

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from terp.kernels.protocol import Variable
+from terp.events.kernel import Variable
 from terp_cli.render.variables import variables_table
 
 SOME = [

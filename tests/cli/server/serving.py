@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 from fastapi import APIRouter, FastAPI
 
-from terp.kernels.protocol import Kernels
+from terp.events.kernel import Kernels
+from terp.events.model import Model
 from terp.known_secrets import Secrets
-from terp.models.protocol import Model
 from terp.person import Person
 from terp.places import Places
 from terp.session import Session

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from terp.outputs import InputRequest
+from terp.events.outputs import InputRequest
 from terp.proposals import digest_of
 from terp.testing import EchoKernel, call
 from terp_cli.server.limits import ServerLimits

@@ -1,9 +1,9 @@
 """Secrets in what clients are told, where other things happen between their pieces."""
 
 from terp.events import CodeDelta, CodeFinished, Event, LateOutput, Printed, Progress, TextDelta, TurnFinished
-from terp.log import Record
+from terp.events.log import Record
+from terp.events.outputs import InputRequest, Output, Text
 from terp.models.scrubbing import Scrubber
-from terp.outputs import InputRequest, Output, Text
 from terp_cli.server.redaction import Redaction
 
 SECRET = "p4ssw0rd-of-mine"

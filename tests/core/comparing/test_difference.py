@@ -3,7 +3,7 @@ import struct
 import zlib
 
 from terp.comparing.difference import difference
-from terp.outputs import Display, Error, Omitted, Output, Text
+from terp.events.outputs import Display, Error, Omitted, Output, Text
 from tests.core.export.scripted import png
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from terp.effects.found import Effects
+from terp.events.effects import Effects
 
 
 def said(effects: Effects) -> str:

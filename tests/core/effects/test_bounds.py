@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terp.effects.analysis import MOST_CHARACTERS, effects_of
-from terp.effects.found import Effects, cannot_tell
+from terp.events.effects import Effects, cannot_tell
 from tests.core.effects.cells import harmless_cells
 from tests.core.effects.test_shell import CASES, DOUBTS
 from tests.core.effects.unsafe_cells import CELLS

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from terp.effects.analysis import effects_of
-from terp.effects.found import EffectKind, Effects
+from terp.events.effects import EffectKind, Effects
 from tests.core.effects.cells import harmless_cells, hostile_cells, said
 from tests.core.effects.unsafe_cells import CELLS
 from tests.core.rules.written import rules

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from terp.effects.analysis import effects_of
-from terp.effects.found import Effect, EffectKind, Effects
+from terp.events.effects import Effect, EffectKind, Effects
 from tests.core.effects.cells import harmless_cells, said
 from tests.core.effects.unsafe_cells import CELLS
 

@@ -1,12 +1,12 @@
 import pytest
 
 from terp.effects.analysis import effects_of
-from terp.effects.found import Effect, cannot_tell
 from terp.effects.python import SERVERS, SHIPPED, TOOL
 from terp.effects.session_names import SessionNames
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
-from terp.log import EventLog
-from terp.outputs import RunStatus, VariableChange
+from terp.events.effects import Effect, cannot_tell
+from terp.events.log import EventLog
+from terp.events.outputs import RunStatus, VariableChange
 
 
 class Kernel:

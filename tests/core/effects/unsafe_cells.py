@@ -1,6 +1,6 @@
 """Cells that do harm or could, each with one kind that must be told of it."""
 
-from terp.effects.found import EffectKind
+from terp.events.effects import EffectKind
 
 CELLS: list[tuple[str, EffectKind]] = [
     # Deleting and writing, plainly.

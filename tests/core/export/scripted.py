@@ -25,6 +25,8 @@ from terp.events import (
     TurnFinished,
     TurnStarted,
 )
+from terp.events.log import Record
+from terp.events.outputs import Display, Error, InputRequest, Output, RunStatus, Text
 from terp.export.notebook import notebook
 from terp.export.page import page
 from terp.export.rendered import Rendered
@@ -32,8 +34,6 @@ from terp.export.script import script
 from terp.export.story import Story
 from terp.export.telling import story_of
 from terp.export.transcript import transcript
-from terp.log import Record
-from terp.outputs import Display, Error, InputRequest, Output, RunStatus, Text
 
 EXPECTED = Path(__file__).parent / "expected"
 FOLDER = Path("/sessions/2026-11-21-abcd")

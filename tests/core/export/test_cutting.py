@@ -1,8 +1,8 @@
 import pytest
 
+from terp.events.outputs import Display, Error, Text
 from terp.export.cutting import NothingToKeep, cut_story, told_once, with_dependencies
 from terp.export.story import Prompt, Run
-from terp.outputs import Display, Error, Text
 from tests.core.export.scripted import ran, records, told, turn
 
 STORY = told(

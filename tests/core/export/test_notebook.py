@@ -5,9 +5,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from terp.events.outputs import Display, Error, Output, Text
 from terp.export.notebook import notebook
 from terp.export.story import Run, Story
-from terp.outputs import Display, Error, Output, Text
 from tests.core.export.scripted import story as scripted
 from tests.core.export.scripted import told
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from terp.events.outputs import Error
 from terp.export.imports import Needs, distributions_of, needs
 from terp.export.script import script
 from terp.export.scripting import compiles, plain_python
 from terp.export.story import Answer, Prompt, Run, Story
-from terp.outputs import Error
 from tests.core.export.scripted import rendered
 
 import ast  # isort: skip

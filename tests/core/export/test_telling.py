@@ -14,9 +14,9 @@ from terp.events import (
     TurnFinished,
     TurnStarted,
 )
+from terp.events.outputs import Clear, Display, DisplayUpdate, Omitted, Text
 from terp.export.story import Answer, Prompt, Reasoning, Remark, Run
 from terp.export.telling import story_of
-from terp.outputs import Clear, Display, DisplayUpdate, Omitted, Text
 from tests.core.export.scripted import png, proposed, ran, records, told, turn
 
 

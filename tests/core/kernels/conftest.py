@@ -3,8 +3,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from terp.events.kernel import Kernel
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
 from tests.core.kernels.running import Listener
 
 

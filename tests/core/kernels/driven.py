@@ -4,10 +4,10 @@ import os
 
 import pytest
 
+from terp.events.kernel import Kernel
 from terp.kernels.files import FileWatch
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch
-from terp.kernels.protocol import Kernel
 from terp.kernels.run_files import LocalFiles
 from terp.kernels.runtimes.driven import DRIVEN, driver_launch
 from terp.kernels.runtimes.runtime import Machine

@@ -6,8 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from terp.events import KernelState
-from terp.kernels.protocol import Kernel
-from terp.outputs import Display, Error, InputRequest, Output, RunEnded, RunItem, RunStarted, Text
+from terp.events.kernel import Kernel
+from terp.events.outputs import Display, Error, InputRequest, Output, RunEnded, RunItem, RunStarted, Text
 
 PATIENCE_S = 30.0
 

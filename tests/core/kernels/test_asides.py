@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from terp.errors import KernelBusy
-from terp.kernels.protocol import KeepsPast, Kernel, Variable
-from terp.outputs import Text
+from terp.events.kernel import KeepsPast, Kernel, Variable
+from terp.events.outputs import Text
 from tests.core.kernels.running import PATIENCE_S, ran
 
 SLEEPS = "import time\nhere = 1\nprint('on', flush=True)\ntime.sleep(60)"

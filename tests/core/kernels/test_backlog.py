@@ -3,8 +3,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from terp.events.outputs import Display, Error, Omitted, RunEnded, RunItem, Text
 from terp.kernels.backlog import Backlog
-from terp.outputs import Display, Error, Omitted, RunEnded, RunItem, Text
 
 
 async def all_of(backlog: Backlog) -> Sequence[RunItem]:

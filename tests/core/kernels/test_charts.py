@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import Display
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
-from terp.outputs import Display
 from tests.core.kernels.running import ran
 
 PLOTLY = {

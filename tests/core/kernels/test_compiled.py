@@ -5,14 +5,14 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import Error, FileChange
 from terp.kernels.files import FileWatch
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
 from terp.kernels.run_files import LocalFiles
 from terp.kernels.runtimes.compiled import COMPILED, compiler_launch
 from terp.kernels.runtimes.runtime import Machine
-from terp.outputs import Error, FileChange
 from tests.core.kernels.running import Listener, interrupted_at, ran, ran_with
 
 HELLO = {

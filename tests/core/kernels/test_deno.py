@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import Error
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernel
 from terp.kernels.runtimes.deno import deno_launch, find_deno
 from terp.kernels.runtimes.runtime import Machine
-from terp.outputs import Error
 from tests.core.kernels import conformance
 from tests.core.kernels.running import interrupted_at, ran, ran_with
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from terp.kernels.protocol import Kernel
-from terp.outputs import Error, Omitted, Text
+from terp.events.kernel import Kernel
+from terp.events.outputs import Error, Omitted, Text
 from tests.core.kernels.cells import CELLS, Cells
 from tests.core.kernels.driven import DrivenKernels, program_of
 from tests.core.kernels.running import PATIENCE_S, interrupted_at, ran, ran_with

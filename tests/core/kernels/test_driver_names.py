@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from terp.kernels.protocol import Kernel
+from terp.events.kernel import Kernel
 from tests.core.kernels.driven import DrivenKernels
 from tests.core.kernels.running import ran
 

@@ -6,9 +6,9 @@ from contextlib import aclosing
 import pytest
 
 from terp.events import KernelState
+from terp.events.kernel import Kernel
+from terp.events.outputs import InputRequest, RunEnded, RunItem, RunStarted, Text
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
-from terp.outputs import InputRequest, RunEnded, RunItem, RunStarted, Text
 from tests.core.kernels.running import PATIENCE_S, Listener, Ran, interrupted_at, ran
 
 

@@ -1,8 +1,8 @@
 import sys
 from pathlib import Path
 
+from terp.events.kernel import Kernel
 from terp.kernels.environment import find_python, kernel_environment
-from terp.kernels.protocol import Kernel
 from terp.pythons.interpreter import Interpreter
 from tests.core.kernels.running import ran
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from terp.kernels.protocol import Kernel
-from terp.outputs import Held, RunEnded
+from terp.events.kernel import Kernel
+from terp.events.outputs import Held, RunEnded
 from tests.core.kernels.running import ran
 from tests.core.kernels.test_asking import answering
 

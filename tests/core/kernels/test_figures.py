@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from terp.kernels.protocol import Kernel
-from terp.outputs import Display, Error, Text
+from terp.events.kernel import Kernel
+from terp.events.outputs import Display, Error, Text
 from tests.core.kernels.running import Ran, ran
 
 SETUP = """

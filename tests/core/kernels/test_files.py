@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import FileAction, FileChange
 from terp.kernels.files import FileWatch
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
-from terp.outputs import FileAction, FileChange
 from tests.core.kernels.running import Ran, ran
 
 

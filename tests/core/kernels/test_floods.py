@@ -4,10 +4,10 @@ import time
 import psutil
 import pytest
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import Omitted, RunEnded, RunItem, Text
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernel
-from terp.outputs import Omitted, RunEnded, RunItem, Text
 from tests.core.kernels.running import PATIENCE_S, interrupted_at, ran
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from terp.kernels.protocol import Kernel
-from terp.outputs import Display
+from terp.events.kernel import Kernel
+from terp.events.outputs import Display
 from tests.core.kernels.running import ran
 
 pytest.importorskip("pandas")

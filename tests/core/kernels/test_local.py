@@ -9,11 +9,11 @@ import psutil
 import pytest
 
 from terp.errors import KernelStartFailed, UnknownLanguage
+from terp.events.kernel import Kernel, Kernels
+from terp.events.outputs import Error
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernel, Kernels
 from terp.kernels.rundir import RunDir, sweep
-from terp.outputs import Error
 from tests.core.kernels.running import PATIENCE_S, Listener, ran
 
 ROOT = Path(__file__).parents[3]
@@ -174,7 +174,7 @@ STARTS_AND_WAITS = """
 import asyncio, sys
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.outputs import Text
+from terp.events.outputs import Text
 
 async def main():
     kernel = LocalKernels().get("python")

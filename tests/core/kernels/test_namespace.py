@@ -2,9 +2,9 @@
 
 import pytest
 
-from terp.changes import delta_line
-from terp.kernels.protocol import Kernel
-from terp.outputs import VariableChange
+from terp.events.changes import delta_line
+from terp.events.kernel import Kernel
+from terp.events.outputs import VariableChange
 from tests.core.kernels.running import interrupted_at, ran
 
 

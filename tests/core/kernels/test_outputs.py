@@ -1,5 +1,5 @@
-from terp.kernels.protocol import Kernel
-from terp.outputs import Clear, Display, DisplayUpdate, Error, RunStarted, Text
+from terp.events.kernel import Kernel
+from terp.events.outputs import Clear, Display, DisplayUpdate, Error, RunStarted, Text
 from tests.core.kernels.running import Listener, ran
 
 

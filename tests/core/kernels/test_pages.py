@@ -2,9 +2,9 @@
 
 import pytest
 
+from terp.events.outputs import Display, RunEnded, RunStarted
 from terp.kernels.local import LocalKernels
 from terp.kernels.pages import mermaid_page, react_page
-from terp.outputs import Display, RunEnded, RunStarted
 from tests.core.kernels.running import ran
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from terp.kernels.protocol import Kernel
-from terp.outputs import BackCall, Display, Error, RunStarted
+from terp.events.kernel import Kernel
+from terp.events.outputs import BackCall, Display, Error, RunStarted
 from tests.core.kernels.running import Ran, ran
 from tests.core.kernels.test_asking import answering
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from terp.events.kernel import Kernel, WrittenValue
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel, WrittenValue
 from tests.core.kernels.running import ran
 
 VALUES = """

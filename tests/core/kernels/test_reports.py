@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from terp.events.outputs import Held, StoppedAt, VariableChange
 from terp.kernels.reports import changes_in, failed_in, more_in, stopped_in, stopped_in_stack
-from terp.outputs import Held, StoppedAt, VariableChange
 
 
 def test_changes_and_places_are_read() -> None:

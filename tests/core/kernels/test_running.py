@@ -1,8 +1,8 @@
 import asyncio
 from contextlib import aclosing
 
-from terp.kernels.protocol import Kernel
-from terp.outputs import Display, Error, RunEnded, RunStarted, Text
+from terp.events.kernel import Kernel
+from terp.events.outputs import Display, Error, RunEnded, RunStarted, Text
 from tests.core.kernels.running import ran
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from terp.events.kernel import Kernel, Variable
+from terp.events.outputs import FileChange, Text
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel, Variable
-from terp.outputs import FileChange, Text
 from tests.core.kernels.running import Listener, ran, ran_with
 
 LONG = "x" * 6000

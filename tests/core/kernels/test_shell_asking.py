@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import InputRequest, Text
 from terp.kernels.hosts.askpass import is_secret
 from terp.kernels.hosts.terminal_input import TerminalInput
-from terp.kernels.protocol import Kernel
-from terp.outputs import InputRequest, Text
 from tests.core.kernels.running import interrupted_at, ran, ran_with
 
 pytestmark = pytest.mark.skipif(

@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import InputRequest
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
-from terp.outputs import InputRequest
 from tests.core.kernels.running import PATIENCE_S, interrupted_at, ran, ran_with
 
 ROOT = Path(__file__).parents[3]

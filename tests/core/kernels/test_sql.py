@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from terp.events.outputs import Display, Error
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.outputs import Display, Error
 from tests.core.kernels.running import ran
 
 pytest.importorskip("duckdb")

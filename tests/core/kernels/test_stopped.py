@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from terp.changes import stopped_line
-from terp.kernels.protocol import Kernel
-from terp.outputs import Held, InputRequest, RunItem, StoppedAt
+from terp.events.changes import stopped_line
+from terp.events.kernel import Kernel
+from terp.events.outputs import Held, InputRequest, RunItem, StoppedAt
 from tests.core.kernels.running import PATIENCE_S, Ran, interrupted_at, ran
 
 # The text that a test waits for is sent by a thread, so that the code is not in `print` any more.

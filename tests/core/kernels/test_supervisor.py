@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from terp.events.kernel import Kernel
 from terp.kernels.local import LocalKernels
 from terp.kernels.orphans import lifeline, supervised
-from terp.kernels.protocol import Kernel
 from tests.core.kernels.running import PATIENCE_S, ran
 from tests.core.kernels.test_local import STARTS_AND_WAITS
 

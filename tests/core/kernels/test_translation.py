@@ -4,10 +4,7 @@ from typing import Any
 
 import pytest
 
-from terp.kernels.backlog import Backlog
-from terp.kernels.run import Run
-from terp.kernels.translation import REPORT, Translator
-from terp.outputs import (
+from terp.events.outputs import (
     BackCall,
     Display,
     DisplayUpdate,
@@ -20,6 +17,9 @@ from terp.outputs import (
     RunStarted,
     Text,
 )
+from terp.kernels.backlog import Backlog
+from terp.kernels.run import Run
+from terp.kernels.translation import REPORT, Translator
 
 
 def outputs(translator: Translator, kind: str, content: Mapping[str, Any]) -> Sequence[Output]:

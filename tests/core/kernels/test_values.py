@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from terp.kernels.protocol import Kernel, Variable
-from terp.outputs import Text
+from terp.events.kernel import Kernel, Variable
+from terp.events.outputs import Text
 from tests.core.kernels.running import PATIENCE_S, ran
 
 SHOWN = [

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import Clear, Text
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
-from terp.outputs import Clear, Text
 from terp.text.plain import without_escapes
 from tests.core.kernels.running import ran
 

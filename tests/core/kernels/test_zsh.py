@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from terp.events.kernel import Kernel, Variable
+from terp.events.outputs import InputRequest
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernel, Variable
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell
-from terp.outputs import InputRequest
 from tests.core.kernels.running import interrupted_at, ran, ran_with
 
 needs_zsh = pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh")

@@ -11,7 +11,7 @@ import anyio
 import uvicorn
 
 from terp.errors import NobodyThere
-from terp.log import EventLog
+from terp.events.log import EventLog
 from terp.mcp_servers.connection import Connection
 from terp.mcp_servers.declared import McpServer
 from terp.mcp_servers.programs import Programs

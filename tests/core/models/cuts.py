@@ -10,9 +10,9 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from terp.errors import ModelError
+from terp.events.model import Replied
 from terp.models.adapters import open_adapter
 from terp.models.options import AdapterName, ModelOptions
-from terp.models.protocol import Replied
 from tests.core.models.recorded import ASKED, CALLS_NO_TOOLS, ROOT, TOOL, Recorded, collect, streams
 from tests.loopback import Loopback, Raw, Scripted
 

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 
 from terp.errors import ModelError
-from terp.messages import Assistant, Message, ToolCall
-from terp.models.protocol import CallDelta, Chunk, Model, Reasoning, Replied, Text
+from terp.events.messages import Assistant, Message, ToolCall
+from terp.events.model import CallDelta, Chunk, Model, Reasoning, Replied, Text
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """For properties: a busy machine is no failure."""

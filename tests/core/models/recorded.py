@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from terp.messages import Message, System, User
+from terp.events.messages import Message, System, User
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text, Usage
 from terp.models.adapters import open_adapter
 from terp.models.options import AdapterName, ModelOptions
-from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text, Usage
 from tests.loopback import Http, Loopback, Raw
 
 ROOT = Path(__file__).parents[2] / "recordings"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from terp.messages import Message, User
-from terp.models.protocol import Model, Replied
+from terp.events.messages import Message, User
+from terp.events.model import Model, Replied
 from terp.models.recording import RecordingModel
 from tests.core.models.fakes import collect
 

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.messages import Assistant, ToolCall
+from terp.events.messages import Assistant, ToolCall
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text, Usage
 from terp.models.accumulator import Accumulator
 from terp.models.chat_stream import ChatStream
 from terp.models.failures import Target
-from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text, Usage
 from tests.core.models.recorded import ROOT
 from tests.loopback import Call, sse
 

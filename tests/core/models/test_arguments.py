@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.messages import ToolCall
+from terp.events.messages import ToolCall
 from terp.models.arguments import ArgumentsDecoder, CodePiece
 from terp.tool import Call, understand
 from tests.core.models.fakes import cut, patient

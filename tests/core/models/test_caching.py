@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from terp.messages import Assistant, Image, Message, Result, System, User
+from terp.events.messages import Assistant, Image, Message, Result, System, User
+from terp.events.model import Model, Usage
 from terp.models.adapters import open_adapter
 from terp.models.caching import ends, marked
 from terp.models.chat_format import chat_messages
@@ -17,7 +18,6 @@ from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.litellm_adapter import LiteLLM
 from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
-from terp.models.protocol import Model, Usage
 from terp.models.routing import route
 from terp.models.usage import used
 from terp.person import AutoRun

@@ -2,7 +2,7 @@
 
 import pytest
 
-from terp.messages import Assistant, Image, Message, Result, System, ToolCall, User
+from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
 from terp.models.chat_format import chat_messages
 
 PNG = Image("image/png", "aGk=")

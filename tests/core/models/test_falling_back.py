@@ -9,9 +9,9 @@ import pytest
 import terp
 from terp.errors import AuthFailed, ModelError, RateLimited, SettingsError, Unavailable
 from terp.events import CodeFinished, ModelRetrying
-from terp.messages import Assistant, Message, User
+from terp.events.messages import Assistant, Message, User
+from terp.events.model import Replied, Retrying, Text
 from terp.models.falling_back import FallingBackModel
-from terp.models.protocol import Replied, Retrying, Text
 from tests.core.models.fakes import FakeModel, Script
 from tests.core.models.recorded import collect
 from tests.core.sessions import of

@@ -5,12 +5,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from terp.errors import ToolsRejected, Unavailable
-from terp.messages import Assistant, Image, Message, Result, System, ToolCall, User
+from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Usage
 from terp.models.control_tokens import ControlTokenFilter
 from terp.models.fence_scanner import Closed, Code, FenceScanner, Opened, Piece, Prose
 from terp.models.fenced_history import instruction
 from terp.models.fences import FencedModel, with_text_fallback
-from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Usage
 from terp.text.languages import language_of
 from terp.tool import Call, Misunderstood, schema, understand
 from tests.core.models.fakes import FakeModel, collect, cut, merged, patient, said

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.errors import Unavailable
-from terp.messages import Assistant, ToolCall, User
+from terp.events.messages import Assistant, ToolCall, User
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, Text
 from terp.models.control_tokens import TokensAroundFilter, without_tokens_around
 from terp.models.leaked_calls import LeakedCalls, callable_names
 from terp.models.printed_calls import PrintedCalls
-from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Retrying, Text
 from terp.tool import Misunderstood, schema, understand
 from tests.core.models.fakes import FakeModel, collect, merged, patient, said
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from terp.errors import RateLimited, RequestRejected, ToolsRejected, Unavailable
-from terp.messages import Message, System, User
+from terp.events.messages import Message, System, User
+from terp.events.model import Replied, Text
 from terp.models.adapters import open_adapter
 from terp.models.litellm_adapter import preload
 from terp.models.options import ModelOptions
-from terp.models.protocol import Replied, Text
 from tests.core.models.recorded import ASKED, ROOT, TOOL, collect
 from tests.loopback import Http, Loopback, Raw, Stalled
 
@@ -31,7 +31,7 @@ def watch(event, args):
     elif event == "socket.connect":
         seen.append(args[1][0])
 sys.addaudithook(watch)
-from terp.messages import User
+from terp.events.messages import User
 from terp.models.litellm_adapter import preload
 from terp.models.adapters import open_adapter
 from terp.models.options import ModelOptions

@@ -6,10 +6,10 @@ from contextlib import aclosing
 import pytest
 
 from terp.errors import AuthFailed, ModelError, RequestRejected, Unavailable
-from terp.messages import Assistant, Message, System, ToolCall, User
+from terp.events.messages import Assistant, Message, System, ToolCall, User
+from terp.events.model import CallDelta, Chunk, Model, Replied, Text, Usage
 from terp.models.adapters import open_adapter
 from terp.models.options import ModelOptions
-from terp.models.protocol import CallDelta, Chunk, Model, Replied, Text, Usage
 from tests.loopback import Call, Http, Loopback, Raw, Scripted, Stalled
 
 TOOL = {"type": "function", "function": {"name": "execute", "parameters": {"type": "object"}}}

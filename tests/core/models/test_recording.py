@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from terp.errors import ContextFull, RecordingMiss, SettingsError, ToolsRejected, Unavailable
-from terp.messages import Assistant, Message, Result, System, ToolCall, User
+from terp.events.messages import Assistant, Message, Result, System, ToolCall, User
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Usage
 from terp.models.fences import with_text_fallback
-from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Usage
 from terp.models.recording import RecordingModel, ReplayModel
 from terp.tool import schema
 from tests.core.models.fakes import FakeModel, called, collect, said

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from terp.errors import ModelError, RateLimited, RequestRejected, Unavailable
-from terp.messages import Assistant, Message, User
+from terp.events.messages import Assistant, Message, User
+from terp.events.model import Chunk, Replied, Retrying, Text
 from terp.models.nudging import NUDGES, NudgingModel
-from terp.models.protocol import Chunk, Replied, Retrying, Text
 from terp.models.retrying import RetryingModel
 from tests.core.models.recorded import collect
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.messages import Assistant, Image, Message, Result, ToolCall, User
-from terp.models.protocol import CallDelta, Chunk, Reasoning, Replied, Text
+from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text
 from terp.models.recorded_reply import BadReply, reply_as_json, reply_from_json
 from terp.models.recorded_request import request_as_json
 from terp.models.recording import ReplayModel

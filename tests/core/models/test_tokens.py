@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from terp import tool
-from terp.messages import Assistant, Image, Message, Result, System, User
+from terp.events.messages import Assistant, Image, Message, Result, System, User
 from terp.models.tokens import count_request, counter_for
 from terp.testing import call
 

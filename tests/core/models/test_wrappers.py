@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from terp.messages import User
+from terp.events.messages import User
+from terp.events.model import Model
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.leaked_calls import LeakedCalls
-from terp.models.protocol import Model
 from terp.models.recording import RecordingModel, ReplayModel
 from terp.tool import schema
 from tests.core.models.fakes import FakeModel, said

@@ -13,8 +13,8 @@ import pytest
 import terp
 from terp.errors import TerpError
 from terp.events import Asked, CodeFinished, CodeProposed, Event, Noticed, Printed
-from terp.messages import ToolCall
-from terp.outputs import Text
+from terp.events.messages import ToolCall
+from terp.events.outputs import Text
 from terp.person import Choice, Consent, Decline, Run
 from terp.session import Session
 from terp.testing import ScriptedModel, call, collect

@@ -9,8 +9,8 @@ import pytest
 
 from terp.errors import KernelStartFailed
 from terp.events import Noticed
+from terp.events.log import EventLog
 from terp.kernels.local import LocalKernels
-from terp.log import EventLog
 from terp.person import Choice, Nobody
 from terp.pythons.choosing import PythonChoice, wanted_python
 from terp.pythons.interpreter import Interpreter, environment_name

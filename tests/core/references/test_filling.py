@@ -10,9 +10,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from terp.events import CodeProposed, Event, ModelRetrying, Noticed, TextDelta, TurnFinished
-from terp.kernels.protocol import WrittenValue
-from terp.messages import Assistant, Message, User
-from terp.models.protocol import Chunk, Replied, Retrying, Text
+from terp.events.kernel import WrittenValue
+from terp.events.messages import Assistant, Message, User
+from terp.events.model import Chunk, Replied, Retrying, Text
 from terp.references.filling import as_markdown
 from terp.session import Session
 from terp.testing import EchoKernel, ScriptedModel, call, collect

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.effects.analysis import MOST_CHARACTERS
-from terp.effects.found import Effects
+from terp.events.effects import Effects
 from terp.rules.deciding import Ruled, Rules, Ruling
 from tests.core.rules.written import rules, ruling, verdict
 

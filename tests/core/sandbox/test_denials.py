@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.outputs import Error, Text
+from terp.events.outputs import Error, Text
 from terp.sandbox.denials import Denials
 from terp.sandbox.policy import Policy
 

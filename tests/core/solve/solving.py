@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from terp.events.messages import User
 from terp.kernels.local import LocalKernels
-from terp.messages import User
 from terp.person import Nobody
 from terp.session import Session
 from terp.solve.checking import Bounds, Checker

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from terp.messages import Assistant
+from terp.events.messages import Assistant
 from terp.solve.written import TEST, code_in
 from terp.testing import call
 

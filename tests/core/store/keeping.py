@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from terp.kernels.protocol import Kernels
-from terp.models.protocol import Model
+from terp.events.kernel import Kernels
+from terp.events.model import Model
 from terp.models.scrubbing import Scrubber
 from terp.person import AutoRun, Person
 from terp.session import Session

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from terp.events.messages import Assistant, Attachment, Image, Result, ToolCall, User
 from terp.history import Change, Cut, History, Noted, Replaced, Said
-from terp.messages import Assistant, Attachment, Image, Result, ToolCall, User
 from terp.store.forms import Header, change_from_json, change_to_json, header_from_json, header_to_json
 
 texts = st.text(max_size=20)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from terp.events import CodeFinished, CodeProposed, Printed, TextDelta, TurnFinished, TurnStarted
+from terp.events.messages import Assistant, Image, Result, User
+from terp.events.outputs import Display, Text
 from terp.known_secrets import Secrets
-from terp.messages import Assistant, Image, Result, User
-from terp.outputs import Display, Text
 from terp.saved_messages import from_json
 from terp.settings import Settings
 from terp.store.importing import import_messages

@@ -25,10 +25,10 @@ from terp.events import (
     TextDelta,
     TurnFinished,
 )
-from terp.kernels.protocol import WrittenValue
-from terp.log import Record
-from terp.messages import Assistant, Attachment, Image, User
-from terp.outputs import VariableChange
+from terp.events.kernel import WrittenValue
+from terp.events.log import Record
+from terp.events.messages import Assistant, Attachment, Image, User
+from terp.events.outputs import VariableChange
 from terp.session import Session
 from terp.store.forms import event_to_json
 from terp.store.journal import DAMAGED, NAME

@@ -21,7 +21,7 @@ from terp.events import (
     TurnFinished,
     TurnStarted,
 )
-from terp.messages import Assistant, Result, User
+from terp.events.messages import Assistant, Result, User
 from terp.person import Decline, Run
 from terp.session import Session
 from terp.store.catalogue import Catalogue

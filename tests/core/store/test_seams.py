@@ -18,9 +18,9 @@ from terp.events import (
     TextDelta,
     TurnFinished,
 )
-from terp.log import Record
+from terp.events.log import Record
+from terp.events.outputs import StreamName, Text
 from terp.models.scrubbing import Scrubber
-from terp.outputs import StreamName, Text
 from terp.store.journal import NAME
 from terp.store.keeping import Keeper
 from terp.store.reading import read

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from terp.events import CodeProposed, Noticed, TurnFinished
-from terp.outputs import Display
+from terp.events.outputs import Display
 from terp.store.catalogue import Catalogue
 from terp.store.journal import DAMAGED, NAME
 from terp.store.reading import read

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import BackCall, Error, RunEnded, ToolWorking
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernel
-from terp.outputs import BackCall, Error, RunEnded, ToolWorking
 from terp.places import Places
 from terp.settings import Settings
 from terp.tools.reading import read_toolbox

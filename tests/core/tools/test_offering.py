@@ -7,7 +7,7 @@ import pytest
 
 from terp.errors import NobodyThere, TerpError
 from terp.events import Asked
-from terp.log import EventLog
+from terp.events.log import EventLog
 from terp.person import AutoRun, Nobody, Person
 from terp.questions import Questions
 from terp.settings import Settings

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import BackCall, Display, Error
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernel
-from terp.outputs import BackCall, Display, Error
 from terp.places import Places
 from terp.settings import Settings
 from terp.tools.reading import read_toolbox

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import terp
-from terp.effects.found import cannot_tell
 from terp.events import CodeProposed, Noticed, TurnFinished
+from terp.events.effects import cannot_tell
 from terp.person import AutoRun
 from terp.testing import ScriptedPerson, collect
 from tests.core.test_opening import surroundings

@@ -9,8 +9,8 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.events import Asked, CheckFinished, CheckStarted, Event, TurnFinished, TurnStarted
+from terp.events.messages import User
 from terp.kernels.local import LocalKernels
-from terp.messages import User
 from terp.person import Nobody, Person
 from terp.session import Session
 from terp.settings import Settings

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from terp.messages import Attachment
+from terp.events.messages import Attachment
 from terp.person import Decline, Run
 from terp.session import Session
 from terp_cli.server.compat.accumulating import (

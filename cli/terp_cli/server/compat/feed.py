@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from terp.bell import Bell
+from terp.events.bell import Bell
 from terp_cli.server.compat.accumulating import Frame
 
 # Letters that are not taken for one another.

@@ -7,8 +7,8 @@ from contextlib import aclosing
 from typing import Any
 
 from terp.events import Event
-from terp.messages import Assistant, Attachment, Message, ToolCall
-from terp.models.protocol import Chunk, Model, Replied
+from terp.events.messages import Assistant, Attachment, Message, ToolCall
+from terp.events.model import Chunk, Model, Replied
 from terp.session import Session
 from terp.tool import NAME
 

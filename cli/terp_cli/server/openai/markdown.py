@@ -37,10 +37,10 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
-from terp.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
+from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
+from terp.events.tracebacks import readable
 from terp.text.fencing import fenced, quoted
 from terp.text.plain import Lines
-from terp.tracebacks import readable
 from terp_cli import check_words
 
 _CLOSING = re.compile(r"^ {0,3}(`{3,})[ \t]*$", re.MULTILINE)

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from terp.messages import ToolCall
+from terp.events.messages import ToolCall
 from terp_cli.server import failures
 from terp_cli.server.failures import Refused
 from terp_cli.server.following import gone

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
-from terp.messages import ToolCall
+from terp.events.messages import ToolCall
 from terp_cli.server.failures import Refused
 from terp_cli.server.openai.answering import Ended, Piece, Used, Words
 from terp_cli.server.openai.forms import CallSaid, ChatWanted, FunctionCalled, Loose, MessageSaid

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from terp import tool
 from terp.errors import SessionError, TerpError
-from terp.messages import System
+from terp.events.messages import System
 from terp_cli.server.failures import Refused
 from terp_cli.server.openai.forms import MessageSaid
 from terp_cli.server.openai.said import Said, fingerprint

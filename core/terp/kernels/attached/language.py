@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import KernelError, UnknownLanguage
+from terp.events.kernel import Kernel
+from terp.events.outputs import FileChange
 from terp.kernels.attached.attachment import Attachment
-from terp.kernels.protocol import Kernel
 from terp.kernels.run import Run
 from terp.kernels.running import RunningKernel
 from terp.kernels.runtimes.runtime import Runtime
-from terp.outputs import FileChange
 
 if TYPE_CHECKING:
     from terp.kernels.local import LocalKernels

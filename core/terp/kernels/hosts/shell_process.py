@@ -11,11 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from terp.events.outputs import StreamName
 from terp.kernels.hosts.processes import children, descendants, send
 from terp.kernels.hosts.starting import end_with_parent
 from terp.kernels.hosts.streams import Printer, Source
 from terp.kernels.hosts.wires import Wires
-from terp.outputs import StreamName
 
 # Descriptors that are given to the shell get numbers that no script uses.
 _HIGH = 200

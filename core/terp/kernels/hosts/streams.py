@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from terp.events.outputs import StreamName
 from terp.kernels.translation import REPORT
-from terp.outputs import StreamName
 
 # Characters that one cell may put out; what comes after them is counted.
 ROOM = 64_000_000

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from terp.errors import TerpError
-from terp.kernels.protocol import Kernel
+from terp.events.kernel import Kernel
+from terp.events.messages import Attachment
+from terp.events.outputs import Error
 from terp.kernels.remote.kernels import GatewayKernels
-from terp.messages import Attachment
-from terp.outputs import Error
 from terp.tool import Call
 
 

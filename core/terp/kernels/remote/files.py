@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from terp.errors import KernelError
+from terp.events.outputs import FileChange
 from terp.kernels.channels import Message
 from terp.kernels.reports import files_in
 from terp.kernels.run import Run
 from terp.kernels.running import RunningKernel
-from terp.outputs import FileChange
 from terp.places import make_private
 from terp.text.paths import unused
 

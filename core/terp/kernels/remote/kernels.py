@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.errors import GatewayUnavailable, KernelError, KernelStartFailed, UnknownLanguage
+from terp.events.kernel import Kernel, KernelListener, KnownLanguage
 from terp.kernels.attached.attachment import Attachment
 from terp.kernels.bootstrap_code import bootstrap_code
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.listeners import Listeners
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernel, KernelListener, KnownLanguage
 from terp.kernels.remote.address import Gateway
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.files import RemoteFiles, given

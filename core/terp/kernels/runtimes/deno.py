@@ -8,12 +8,12 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import Error, RunItem
 from terp.kernels.environment import kernel_environment
 from terp.kernels.launch import Launch
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernel
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.outputs import Error, RunItem
 from terp.text.plain import without_escapes
 
 if TYPE_CHECKING:

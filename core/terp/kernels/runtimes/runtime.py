@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from terp.events.kernel import Kernel
     from terp.kernels.local import LocalKernels
-    from terp.kernels.protocol import Kernel
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
-from terp.kernels.protocol import Kernel
+from terp.events.kernel import Kernel
+from terp.events.outputs import RunItem
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.outputs import RunItem
 from terp.pythons.interpreter import has_module
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
-from terp.models.protocol import Model
+from terp.events.model import Model
 from terp.models.scrubbing import Scrubber
 from terp_cli.server.request_log import JsonLines, lines_to
 from tests.cli.running import Terp, to

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
-from terp.kernels.protocol import Kernels
+from terp.events.kernel import Kernels
 from terp.session import Session
 from terp.settings import Settings
 from terp.testing import EchoKernel, Scripted, ScriptedModel

@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 from terp.errors import Unavailable
-from terp.messages import ToolCall
-from terp.outputs import Display, Error, RunEnded, Text
+from terp.events.messages import ToolCall
+from terp.events.outputs import Display, Error, RunEnded, Text
 from terp.testing import EchoKernel, call
 from tests.cli.server.compat.speaking import (
     COMPLETE,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from terp.errors import UnknownLanguage
-from terp.kernels.protocol import Kernel
-from terp.messages import Assistant, Result, User
+from terp.events.kernel import Kernel
+from terp.events.messages import Assistant, Result, User
 from terp.testing import EchoKernel, call
 from terp_cli.server.compat.accumulating import Misplaced
 from terp_cli.server.limits import ServerLimits

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from terp.messages import User
+from terp.events.messages import User
 from terp_cli.server.compat.accumulating import Misplaced
 from terp_cli.server.compat.drafts import Draft
 from tests.cli.server.compat.speaking import Frame, speaking

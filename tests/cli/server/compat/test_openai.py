@@ -9,7 +9,7 @@ from typing import Any
 import openai
 import pytest
 
-from terp.messages import Assistant, User
+from terp.events.messages import Assistant, User
 from terp.testing import EchoKernel, Scripted, call
 from tests.cli.server.compat.speaking import COMPLETE, KEY, Speaking, joined, message, speaking
 from tests.cli.server.serving import plain_client

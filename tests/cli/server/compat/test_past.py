@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from terp.messages import Assistant, Attachment, Image, Message, Result, ToolCall, User
+from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall, User
 from terp_cli.server.compat.past import asked_in, conversation_of
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

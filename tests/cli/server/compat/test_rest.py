@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from terp.messages import Assistant, Image, Message, Result, User
-from terp.models.protocol import Model
-from terp.outputs import Display, RunItem, Text
+from terp.events.messages import Assistant, Image, Message, Result, User
+from terp.events.model import Model
+from terp.events.outputs import Display, RunItem, Text
 from terp.testing import EchoKernel, ScriptedModel, call
 from tests.cli.server.compat.speaking import (
     COMPLETE,

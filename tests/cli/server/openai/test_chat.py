@@ -11,9 +11,9 @@ import pytest
 
 from terp.errors import AuthFailed, RateLimited, RequestRejected, Unavailable
 from terp.events import TurnFinished
-from terp.messages import Assistant, ToolCall
-from terp.models.protocol import Chunk, Reasoning, Replied, Usage
-from terp.outputs import Display, Error, RunEnded, Text
+from terp.events.messages import Assistant, ToolCall
+from terp.events.model import Chunk, Reasoning, Replied, Usage
+from terp.events.outputs import Display, Error, RunEnded, Text
 from terp.testing import EchoKernel, Part, ScriptedModel, call
 from terp_cli.server.limits import ServerLimits
 from tests.cli.server.openai.asking import (

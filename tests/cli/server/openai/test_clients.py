@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from terp.messages import ToolCall
+from terp.events.messages import ToolCall
 from terp.testing import call
 from tests.cli.server.openai.asking import ASKS
 from tests.cli.server.serving import TOKEN, Running, serving

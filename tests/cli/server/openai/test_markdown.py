@@ -18,7 +18,7 @@ from terp.events import (
     Printed,
     TextDelta,
 )
-from terp.outputs import Clear, Display, InputRequest, Omitted, Output, Text
+from terp.events.outputs import Clear, Display, InputRequest, Omitted, Output, Text
 from terp_cli.server.openai.markdown import Markdown
 
 ENDED = CodeFinished("c1", "ok", 0.1)

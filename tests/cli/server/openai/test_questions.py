@@ -6,7 +6,7 @@ from typing import Any
 import openai
 import pytest
 
-from terp.outputs import BackCall, InputRequest, Text
+from terp.events.outputs import BackCall, InputRequest, Text
 from terp.person import Choice, Consent, Option
 from terp.testing import EchoKernel, call
 from tests.cli.server.openai.asking import ASKS, assistant, openai_client, said, user

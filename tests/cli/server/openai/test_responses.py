@@ -9,8 +9,8 @@ from openai.types.responses import ResponseFunctionToolCall
 from pydantic import BaseModel
 
 from terp.errors import RateLimited
-from terp.messages import Assistant, Result, ToolCall
-from terp.models.protocol import demanded
+from terp.events.messages import Assistant, Result, ToolCall
+from terp.events.model import demanded
 from terp.testing import EchoKernel, ScriptedModel, call
 from tests.cli.server.openai.asking import ASKS, openai_client
 from tests.cli.server.serving import serving

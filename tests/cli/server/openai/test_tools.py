@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from terp.messages import Assistant, Result, ToolCall
-from terp.models.protocol import demanded
+from terp.events.messages import Assistant, Result, ToolCall
+from terp.events.model import demanded
 from terp.testing import EchoKernel, ScriptedModel, call
 from tests.cli.server.openai.asking import ASKS, answered, openai_client, streamed, user
 from tests.cli.server.serving import serving

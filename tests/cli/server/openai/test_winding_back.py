@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.outputs import InputRequest
+from terp.events.outputs import InputRequest
 from terp.testing import EchoKernel, ScriptedModel, call
 from tests.cli.server.openai.asking import ASKS, assistant, openai_client, said, user
 from tests.cli.server.serving import ResistingKernel, serving

@@ -4,7 +4,7 @@ import re
 from hashlib import sha256
 from pathlib import Path
 
-from terp import wire
+from terp.events import wire
 from terp_cli.server.page.document import frame, page
 
 FOLDER = Path(page.__code__.co_filename).parent

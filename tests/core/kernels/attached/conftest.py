@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from terp.events.kernel import Kernel
 from terp.kernels.attached.finding import find_attachment
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
 from tests.core.kernels.attached.foreign import ForeignKernel
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from terp.errors import UnknownLanguage
+from terp.events.outputs import RunEnded, RunStarted, Text
 from terp.kernels.attached.finding import find_attachment
 from terp.kernels.launch import host_argv
 from terp.kernels.local import LocalKernels
-from terp.outputs import RunEnded, RunStarted, Text
 from tests.core.kernels.running import interrupted_at, ran
 
 LOGO = """

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from terp.events.kernel import Kernel
+from terp.events.outputs import BackCall, Display, RunItem
 from terp.kernels.local import LocalKernels
-from terp.kernels.protocol import Kernel
-from terp.outputs import BackCall, Display, RunItem
 from tests.core.kernels.running import Ran, ran
 from tests.core.mcp_servers.workshop import PIXEL
 

@@ -2,7 +2,7 @@ from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
-from terp.kernels.protocol import Kernel
+from terp.events.kernel import Kernel
 from terp.kernels.remote.kernels import GatewayKernels
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import (

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from terp.errors import KernelStartFailed
+from terp.events.outputs import RunItem, Text
 from terp.kernels.options import KernelOptions
 from terp.kernels.remote.kernels import GatewayKernels
-from terp.outputs import RunItem, Text
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import Server
 from tests.core.kernels.running import PATIENCE_S, Listener, Ran, ran

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import websockets
 
-from terp.kernels.protocol import Kernel
+from terp.events.kernel import Kernel
+from terp.events.outputs import RunEnded, RunItem, Text
 from terp.kernels.remote.kernels import GatewayKernels
-from terp.outputs import RunEnded, RunItem, Text
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.network import Network, network_to
 from tests.core.kernels.remote.servers import Server

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from terp.attachments import attach_elsewhere
-from terp.kernels.protocol import Kernel
+from terp.events.kernel import Kernel
+from terp.events.outputs import FileChange
 from terp.kernels.remote.carrying import FileCarrier
 from terp.kernels.remote.files import LARGEST
 from terp.kernels.remote.kernels import GatewayKernels
-from terp.outputs import FileChange
 from terp.tool import Call
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import Server

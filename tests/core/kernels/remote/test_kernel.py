@@ -1,7 +1,7 @@
 """What a kernel at a gateway does as one of this machine does it."""
 
-from terp.kernels.protocol import Kernel
-from terp.outputs import Error
+from terp.events.kernel import Kernel
+from terp.events.outputs import Error
 from tests.core.kernels.running import interrupted_at, ran, ran_with
 
 

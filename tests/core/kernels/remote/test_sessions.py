@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from terp import wire
+from terp.events import wire
+from terp.events.kernel import Kernels
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.kernels.protocol import Kernels
 from terp.person import AutoRun
 from terp.session import Session
 from terp.testing import Scripted, ScriptedModel, call, collect

@@ -7,7 +7,7 @@ from statistics import median
 
 import websockets
 
-from terp.kernels.protocol import Kernel
+from terp.events.kernel import Kernel
 from terp.kernels.remote.frames import SUBPROTOCOL, frame_of, message_in
 from terp.kernels.requests import new_request
 from tests.core.kernels.remote.connecting import connected

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.outputs import Error
-from terp.sameness import normal, signature
+from terp.events.outputs import Error
+from terp.events.sameness import normal, signature
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any
 
-from terp import events, outputs
-from terp.events import Event
-from terp.log import Record
+from terp import events
+from terp.events import Event, outputs
+from terp.events.log import Record
 
 VERSION = 1
 # Most fields of most events.

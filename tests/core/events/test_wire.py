@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp import wire
-from terp.events import CodeFinished, Event, Printed, TurnFinished
-from terp.log import Record
-from terp.outputs import Display, DisplayUpdate, FileChange
+from terp.events import CodeFinished, Event, Printed, TurnFinished, wire
+from terp.events.log import Record
+from terp.events.outputs import Display, DisplayUpdate, FileChange
 
 # nan is unequal to itself, so no comparison would show that it came back.
 st.register_type_strategy(float, st.floats(allow_nan=False))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from terp.changes import (
+from terp.events.changes import (
     by_folder,
     delta_line,
     file_groups,
@@ -11,7 +11,7 @@ from terp.changes import (
     stopped_line,
     without_passing,
 )
-from terp.outputs import FileChange, Held, StoppedAt, VariableChange
+from terp.events.outputs import FileChange, Held, StoppedAt, VariableChange
 
 
 def test_a_delta_is_one_line() -> None:

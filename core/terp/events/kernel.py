@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from terp.events import KernelState
-from terp.outputs import Output, RunItem
+from terp.events.outputs import Output, RunItem
 from terp.text.languages import language_of
 
 

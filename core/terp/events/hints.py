@@ -1,6 +1,6 @@
 """What a model should know about an error besides its text, because models keep making the mistake."""
 
-from terp.outputs import Error
+from terp.events.outputs import Error
 
 # Where the code interpreters that models were trained on keep the files of the user.
 _ELSEWHERE = "/mnt/data"

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from terp.effects.found import NOT_ANALYSED, Effects
 from terp.errors import StopReason
-from terp.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChange
+from terp.events.effects import NOT_ANALYSED, Effects
+from terp.events.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChange
 
 KernelState = Literal[
     "starting", "ready", "busy", "interrupting", "interrupted", "died", "restarted", "stopped", "left"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from terp.outputs import Clear, Display, DisplayUpdate, InputRequest, Omitted, Output, StreamName, Text
+from terp.events.outputs import Clear, Display, DisplayUpdate, InputRequest, Omitted, Output, StreamName, Text
 
 
 class Displays:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from terp.bell import Bell
+from terp.events.bell import Bell
 
 
 async def test_all_who_wait_are_woken() -> None:

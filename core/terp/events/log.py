@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from terp.bell import Bell
 from terp.events import Event, TurnStarted
+from terp.events.bell import Bell
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from terp.outputs import Error
+from terp.events.outputs import Error
 from terp.text.plain import without_escapes
 
 _CONTEXT = 2

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
-from terp.outputs import FileChange, StoppedAt, VariableChange
+from terp.events.outputs import FileChange, StoppedAt, VariableChange
 
 _SIGNS = {"new": "+", "changed": "~", "removed": "−"}
 _WORDS = {"new": "new ", "changed": "changed ", "removed": "removed "}

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from terp.messages import Assistant, Message
+from terp.events.messages import Assistant, Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp import wire
-from terp.events import Event
-from terp.log import Record
-from terp.wire_schema import schema
-from tests.core.test_wire import events
+from terp.events import Event, wire
+from terp.events.log import Record
+from terp.events.wire_schema import schema
+from tests.core.events.test_wire import events
 
 jsonschema = import_module("jsonschema")
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of events in their wire form (`terp.wire`), from the dataclasses themselves."""
+"""The JSON Schema of events in their wire form (`terp.events.wire`), from the dataclasses themselves."""
 
 import builtins
 import dataclasses
@@ -7,7 +7,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-from terp import outputs, wire
+from terp.events import outputs, wire
 
 _PLAIN: Mapping[Any, Mapping[str, Any]] = {
     str: {"type": "string"},

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from terp.outputs import Error
+from terp.events.outputs import Error
 from terp.text.plain import without_escapes
 
 # What differs from run to run and says nothing: addresses, times, dates, process ids, private folders.
