@@ -10,14 +10,14 @@ from terp.events.kernel import Kernel
 from terp.events.log import EventLog, Record
 from terp.events.outputs import BackCall, Error, InputRequest
 from terp.person import AutoRun, Nobody, Person
-from terp.questions import Questions
+from terp.person.questions import Questions
+from terp.person.voice import Voice
 from terp.readiness import Readiness
 from terp.services import Services
 from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.interrupts import Interrupted, Interrupts
 from terp.tool import Call as CodeCall
-from terp.voice import Voice
 from terp.workbench import Workbench, open_bench
 from terp_cli.call import STDIN, Call
 from terp_cli.exit_codes import EXIT_CODES

@@ -9,7 +9,7 @@ from terp.events import RULE, CodeProposed
 from terp.events.kernel import Kernel
 from terp.events.log import EventLog
 from terp.person import Decline, Person, Run
-from terp.questions import Questions
+from terp.person.questions import Questions
 from terp.rules.deciding import Ruling
 from terp.sandbox.tier import is_confined
 from terp.tool import Call

@@ -7,7 +7,7 @@ from terp.errors import NobodyThere, TerpError
 from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, InputRequest
 from terp.person import Person
-from terp.questions import Questions
+from terp.person.questions import Questions
 from terp.runs import Attended, Guard
 from terp.text.interrupts import Interrupted
 

@@ -24,9 +24,10 @@ from terp.parts import Parts
 from terp.past import Past
 from terp.past_runs import RUN_OUTPUT, recalling
 from terp.person import Person
+from terp.person.questions import Answer, Questions
+from terp.person.voice import Voice
 from terp.playing import Playing, Work
 from terp.proposals import Proposals
-from terp.questions import Answer, Questions
 from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.sandbox.denials import denials_of
@@ -37,7 +38,6 @@ from terp.text.interrupts import Interrupts
 from terp.tool import Call
 from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun
-from terp.voice import Voice
 from terp.warming import Warming
 from terp.window import Window
 

@@ -26,7 +26,7 @@ from terp.tools.toolbox import Toolbox
 if TYPE_CHECKING:
     from terp.kernels.attached.finding import Found
     from terp.kernels.remote.bench import GatewayBench
-    from terp.voice import Voice
+    from terp.person.voice import Voice
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from terp.errors import TerpError
 from terp.mcp_servers.functions import Function
 from terp.mcp_servers.servers import Servers, described
 from terp.person import Choice, Option
+from terp.person.voice import Voice
 from terp.tools.offering import OffersServices
-from terp.voice import Voice
 
 _SHOWN_CHARS = 2_000
 _ANSWERS = (Option("y", "yes"), Option("n", "no"), Option("a", "always this function, in this session"))

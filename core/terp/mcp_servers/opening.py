@@ -9,7 +9,7 @@ from terp.mcp_servers.declared import McpServer
 from terp.mcp_servers.programs import Programs
 from terp.mcp_servers.questions import ServerQuestions
 from terp.mcp_servers.servers import Servers
-from terp.voice import Voice
+from terp.person.voice import Voice
 
 if TYPE_CHECKING:
     from terp.session import Session

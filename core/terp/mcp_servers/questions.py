@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from terp.errors import NobodyThere
 from terp.person import Choice, Option
-from terp.voice import Voice
+from terp.person.voice import Voice
 
 if TYPE_CHECKING:
     import mcp.types

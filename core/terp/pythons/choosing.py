@@ -16,11 +16,11 @@ from terp.events.kernel import Kernel
 from terp.events.outputs import Error
 from terp.packages.shims import pip_shims
 from terp.person import Choice, Option
+from terp.person.voice import Voice
 from terp.pythons.candidates import active_python, project_python
 from terp.pythons.interpreter import Interpreter, has_module, own_interpreter, site_packages, version_of
 from terp.pythons.remembered import How, Remembered, remembered_in
 from terp.tool import Call
-from terp.voice import Voice
 
 LANGUAGES = ("python", "sql")
 OWN = "own"

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from terp.errors import NobodyThere, TerpError
 from terp.person import Consent
+from terp.person.voice import Voice
 from terp.services import Service
 from terp.settings import Settings
 from terp.tools.searching import MOST_RESULTS, provider_for, search
-from terp.voice import Voice
 
 if TYPE_CHECKING:
     from terp.text.addresses import Destination

@@ -7,12 +7,12 @@ from terp.errors import TerpError
 from terp.events import CheckFinished, CheckStarted
 from terp.events.log import EventLog
 from terp.person import Consent
+from terp.person.voice import Voice
 from terp.text.interrupts import Interrupted, Interrupts
 from terp.until.goal import Goal
 from terp.until.ground import Ground, Ran
 from terp.until.originals import Originals
 from terp.until.verdict import could_deceive, result, why_not, why_not_on_disk
-from terp.voice import Voice
 
 _DECEIVED = "The code ran in the process that judged it, which it could deceive: read what changed."
 

@@ -19,9 +19,9 @@ from terp.mcp_servers.questions import ServerQuestions
 from terp.mcp_servers.servers import Servers
 from terp.models.scrubbing import Scrubber
 from terp.person import Person
-from terp.questions import Questions
+from terp.person.questions import Questions
+from terp.person.voice import Voice
 from terp.testing import ScriptedPerson
-from terp.voice import Voice
 from tests.core.mcp_servers.workshop import build
 
 HERE = Path(__file__).parent

@@ -9,11 +9,11 @@ from terp.errors import NobodyThere, TerpError
 from terp.events import Asked
 from terp.events.log import EventLog
 from terp.person import AutoRun, Nobody, Person
-from terp.questions import Questions
+from terp.person.questions import Questions
+from terp.person.voice import Voice
 from terp.settings import Settings
 from terp.testing import ScriptedPerson
 from terp.tools.offering import ToolServices
-from terp.voice import Voice
 from tests.core.tools.pages import Page, Web
 
 

@@ -23,7 +23,7 @@ from terp.tools.reading import read_toolbox
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
-    from terp.voice import Voice
+    from terp.person.voice import Voice
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from terp.events import Noticed, Progress
 from terp.events.log import EventLog
 from terp.person import Choice, Consent, Decline, Person
-from terp.questions import Questions
+from terp.person.questions import Questions
 
 _BEAT_S = 1.0
 
