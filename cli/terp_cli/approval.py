@@ -221,7 +221,7 @@ class TerminalPerson:
 
     async def _ruled(self, proposed: CodeProposed) -> Run | Decline | None:
         """Consent with the rules that would have given it; None where there are none, or not wanted."""
-        from terp.rules.offering import as_yaml, offered  # noqa: PLC0415  (few questions are answered so)
+        from terp.analysis.rules.offering import as_yaml, offered  # noqa: PLC0415  (few questions are answered so)
 
         offer = offered(proposed)
         if not offer.rules:

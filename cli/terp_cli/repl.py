@@ -348,7 +348,7 @@ class Repl:
     @staticmethod
     async def _import_early() -> None:
         # What draws a turn, and what reads its code.
-        for name in ("terp_cli.render.transcript", "terp.effects.analysis"):
+        for name in ("terp_cli.render.transcript", "terp.analysis.effects.analysis"):
             await asyncio.to_thread(import_module, name)
 
     def _watch_anew(self) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from terp.analysis.effects.analysis import effects_of
+from terp.analysis.rules.deciding import Rules
 from terp.cells import Cell, cells
 from terp.comparing.difference import difference
-from terp.effects.analysis import effects_of
 from terp.errors import TerpError
 from terp.events.outputs import Output, Text
 from terp.events.settled import Displays
@@ -18,7 +19,6 @@ from terp.models.recording_file import Recording
 from terp.opening import written_rules
 from terp.person import Nobody
 from terp.project import Project
-from terp.rules.deciding import Rules
 from terp.settings import Settings
 from terp.store.catalogue import Catalogue
 from terp.store.places import Place, is_session, real_directory

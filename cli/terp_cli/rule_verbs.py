@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from terp.effects.analysis import effects_of
+from terp.analysis.effects.analysis import effects_of
+from terp.analysis.rules.deciding import Ruled, Rules, Ruling
 from terp.errors import SettingsError
 from terp.events.effects import Effects
 from terp.events.wire import VERSION
 from terp.opening import written_rules
-from terp.rules.deciding import Ruled, Rules, Ruling
 from terp.settings import Settings
 from terp.text.languages import means_language
 from terp_cli.call import Call

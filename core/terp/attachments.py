@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from terp.effects.secret_names import secret_in
+from terp.analysis.effects.secret_names import secret_in
 from terp.errors import AttachmentError
 from terp.events.messages import Attachment, Image
 from terp.settings import Settings

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from terp.rules.deciding import Rules
+from terp.analysis.rules.deciding import Rules
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:

@@ -88,7 +88,7 @@ def _secrets_of(server: "McpServer", environ: Mapping[str, str]) -> Iterator[str
 
 def _written_in(server: "McpServer") -> Iterator[str]:
     """The secrets that stand in the settings of a server."""
-    from terp.effects.secret_names import is_secret_name  # noqa: PLC0415
+    from terp.analysis.effects.secret_names import is_secret_name  # noqa: PLC0415
 
     yield from (text for name, text in server.env.items() if is_secret_name(name))
     yield from (text for name, text in parse_qsl(urlsplit(server.url).query) if is_secret_name(name))
@@ -100,7 +100,7 @@ def _written_in(server: "McpServer") -> Iterator[str]:
 
 def _given(arguments: Sequence[str]) -> Iterator[str]:
     """The values of options that are secret by their names: `--token=VALUE`, `--api-key VALUE`."""
-    from terp.effects.secret_names import is_secret_name  # noqa: PLC0415  (see `Secrets.scrubber`)
+    from terp.analysis.effects.secret_names import is_secret_name  # noqa: PLC0415  (see `Secrets.scrubber`)
 
     for argument, following in pairwise((*arguments, "")):
         option, equals, value = argument.partition("=")

@@ -76,7 +76,7 @@ def _with_its_prices(layers: Sequence[Layer]) -> Sequence[Layer]:
 
 
 def _check_rules(settings: Settings) -> None:
-    from terp.rules.reading import problems_of  # noqa: PLC0415  (few calls have rules)
+    from terp.analysis.rules.reading import problems_of  # noqa: PLC0415  (few calls have rules)
 
     if problems := problems_of(settings):
         raise SettingsError(problems)

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from terp.analysis.rules.deciding import Rules
 from terp.attaching import Attaching
 from terp.briefing import Briefing
 from terp.equipment import Equipment
@@ -22,7 +23,6 @@ from terp.models.windows import windows
 from terp.person import AutoRun, Nobody, Person
 from terp.places import Places, find_places
 from terp.project import Project, Trust, bare_project, read_project
-from terp.rules.deciding import Rules
 from terp.session import Session
 from terp.setting import table
 from terp.settings import Settings
@@ -32,9 +32,9 @@ from terp.text.paths import typed_path
 from terp.workbench import Workbench, open_bench
 
 if TYPE_CHECKING:
+    from terp.analysis.rules.rule import Rule
     from terp.chat import Chat
     from terp.kernels.remote.bench import GatewayBench
-    from terp.rules.rule import Rule
     from terp.store.protocol import Keeping
     from terp.until.goal import Goal
 
@@ -270,7 +270,7 @@ def written_rules(settings: Settings) -> Sequence["Rule"]:
     """The rules of `settings`; most have none."""
     if not (settings.allow or settings.ask or settings.deny):
         return ()
-    from terp.rules.reading import rules_of  # noqa: PLC0415  (see above)
+    from terp.analysis.rules.reading import rules_of  # noqa: PLC0415  (see above)
 
     return rules_of(settings)
 

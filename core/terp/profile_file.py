@@ -19,7 +19,7 @@ from terp.settings import Settings
 from terp.text.paths import typed_path
 
 if TYPE_CHECKING:
-    from terp.rules.rule import Verdict
+    from terp.analysis.rules.rule import Verdict
 
 MODELINE = "# yaml-language-server: $schema="
 """What a line begins with that tells an editor where the schema is."""
@@ -163,7 +163,7 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
 
 def _rules(profile: ProfileFile, where: str, name: str, rules: tuple[str, ...], node: Any) -> Given:
     """Rules, each with its line; a problem for each that is none."""
-    from terp.rules.reading import problem_with  # noqa: PLC0415  (few files have rules)
+    from terp.analysis.rules.reading import problem_with  # noqa: PLC0415  (few files have rules)
 
     file = where.rpartition(":")[0]
     places = tuple(f"{file}:{one.start_mark.line + 1}" for one in node.value)

@@ -4,19 +4,19 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from terp.analysis.rules.deciding import Ruling
 from terp.equipment import Equipment
 from terp.events import RULE, CodeProposed
 from terp.events.kernel import Kernel
 from terp.events.log import EventLog
 from terp.person import Decline, Person, Run
 from terp.person.questions import Questions
-from terp.rules.deciding import Ruling
 from terp.sandbox.tier import is_confined
 from terp.tool import Call
 from terp.tools.toolbox import is_shipped
 
 if TYPE_CHECKING:
-    from terp.effects.session_names import SessionNames
+    from terp.analysis.effects.session_names import SessionNames
 
 
 _NOT_HELD = "this kernel was started without the sandbox"
@@ -88,9 +88,9 @@ class Proposals:
 
     def _proposed(self, call: Call, code: str, kernel: Kernel) -> tuple[CodeProposed, Ruling]:
         # The tables of what is known are not needed before there is code.
-        from terp.effects.analysis import effects_of  # noqa: PLC0415
-        from terp.effects.python import SERVERS, SHIPPED, TOOL  # noqa: PLC0415
-        from terp.effects.session_names import SessionNames  # noqa: PLC0415
+        from terp.analysis.effects.analysis import effects_of  # noqa: PLC0415
+        from terp.analysis.effects.python import SERVERS, SHIPPED, TOOL  # noqa: PLC0415
+        from terp.analysis.effects.session_names import SessionNames  # noqa: PLC0415
 
         if call.language not in self._names:
             self._names[call.language] = SessionNames(self._log, call.language)

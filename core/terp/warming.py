@@ -11,7 +11,7 @@ from terp.text.importing import import_slow
 from terp.text.languages import language_of
 
 # What tells the effects of code: some ten thousand names, which nobody needs who only talks.
-_READS_CODE = "terp.effects.analysis"
+_READS_CODE = "terp.analysis.effects.analysis"
 
 
 class Warming:

@@ -65,7 +65,7 @@ async def save(talk: Talk, argument: str) -> None:
 async def _check(
     talk: Talk, cut: "Cut", names: "Sequence[str]", script: Path | None, scrubber: "Scrubber"
 ) -> None:
-    from terp.effects.analysis import effects_of  # noqa: PLC0415  (few sessions are saved)
+    from terp.analysis.effects.analysis import effects_of  # noqa: PLC0415  (few sessions are saved)
 
     kernels = talk.session.kernels
     if not isinstance(kernels, LocalKernels) or kernels.attached:

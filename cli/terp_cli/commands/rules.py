@@ -1,6 +1,6 @@
 """The command on the rules that decide about code before the person is asked."""
 
-from terp.rules.deciding import Rules
+from terp.analysis.rules.deciding import Rules
 from terp_cli.commands.rows import columns
 from terp_cli.commands.talk import Talk
 

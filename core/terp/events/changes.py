@@ -33,7 +33,7 @@ def without_passing(
     changes: Sequence[VariableChange], language: str, code: str
 ) -> tuple[VariableChange, ...]:
     """The changes but those of names that the code only imports or loops with."""
-    from terp.effects.cells import passing_names  # noqa: PLC0415  (before code runs it was read all the same)
+    from terp.analysis.effects.cells import passing_names  # noqa: PLC0415  (before code runs it was read all the same)
 
     passing = passing_names(code) if changes and language == "python" else ()
     return tuple(change for change in changes if change.action == "removed" or change.name not in passing)

@@ -4,14 +4,14 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from terp.analysis.effects.cells import python_in
+from terp.analysis.slicing.cutting import Kept, Source, slice_of
 from terp.cells import AGAIN
-from terp.effects.cells import python_in
 from terp.errors import TerpError
 from terp.events.log import Record
 from terp.export.imports import Distributions, needs
 from terp.export.script import script_metadata
 from terp.export.story import Part, Prompt, Run, Story
-from terp.slicing.cutting import Kept, Source, slice_of
 
 
 class NothingToKeep(TerpError):

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from terp.effects.secret_names import is_secret_name
+from terp.analysis.effects.secret_names import is_secret_name
 from terp.events.outputs import (
     BackCall,
     FileAction,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from os.path import exists
 from urllib.parse import quote, unquote
 
-from terp.effects.secret_names import is_secret_name
+from terp.analysis.effects.secret_names import is_secret_name
 
 _URL_PASSWORD = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
 _SHORTEST_SECRET = 8

@@ -110,7 +110,7 @@ class MissingPackages:
     def _suspects(self, code: str, language: str) -> list[str]:
         if language != "python" or "import" not in code:
             return []
-        from terp.effects.cells import python_in  # noqa: PLC0415  (it reads code, with all it knows of names)
+        from terp.analysis.effects.cells import python_in  # noqa: PLC0415  (it reads code, with all it knows of names)
         from terp.packages.imports import needed  # noqa: PLC0415
 
         tree, path = python_in(code), self._interpreter().path

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from terp.effects.cells import commands_in
-from terp.effects.shell_words import NotRead, Script
+from terp.analysis.effects.cells import commands_in
+from terp.analysis.effects.shell_words import NotRead, Script
 
 _PIP = re.compile(r"(?:\S*/)?(?:pip3?|uv)")
 _PYTHON = re.compile(r"(?:\S*/)?python[\d.]*|\{sys\.executable\}|\$\{?\w+\}?")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from terp.effects.cells import python_in
+from terp.analysis.effects.cells import python_in
 from terp.packages.distributions import known_distribution
 from terp.packages.imports import needed
 

@@ -1,0 +1,213 @@
+"""A cell of the Python kernel: Python, and the commands that IPython adds to it."""
+
+import ast
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from terp.analysis.effects.python import Reader
+from terp.analysis.effects.scopes import TooDeep, Walk
+from terp.analysis.effects.shell import tell_script
+from terp.events.effects import Effects, Finder
+
+_COMMAND = re.compile(
+    r"(?P<indent>[ \t]*)(?:(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*)?(?P<sign>!!?|%)(?P<rest>(?!=).*)"
+)
+_PROMPT = re.compile(r"\s*(?:>>>|In ?\[|\[?\d*\]?:)")
+# IPython puts the value of an expression there.
+_EXPANDED = re.compile(r"[{$]")
+_HARMLESS_MAGIC = re.compile(
+    r"matplotlib(?:\s+\w+)?|config\s+InlineBackend\.figure_formats?\s*=\s*['\"]\w+['\"]|load_ext\s+autoreload"
+    r"|autoreload(?:\s+\d)?|pwd|whos?|precision\s+\d+|pprint|xmode\s+\w+"
+)
+_INSTALLING = re.compile(r"(?:pip|conda|mamba|uv)\b.*")
+_TIMING = re.compile(r"(?:time|timeit(?:\s+-[nrpt]\s*\d+|\s+-[qo])*)(?:\s+(?P<code>.*)|$)")
+_SHELL_CELL = re.compile(r"%%(?:!|(?:bash|sh|zsh|script|sx|system)\b)")
+_SHELL_MAGIC = re.compile(r"\s*(?:sx|system)\s+")
+_OPTIONS = re.compile(r"(?:\s+-?\w+)*\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of IPython's own: where it is, and the Python that stands in its place."""
+
+    at: int
+    indent: str
+    sign: str
+    rest: str
+    python: str
+
+
+def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
+    """The account of a cell."""
+    find = Finder()
+    first = code.lstrip("\n")
+    if first.startswith("%%"):
+        blank = code[: len(code) - len(first)].count("\n")
+        _cell_magic(first, blank, find, known, cwd)
+    elif _PROMPT.match(code) or first[:1] in " \t":
+        # IPython would take a prompt, or an indentation, away from all lines.
+        find.doubt("it does not begin like a cell", (1, 0))
+    else:
+        _tell_python(code, find, known, cwd)
+    return find.effects()
+
+
+def _tell_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) -> None:
+    tree = parsed(code)
+    lines = code.split("\n")
+    if not isinstance(tree, ast.Module):
+        own = _own_lines(lines)
+        if not own:
+            find.doubt("it is not Python", (tree, 0))
+            return
+        lines = _without(lines, own)
+        for line in own:
+            _tell_line(line, find)
+        if not _stand_alone(code.split("\n"), own):
+            find.doubt("a command of IPython stands within other code", (own[0].at + 1, 0))
+        tree = parsed("\n".join(lines))
+        if not isinstance(tree, ast.Module):
+            find.doubt("it is not Python", (tree, 0))
+            return
+    _tell_tree(tree, lines, find, known, cwd)
+
+
+def _tell_tree(tree: ast.Module, lines: list[str], find: Finder, known: Mapping[str, str], cwd: str) -> None:
+    try:
+        walk = Walk(tree)
+    except TooDeep:
+        find.doubt("it is nested too deep to read", (1, 0))
+        return
+    find.merge(Reader(walk, lines, known, cwd).read())
+
+
+def parsed(code: str) -> ast.Module | int:
+    """The tree of `code`; the line where it is no Python when there is none."""
+    try:
+        with warnings.catch_warnings():
+            # A doubtful escape in a text of the model's is no business of the person's terminal.
+            warnings.simplefilter("ignore")
+            return ast.parse(code)
+    except SyntaxError as error:
+        return error.lineno or 1
+    except (ValueError, UnicodeError):
+        return 1
+
+
+def python_in(code: str) -> ast.Module | None:
+    """The tree of a cell without what only IPython understands; None when the rest is no Python."""
+    tree = parsed(code)
+    if not isinstance(tree, ast.Module):
+        lines = code.split("\n")
+        tree = parsed("\n".join(_without(lines, _own_lines(lines))))
+    return tree if isinstance(tree, ast.Module) else None
+
+
+def passing_names(code: str) -> set[str]:
+    """Names that a cell only imports or loops with: they say nothing of what it has made."""
+    nodes = list(ast.walk(python_in(code) or ast.Module([], [])))
+    passing = {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
+    targets = [node.target for node in nodes if isinstance(node, ast.For | ast.AsyncFor)]
+    looped = [name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+    made = {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in looped
+    }
+    return (passing | {name.id for name in looped}) - made
+
+
+def shell_in(code: str) -> list[str]:
+    """The scripts in a cell that IPython would give to a shell, also where they may be part of a string."""
+    first = code.lstrip("\n")
+    head, _, body = first.partition("\n")
+    if _SHELL_CELL.match(head):
+        return [body]
+    own = [line for line in _own_lines(code.split("\n")) if line.sign]
+    scripts = (line.rest if line.sign != "%" else _SHELL_MAGIC.sub("", line.rest, count=1) for line in own)
+    return [
+        script for script, line in zip(scripts, own, strict=True) if line.sign != "%" or script != line.rest
+    ]
+
+
+def commands_in(code: str) -> list[str]:
+    """As `shell_in`, with the installers that have a command of IPython's, such as `%pip`."""
+    magic = (line.rest for line in _own_lines(code.split("\n")) if line.sign == "%")
+    return [*shell_in(code), *filter(_INSTALLING.fullmatch, magic)]
+
+
+def _own_lines(lines: list[str]) -> list[_Line]:
+    """The lines that only IPython understands, and those that continue them."""
+    found: list[_Line] = []
+    at = 0
+    while at < len(lines):
+        command = _COMMAND.fullmatch(lines[at])
+        start = at
+        if command is None:
+            at += 1
+            continue
+        rest = command["rest"]
+        while rest.endswith("\\") and at + 1 < len(lines):
+            at += 1
+            rest = f"{rest[:-1]} {lines[at].strip()}"
+            found.append(_Line(at, "", "", "", ""))
+        python = f"{command['name']} = None" if command["name"] else "pass"
+        timing = _TIMING.fullmatch(rest) if command["sign"] == "%" and not command["name"] else None
+        if timing and timing["code"]:
+            python = timing["code"]
+        found.append(_Line(start, command["indent"], command["sign"], rest, python))
+        at += 1
+    return sorted(found, key=lambda line: line.at)
+
+
+def _without(lines: list[str], own: list[_Line]) -> list[str]:
+    replaced = {line.at: f"{line.indent}{line.python}" if line.sign else "" for line in own}
+    return [replaced.get(at, line) for at, line in enumerate(lines)]
+
+
+def _stand_alone(lines: list[str], own: list[_Line]) -> bool:
+    """Whether what lies between the lines of IPython is whole Python each time.
+
+    Only then is it certain that none of them lies within a string, where it would be no command.
+    """
+    if any(line.indent for line in own):
+        return False
+    start = 0
+    for line in [*own, None]:
+        stop = line.at if line else len(lines)
+        if not isinstance(parsed("\n".join(lines[start:stop])), ast.Module):
+            return False
+        start = stop + 1
+    return True
+
+
+def _tell_line(line: _Line, find: Finder) -> None:
+    if not line.sign:
+        return
+    if line.sign != "%":
+        if _EXPANDED.search(line.rest):
+            find.doubt("IPython puts values into a command", (line.at + 1, 0))
+        tell_script(line.rest, find, line.at + 1)
+    elif _INSTALLING.fullmatch(line.rest):
+        tell_script(line.rest, find, line.at + 1)
+    elif not (_HARMLESS_MAGIC.fullmatch(line.rest.strip()) or _TIMING.fullmatch(line.rest)):
+        find.doubt(f"`%{line.rest.split()[0] if line.rest.split() else ''}` is not known", (line.at + 1, 0))
+
+
+def _cell_magic(code: str, blank: int, find: Finder, known: Mapping[str, str], cwd: str) -> None:
+    head, _, body = code.partition("\n")
+    words = head[2:].split()
+    name, arguments = (words[0] if words else ""), words[1:]
+    line = blank + 1
+    if name in ("bash", "sh", "!") and not arguments:
+        tell_script(body, find, line + 1)
+    elif name in ("writefile", "file") and arguments:
+        find.add("writes", arguments[-1], (line, 0))
+        if _EXPANDED.search(head):
+            find.doubt("IPython puts values into a command", (line, 0))
+    elif name in ("time", "timeit", "capture") and _OPTIONS.fullmatch(head[2 + len(name) :]):
+        _tell_python("\n" * line + body, find, known, cwd)
+    elif name not in ("html", "markdown", "latex") or arguments:
+        find.doubt(f"`%%{name}` is not known", (line, 0))

@@ -1,0 +1,41 @@
+"""The rules that settings hold, each with the place where it was written."""
+
+from collections.abc import Iterator
+
+from terp.analysis.rules.rule import STRICTEST, NoRule, Rule, Verdict, read_rule
+from terp.settings import Settings
+
+
+def rules_of(settings: Settings) -> list[Rule]:
+    """The rules of all settings, which were found right when those were loaded; the strictest first.
+
+    Raises:
+        NoRule: one is none, in settings that nobody has looked at.
+    """
+    return [read_rule(verdict, text, origin) for verdict, text, origin in _written(settings)]
+
+
+def problems_of(settings: Settings) -> list[str]:
+    """What is wrong with the rules of settings, each with its place."""
+    found = []
+    for verdict, text, origin in _written(settings):
+        if why := problem_with(verdict, text):
+            found.append(f"{origin}: {why}")
+    return found
+
+
+def problem_with(verdict: Verdict, text: str) -> str:
+    """What is wrong with one rule; "" for nothing."""
+    try:
+        read_rule(verdict, text, "")
+    except NoRule as error:
+        return f"'{verdict}' has \"{text}\": {error}."
+    return ""
+
+
+def _written(settings: Settings) -> Iterator[tuple[Verdict, str, str]]:
+    for verdict in STRICTEST:
+        rules: tuple[str, ...] = getattr(settings, verdict)
+        # Settings that a program made have no places.
+        places = settings.rule_places.get(verdict) or [settings.origin(verdict)] * len(rules)
+        yield from ((verdict, text, place) for text, place in zip(rules, places, strict=True))

@@ -1,0 +1,123 @@
+"""One rule: how it is written, and what none may be.
+
+    shell: git log *            one simple command, word by word
+    effects: reads writes       a whole piece of code, by the account of its effects
+
+`*` is any one word and, last, `**` any further ones; in what is allowed neither stands for an option.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from terp.analysis.effects.shell_words import NotRead, Script, Word
+from terp.analysis.rules.interpreters import why_never
+from terp.analysis.rules.patterns import ANY, Pattern
+from terp.events.effects import KINDS, EffectKind
+
+Verdict = Literal["allow", "ask", "deny"]
+STRICTEST: tuple[Verdict, ...] = ("deny", "ask", "allow")
+"""All verdicts; where several rules match, the first of these counts."""
+
+_FORMS = "write `shell: COMMAND` or `effects: KINDS`"
+NOTHING = "none"
+"""The word of an effects rule for code that only computes."""
+# Whoever runs programs, or does what cannot be told, could do anything.
+_NEVER_ALLOWED: frozenset[EffectKind] = frozenset({"subprocess", "cannot tell"})
+
+
+class NoRule(ValueError):
+    """A text is no rule; says why, as a sentence without its first capital and its full stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule and where it was written: on a command (`words`), or on the effects of code (`kinds`)."""
+
+    verdict: Verdict
+    text: str
+    origin: str
+    words: tuple[Pattern, ...] = ()
+    kinds: frozenset[EffectKind] = frozenset()
+
+    @property
+    def named(self) -> str:
+        """The rule as it is told: `shell: rm ** (work.yaml:7)`."""
+        return f"{self.text} ({self.origin})"
+
+
+def read_rule(verdict: Verdict, text: str, origin: str) -> Rule:
+    """The rule that `text` is.
+
+    Raises:
+        NoRule: it is none, or what it allows cannot be allowed.
+    """
+    form, colon, rest = text.partition(":")
+    if not colon or not rest.strip():
+        raise NoRule(f"this is no rule; {_FORMS}")
+    match form.strip():
+        case "shell":
+            return Rule(verdict, text, origin, words=_words(verdict, rest))
+        case "effects":
+            return Rule(verdict, text, origin, kinds=_kinds(verdict, rest.split()))
+    raise NoRule(f"there are no rules on '{form.strip()}'; {_FORMS}")
+
+
+def _words(verdict: Verdict, text: str) -> tuple[Pattern, ...]:
+    patterns = [_pattern(word) for word in _one_command(text.strip())]
+    if ANY in patterns[:-1]:
+        raise NoRule("** stands for all further words, so nothing can follow it")
+    if verdict == "allow":
+        _check_allowed(patterns)
+    return tuple(patterns)
+
+
+def _one_command(text: str) -> tuple[Word, ...]:
+    try:
+        words = _only(text)
+        # What belongs to the language of the shell, and not to the command, is none of its words.
+        if (
+            not words
+            or len(_only(f"x {text}")) != len(words) + 1
+            or len(_only(f"{text} x")) != len(words) + 1
+        ):
+            raise NoRule("a rule is about one command, without pipes, lists, redirections and comments")
+    except NotRead as unread:
+        raise NoRule(f"{unread.what} cannot stand in a rule") from None
+    return words
+
+
+def _only(text: str) -> tuple[Word, ...]:
+    """The words of a script that is one command; nothing where it is anything else."""
+    script = Script(text)
+    script.read()
+    if len(script.commands) != 1 or script.commands[0].redirections or script.here_documents:
+        return ()
+    return script.commands[0].words
+
+
+def _pattern(word: Word) -> Pattern:
+    if not word.plain or (word.pattern and (not word.bare or "*" not in word.text)):
+        raise NoRule(f"`{word.text}` cannot stand in a rule: only * and **, without quotes, are open")
+    return Pattern(word.text, wild=word.pattern)
+
+
+def _check_allowed(patterns: list[Pattern]) -> None:
+    first = patterns[0]
+    if first.wild or "=" in first.text:
+        raise NoRule("what is allowed begins with the name of its command")
+    if why := why_never(first.text):
+        raise NoRule(why)
+
+
+def _kinds(verdict: Verdict, names: list[str]) -> frozenset[EffectKind]:
+    known = {kind.replace(" ", "-"): kind for kind in KINDS}
+    if names == [NOTHING]:
+        if verdict != "allow":
+            raise NoRule(f"'{NOTHING}' is for what is allowed: code that only computes")
+        return frozenset()
+    for name in names:
+        if name not in known:
+            raise NoRule(f"there is no effect '{name}'; there are: {', '.join(known)}, without commas")
+        if verdict == "allow" and known[name] in _NEVER_ALLOWED:
+            raise NoRule(f"code with the effect '{name}' could do anything, so no rule allows it")
+    return frozenset(known[name] for name in names)

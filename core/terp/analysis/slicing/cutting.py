@@ -1,0 +1,244 @@
+"""The cells that have made a value: the slice back from a name, over all cells that ran."""
+
+import ast
+import re
+from collections.abc import Iterable, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from terp.analysis.effects.analysis import effects_of
+from terp.analysis.effects.cells import parsed, python_in, shell_in
+from terp.analysis.effects.scopes import TooDeep, Walk
+from terp.analysis.slicing.account import Account, account
+from terp.analysis.slicing.known import CALM_MODULES
+from terp.analysis.slicing.names import Known, reached
+
+WORLD = "<files>"
+"""What lies outside of the kernel, as one thing: cells that change it come before cells that read it."""
+
+_OUTSIDE = frozenset({"writes", "deletes", "network", "subprocess", "installs"})
+_READING = _OUTSIDE | {"reads"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Code that ran; not `ended` where it raised, so that it may have done a part of what it says."""
+
+    code: str
+    language: str = "python"
+    ended: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A cell of a slice, by its index: the `names` it is kept for, or `why` it cannot be told."""
+
+    index: int
+    names: tuple[str, ...] = ()
+    why: str = ""
+
+
+def slice_of(cells: Sequence[Source], wanted: Iterable[str], also: Set[int] = frozenset()) -> list[Kept]:
+    """The cells without which the names could have another value now, and those at `also`, in order.
+
+    Cells that cannot be told are kept, and all before them that they could depend on. What may change is
+    taken to be changed. An iterator that has no name, as one in a list, is not seen to be used up, nor is
+    what `__del__` does.
+    """
+    accounts = _accounts(cells)
+    live, everything = set(wanted), False
+    kept: list[Kept] = []
+    for index in range(len(cells) - 1, -1, -1):
+        one = accounts[index]
+        touched = one.binds | one.may_bind | one.changes
+        names = (touched & live) if not everything else touched
+        needed = index in also or one.opaque or (everything and cells[index].code.strip())
+        if not (names or needed):
+            continue
+        kept.append(Kept(index, tuple(sorted(name for name in names if name[0] != "<")), one.opaque))
+        everything = everything or one.needs_all
+        live = (live - one.binds) | one.uses
+    return kept[::-1]
+
+
+@dataclass(slots=True)
+class _CellAccount:
+    """What a whole cell does; `needs_all` where it may depend on all that was before it."""
+
+    binds: set[str] = field(default_factory=set)
+    may_bind: set[str] = field(default_factory=set)
+    uses: set[str] = field(default_factory=set)
+    changes: set[str] = field(default_factory=set)
+    opaque: str = ""
+    needs_all: bool = False
+
+
+def _accounts(cells: Sequence[Source]) -> list[_CellAccount]:
+    reading = _Reading(*_session(cells))
+    return [reading.cell(cell) for cell in cells]
+
+
+_KINDS = ("plain", "gentle", "solid", "fixed", "lazy")
+# How a value of these looks depends on their options at that time.
+_CARRIED = frozenset(f"<{module}>" for module in CALM_MODULES)
+_FILE = re.compile(r"\b(\w+)\.py\b")
+
+
+def _session(cells: Sequence[Source]) -> tuple[frozenset[str], frozenset[str]]:
+    """What classes of a session call their methods, and modules that it may have written."""
+    trees = (python_in(_body(cell.code)) for cell in cells if cell.language == "python")
+    methods: set[str] = set()
+    for tree in filter(None, trees):
+        with suppress(TooDeep):
+            walk = Walk(tree)
+            given = (
+                target for target, value in walk.assigned.items() if isinstance(value, ast.Lambda | ast.Name)
+            )
+            methods |= walk.methods | {one.attr for one in given if isinstance(one, ast.Attribute)}
+    return frozenset(methods), frozenset(name for cell in cells for name in _FILE.findall(cell.code))
+
+
+class _Reading:
+    """Goes through the cells in order; knows which names may share a part of their values by now."""
+
+    def __init__(self, methods: Set[str], files: Set[str]) -> None:
+        self._methods = methods
+        self._files = files
+        self._modules: dict[str, str] = {}
+        # What is known of the present value of a name, by what it is called in an account.
+        self._kinds: dict[str, set[str]] = {kind: set() for kind in _KINDS}
+        self._later: dict[str, set[str]] = {}
+        self._later_changes: dict[str, set[str]] = {}
+        self._node: dict[str, int] = {}
+        self._parents: list[int] = []
+
+    def cell(self, cell: Source) -> _CellAccount:
+        """The account of the next cell."""
+        told = _CellAccount()
+        tree = python_in(_body(cell.code)) if cell.language == "python" else None
+        self._outside(cell, tree, told)
+        if cell.language != "python":
+            told.opaque = f"it is {cell.language}" if WORLD in told.changes else ""
+            return told
+        if tree is None:
+            return self._all_of(told, "it is not Python alone")
+        if not isinstance(parsed(_body(cell.code)), ast.Module) or cell.code.lstrip().startswith("%%"):
+            told.opaque = "it has commands of IPython"
+            told.uses |= {name for name in self._node if name in cell.code}
+        for statement in tree.body:
+            try:
+                one = account(statement, self._known())
+            except TooDeep:
+                return self._all_of(told, "it is nested too deep to read")
+            self._statement(one, told, ended=cell.ended)
+            if one.opaque:
+                return self._all_of(told, one.opaque)
+        if WORLD in told.changes | told.uses:
+            for name in told.binds | told.may_bind:
+                self._later.setdefault(name, set()).update(told.uses & {WORLD})
+                self._later_changes.setdefault(name, set()).update(told.changes & {WORLD})
+        return told
+
+    def _outside(self, cell: Source, tree: ast.Module | None, told: _CellAccount) -> None:
+        kinds = effects_of(cell.language, cell.code).kinds
+        # Of Python, the names tell more than what the effects cannot.
+        unread = "cannot tell" in kinds and (cell.language != "python" or tree is None or shell_in(cell.code))
+        if kinds & _OUTSIDE or unread:
+            told.changes.add(WORLD)
+        if kinds & _READING or unread:
+            told.uses.add(WORLD)
+
+    def _all_of(self, told: _CellAccount, why: str) -> _CellAccount:
+        """A cell after which any name may be anything."""
+        told.opaque, told.needs_all = why, True
+        told.uses |= set(self._node) | {WORLD}
+        told.changes |= set(self._node) | {WORLD}
+        self._join(self._node)
+        for names in self._kinds.values():
+            names.clear()
+        everything = set(self._node)
+        self._later = dict.fromkeys(everything, everything)
+        self._later_changes = dict.fromkeys(everything, everything)
+        return told
+
+    def _known(self) -> Known:
+        return Known(
+            modules=self._modules,
+            bound=self._node.keys(),
+            later=self._later,
+            methods=self._methods,
+            files=self._files,
+            **self._kinds,
+        )
+
+    def _statement(self, one: Account, told: _CellAccount, *, ended: bool) -> None:
+        if not ended:
+            one.may_bind, one.binds = one.may_bind | one.binds, set()
+        uses = reached(one.uses, self._later)
+        changes = one.changes | (reached(one.uses, self._later_changes) - one.uses)
+        changes |= {name for used in one.uses for name in self._later_changes.get(used, ())}
+        alike = self._alike(changes)
+        later, later_changes = one.later | (one.uses & _CARRIED), set(one.later_changes)
+        for name in one.uses | one.later:
+            later |= self._later.get(name, set())
+            later_changes |= self._later_changes.get(name, set())
+        self._bind(one, reached(one.shared, self._later), later, later_changes)
+        # What a loop binds, and then changes, is a part of what it goes through.
+        alike |= self._alike(changes & (one.binds | one.may_bind)) - one.binds
+        told.uses |= (uses | alike) - told.binds
+        told.changes |= changes | alike
+        self._join(changes | one.shared if changes else ())
+        told.binds |= one.binds
+        told.may_bind |= one.may_bind
+
+    def _bind(self, one: Account, shared: Set[str], later: set[str], later_changes: set[str]) -> None:
+        for name in one.binds | one.may_bind:
+            old = self._node.get(name)
+            known = {*shared} & self._node.keys()
+            node = len(self._parents)
+            self._parents.append(node)
+            for other in known:
+                self._unite(node, self._node[other])
+            unsure = name in one.may_bind and old is not None
+            if unsure and old is not None:
+                self._unite(node, old)
+                later = later | self._later.get(name, set())
+                later_changes = later_changes | self._later_changes.get(name, set())
+            self._node[name] = node
+            self._later[name], self._later_changes[name] = set(later), set(later_changes)
+            module = one.modules.get(name, "")
+            if self._modules.get(name) != module:
+                self._modules.pop(name, None)
+                self._modules.update({name: module} if module and not unsure else {})
+            for kind, names in self._kinds.items():
+                # All but one of these say what a value surely is.
+                may = unsure and kind == "lazy"
+                names.difference_update(() if may else {name})
+                names.update(getattr(one, kind) & {name} if may or not unsure else ())
+        # What is bound together, in one statement, may be one thing.
+        self._join(one.binds | one.may_bind if one.shared or one.together else ())
+
+    def _alike(self, names: Set[str]) -> set[str]:
+        """The names whose values may share a part with those of `names`."""
+        roots = {self._root(self._node[name]) for name in names if name in self._node}
+        return {name for name, node in self._node.items() if self._root(node) in roots}
+
+    def _join(self, names: Iterable[str]) -> None:
+        nodes = [self._node[name] for name in names if name in self._node and name not in self._modules]
+        for node in nodes[1:]:
+            self._unite(nodes[0], node)
+
+    def _unite(self, one: int, other: int) -> None:
+        self._parents[self._root(one)] = self._root(other)
+
+    def _root(self, node: int) -> int:
+        while self._parents[node] != node:
+            self._parents[node] = node = self._parents[self._parents[node]]
+        return node
+
+
+def _body(code: str) -> str:
+    """A cell without the first line of `%%time` and its like, which run Python in the kernel itself."""
+    first, _, rest = code.lstrip("\n").partition("\n")
+    words = first.removeprefix("%%").split()
+    return rest if first.startswith("%%") and words[:1] in (["time"], ["timeit"], ["capture"]) else code
