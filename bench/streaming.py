@@ -17,8 +17,8 @@ from bench.measure import ROOT, Row, medians, show
 from terp.events.messages import User
 from terp.events.model import Text
 from terp.models.openai_compatible import OpenAICompatible
-from terp.models.options import ModelOptions
 from terp.models.routing import route
+from terp.settings.model_options import ModelOptions
 
 SERVE = """
 import sys

@@ -300,7 +300,7 @@ def test_a_prompt_and_its_model_load_neither_httpx_nor_rich() -> None:
     opened = "open_model(ModelOptions('openai/gpt-4o'), environ={})"
     code = f"""
 import terp_cli.program, terp_cli.talking
-from terp.models.options import ModelOptions
+from terp.settings.model_options import ModelOptions
 from terp.models.adapters import open_model
 {opened}
 """

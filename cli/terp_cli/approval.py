@@ -9,9 +9,9 @@ from textwrap import fill
 from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Option, Run
-from terp.places import find_places
-from terp.profile_file import short_path
 from terp.sandbox.tier import NONE, is_confined
+from terp.settings.places import find_places
+from terp.settings.profile_file import short_path
 from terp_cli.choices import letter_of, lettered, numbered
 from terp_cli.clipboard import copied
 from terp_cli.commands.table import Commands

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, StopReason, TerpError
 from terp.known_secrets import Secrets
-from terp.layers import Given, Layer
-from terp.loading import Loaded, load_settings, profile_in_effect
-from terp.places import find_places
-from terp.project import Project, read_project
 from terp.settings import Settings
+from terp.settings.layers import Given, Layer
+from terp.settings.loading import Loaded, load_settings, profile_in_effect
+from terp.settings.places import find_places
+from terp.settings.project.files import Project, read_project
+from terp.settings.project.standing import Standing, standing_of
 from terp.text.paths import typed_path
-from terp.trust.standing import Standing, standing_of
 from terp_cli import streams, tty
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES

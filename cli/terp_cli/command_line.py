@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from terp.errors import SettingsError
-from terp.layers import Given
-from terp.setting import Setting
+from terp.settings.layers import Given
+from terp.settings.setting import Setting
 from terp_cli.flags import GONE, THEIRS, Flag, Options, all_flags
 from terp_cli.subcommands import attached_by, called_by, mistaken
 

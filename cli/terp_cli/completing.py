@@ -14,8 +14,8 @@ from typing import TypeVar
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from terp.settings.project.bounded import Refused, read_bounded
 from terp.text.paths import typed_path
-from terp.trust.bounded import Refused, read_bounded
 from terp_cli.mentions import mention
 from terp_cli.sanitise import one_line
 from terp_cli.talk import Sources, Word

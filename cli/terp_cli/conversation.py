@@ -21,9 +21,9 @@ from terp.models.building import with_offered_model
 from terp.models.routing import doubt
 from terp.opening import build_session
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
-from terp.places import make_private
 from terp.session import Session
 from terp.settings import Settings
+from terp.settings.places import make_private
 from terp.store.places import Place
 from terp.text.peek import Room
 from terp_cli.call import STDIN, Call

@@ -17,14 +17,14 @@ from terp.errors import SettingsError
 from terp.kernels.environment import find_python
 from terp.keys import stored_keys
 from terp.models.discovery import local_servers, running_models
-from terp.models.providers import PROVIDERS
-from terp.places import Places
 from terp.pythons.choosing import wanted_python
 from terp.sandbox.canary import holds
 from terp.sandbox.confinement import tiers_here
 from terp.sandbox.wishes import confinement_of, wish_of
 from terp.settings import Settings
-from terp.trust.standing import standing_of
+from terp.settings.places import Places
+from terp.settings.project.standing import standing_of
+from terp.settings.providers import PROVIDERS
 from terp_cli import tty
 from terp_cli.pictures.drawer import choice_on
 from terp_cli.render.fold import hanging

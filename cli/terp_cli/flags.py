@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from terp.setting import Setting, setting, table
 from terp.settings import Settings
+from terp.settings.setting import Setting, setting, table
 
 
 @dataclass(frozen=True)

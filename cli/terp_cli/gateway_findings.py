@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from terp.errors import KernelStartFailed, SettingsError
-from terp.kernels.remote.address import Gateway, gateway_of
 from terp.kernels.remote.rest import GatewayApi, GatewaySpecs
 from terp.settings import Settings
+from terp.settings.gateway import Gateway, gateway_of
 
 Told = tuple[Literal["ok", "note", "wrong"], str, str]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from textwrap import wrap
 
-from terp.setting import Setting, table
 from terp.settings import Settings
+from terp.settings.setting import Setting, table
 from terp_cli.flags import Options, long_names
 from terp_cli.subcommands import SUBCOMMANDS
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SessionError, TerpError
 from terp.events import Noticed
-from terp.places import make_private
 from terp.session import Session
 from terp.settings import Settings
+from terp.settings.places import make_private
 from terp.store.folders import is_due, new_folder
 from terp.store.places import Place, new_place, real_directory, stored_place
 from terp_cli.call import Call

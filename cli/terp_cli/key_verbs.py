@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from terp.errors import SettingsError
 from terp.keys import StoredKeys, key_providers, stored_keys, variables_of
-from terp.profile_file import short_path
+from terp.settings.profile_file import short_path
 from terp_cli import tty
 from terp_cli.call import STDIN, Call
 from terp_cli.sanitise import one_line

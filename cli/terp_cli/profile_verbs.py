@@ -10,15 +10,15 @@ from pathlib import Path
 from textwrap import wrap
 
 from terp.errors import SettingsError, TerpError
-from terp.layers import combine
-from terp.places import make_private
-from terp.profile_file import MODELINE, ProfileFile, read_profile, short_path
-from terp.profiles import Profiles, is_path
-from terp.project import SETTINGS
-from terp.schema import NAME as SCHEMA
-from terp.schema import profile_schema
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.layers import combine
+from terp.settings.places import make_private
+from terp.settings.profile_file import MODELINE, ProfileFile, read_profile, short_path
+from terp.settings.profiles import Profiles, is_path
+from terp.settings.project.files import SETTINGS
+from terp.settings.schema import NAME as SCHEMA
+from terp.settings.schema import profile_schema
+from terp.settings.setting import table
 from terp.text.paths import typed_path
 from terp_cli.call import Call
 from terp_cli.commands.rows import counted
@@ -142,7 +142,7 @@ def _edit(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
 
 
 def _import(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
-    from terp.foreign_profile import read_foreign_profile  # noqa: PLC0415  (once in a life)
+    from terp.settings.foreign_profile import read_foreign_profile  # noqa: PLC0415  (once in a life)
 
     source = typed_path(more[0])
     found = read_foreign_profile(source)

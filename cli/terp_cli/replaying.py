@@ -18,8 +18,8 @@ from terp.heard import HeardRun
 from terp.models.recording_file import Recording
 from terp.opening import written_rules
 from terp.person import Nobody
-from terp.project import Project
 from terp.settings import Settings
+from terp.settings.project.files import Project
 from terp.store.catalogue import Catalogue
 from terp.store.places import Place, is_session, real_directory
 from terp.store.reading import read

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from terp.errors import SessionError, SettingsError
 from terp.events.messages import Message
-from terp.profile_file import short_path
 from terp.saved_messages import MessagesUnreadable, from_json
+from terp.settings.profile_file import short_path
 from terp.store.importing import import_messages
 from terp.store.keeping import Keeper
 from terp.store.places import real_directory

@@ -17,9 +17,9 @@ from terp.errors import SessionError, TerpError
 from terp.events.messages import Attachment
 from terp.explaining import asked_about
 from terp.person import Consent, Decline, Person
-from terp.places import Places
 from terp.session import Session
 from terp.settings import Settings
+from terp.settings.places import Places
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 from terp_cli.front import PersonalFront

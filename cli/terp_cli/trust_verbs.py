@@ -7,8 +7,8 @@ from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.events.wire import VERSION
-from terp.trust.decisions import Decisions
-from terp.trust.standing import Standing, standing_of
+from terp.settings.project.decisions import Decisions
+from terp.settings.project.standing import Standing, standing_of
 from terp_cli.call import Call
 from terp_cli.json_front import write_json
 from terp_cli.sanitise import one_line

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from terp.events.outputs import Display, DisplayUpdate
-from terp.places import make_private
+from terp.settings.places import make_private
 from terp.text import pictures
 from terp.text.own_files import content_of, made_anew
 from terp.text.plain import is_wordless, mended

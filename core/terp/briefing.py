@@ -8,14 +8,14 @@ from typing import Protocol
 
 from terp.attaching import taught
 from terp.events.kernel import Kernel
-from terp.instructions import written_instructions
 from terp.kernels.attached.attachment import Attachment
-from terp.places import find_places
-from terp.project import Project
 from terp.prompt import Facts, system_prompt
 from terp.pythons.choosing import wanted_python
-from terp.pythons.interpreter import present_packages, version_of
 from terp.settings import Settings
+from terp.settings.interpreter import present_packages, version_of
+from terp.settings.places import find_places
+from terp.settings.project.files import Project
+from terp.settings.project.instructions import written_instructions
 from terp.tools.toolbox import Toolbox
 
 _MATTERING = ("numpy", "pandas", "polars", "scipy", "sklearn", "matplotlib", "seaborn", "plotly", "torch")

@@ -13,8 +13,8 @@ from terp.opening import goal_in, limits_of, written_rules
 from terp.renewing import renew
 from terp.sandbox.wishes import wish_of
 from terp.session import Session
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.setting import table
 from terp.tools.offering import offer_tools
 from terp.workbench import install_policy
 

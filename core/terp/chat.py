@@ -13,9 +13,9 @@ from terp.artifacts import OUTPUTS
 from terp.errors import SessionError
 from terp.events import Event
 from terp.events.messages import Attachment
-from terp.places import make_private
 from terp.reply import Reply, TurnFailed, reply_of
 from terp.session import Session
+from terp.settings.places import make_private
 from terp.text.paths import unused
 from terp.until.loop import ask
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from terp.errors import TerpError
 from terp.kernels.orphans import lifeline, supervised
-from terp.pythons.interpreter import has_module
+from terp.settings.interpreter import has_module
 from terp.text.plain import without_escapes
 
 _SAID_LINES = 4

@@ -10,8 +10,8 @@ from terp.errors import SettingsError
 from terp.settings import Settings
 
 if TYPE_CHECKING:
-    from terp.mcp_servers.declared import McpServer
     from terp.models.scrubbing import Scrubber
+    from terp.settings.mcp_servers import McpServer
 
 _SECRET_HEADER = re.compile(r"authorization|cookie|key|token|secret", re.IGNORECASE)
 
@@ -69,7 +69,7 @@ class Secrets:
         for settings in self._settings:
             yield self._environ.get(settings.api_key_env, "")
             if settings.gateway_url:
-                from terp.kernels.remote.address import token_value  # noqa: PLC0415  (few sessions have one)
+                from terp.settings.gateway import token_value  # noqa: PLC0415  (few sessions have one)
 
                 yield token_value(settings, self._environ)
             for server in settings.mcp_servers.values():
@@ -78,7 +78,7 @@ class Secrets:
 
 def _secrets_of(server: "McpServer", environ: Mapping[str, str]) -> Iterator[str]:
     from terp.kernels.environment import kernel_environment  # noqa: PLC0415  (few sessions have a server)
-    from terp.mcp_servers.variables import between_variables, variables_in  # noqa: PLC0415
+    from terp.settings.variables import between_variables, variables_in  # noqa: PLC0415
 
     open_to_code = kernel_environment(environ)
     yield from (environ.get(name, "") for name in variables_in(server) if name not in open_to_code)

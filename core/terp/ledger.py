@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from terp.events import UsageReported
-from terp.places import make_private
+from terp.settings.places import make_private
 from terp.tally import Tally
 
 Key = tuple[str, ...]

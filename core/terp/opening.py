@@ -13,19 +13,19 @@ from terp.equipment import Equipment
 from terp.errors import SettingsError
 from terp.function_names import FunctionNames
 from terp.known_secrets import Secrets
-from terp.layers import Given
 from terp.ledger import Account, Ledger
 from terp.limits import Limits
-from terp.loading import Loaded, load_settings
 from terp.models.building import build_model
 from terp.models.known_prices import known_prices
 from terp.models.windows import windows
 from terp.person import AutoRun, Nobody, Person
-from terp.places import Places, find_places
-from terp.project import Project, Trust, bare_project, read_project
 from terp.session import Session
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.layers import Given
+from terp.settings.loading import Loaded, load_settings
+from terp.settings.places import Places, find_places
+from terp.settings.project.files import Project, Trust, bare_project, read_project
+from terp.settings.setting import table
 from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
 from terp.text.paths import typed_path
@@ -270,7 +270,7 @@ def written_rules(settings: Settings) -> Sequence["Rule"]:
     """The rules of `settings`; most have none."""
     if not (settings.allow or settings.ask or settings.deny):
         return ()
-    from terp.analysis.rules.reading import rules_of  # noqa: PLC0415  (see above)
+    from terp.settings.rules import rules_of  # noqa: PLC0415  (see above)
 
     return rules_of(settings)
 

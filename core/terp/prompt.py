@@ -7,7 +7,7 @@ beginning.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from terp.instructions import Instructions
+from terp.settings.project.instructions import Instructions
 
 
 @dataclass(frozen=True, slots=True)

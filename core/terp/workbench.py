@@ -13,11 +13,11 @@ from terp.kernels.options import KernelOptions
 from terp.kernels.provisioning import provisioner_of
 from terp.keys import with_keys
 from terp.packages.missing import MissingPackages, Policy
-from terp.places import Places, find_places
-from terp.project import Project
 from terp.pythons.choosing import PythonChoice, Wanted, found_program, wanted_python
 from terp.sandbox.wishes import confinement_of
 from terp.settings import Settings
+from terp.settings.places import Places, find_places
+from terp.settings.project.files import Project
 from terp.store.places import Place
 from terp.tools.offering import OffersServices, offer_tools
 from terp.tools.reading import read_toolbox

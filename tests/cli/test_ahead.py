@@ -8,7 +8,7 @@ from tests.cli.running import ROOT, TIMEOUT_S
 
 CODE = """
 import asyncio, sys, threading
-from terp.models.options import ModelOptions
+from terp.settings.model_options import ModelOptions
 from terp.models.adapters import open_model
 from terp_cli.ahead import preload_adapters
 

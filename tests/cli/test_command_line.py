@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
-from terp.layers import Given
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.layers import Given
+from terp.settings.setting import table
 from terp_cli.command_line import CommandLine, read_command_line
 from terp_cli.flags import Options, all_flags, long_names
 from terp_cli.help import help_text

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from terp.places import Places
 from terp.settings import Settings
-from terp.trust.standing import standing_of
+from terp.settings.places import Places
+from terp.settings.project.standing import standing_of
 from terp_cli.doctor import Patient, report, told
 from tests.cli.screens import Terminal
 

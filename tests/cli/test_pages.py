@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.setting import table
 from terp_cli.pages.made import made
 from terp_cli.pages.settings import page
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from terp.errors import TerpError
-from terp.mcp_servers.declared import McpServer
+from terp.settings.mcp_servers import McpServer
 from tests.cli.commands.talking import Noted
 from tests.cli.running import Terp
 from tests.core.mcp_servers.serving import TIME, Room, program

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from terp.person import Choice, Decline
-from terp.places import Places
+from terp.settings.places import Places
+from terp.settings.project.standing import Standing, standing_of
 from terp.trust.difference import Difference
-from terp.trust.standing import Standing, standing_of
 from terp_cli.trusting import OPTIONS, ask, told
 from tests.cli.running import Terp, said, to
 from tests.cli.teletype import Teletype

@@ -8,10 +8,10 @@ import pytest
 from terp.briefing import Briefing
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.places import Places
-from terp.project import Project, ProjectFile
-from terp.pythons.interpreter import present_packages
 from terp.settings import Settings
+from terp.settings.interpreter import present_packages
+from terp.settings.places import Places
+from terp.settings.project.files import Project, ProjectFile
 from terp.tools.reading import read_toolbox
 from terp.tools.toolbox import Toolbox
 

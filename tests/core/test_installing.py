@@ -12,7 +12,7 @@ import pytest
 
 from terp.installing import Installer
 from terp.packages.shims import pip_shims
-from terp.pythons.interpreter import Interpreter
+from terp.settings.interpreter import Interpreter
 
 
 async def test_uv_is_started_outside_of_the_directory_and_finds_files_of_it_all_the_same(

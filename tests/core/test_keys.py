@@ -10,8 +10,8 @@ import pytest
 from terp.errors import SettingsError
 from terp.keys import Keyring, KeyringFailed, StoredKeys, key_providers, stored_keys, variables_of, with_keys
 from terp.known_secrets import Secrets
-from terp.places import Places
 from terp.settings import Settings
+from terp.settings.places import Places
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 import pytest
 
 from terp.known_secrets import Secrets
-from terp.mcp_servers.declared import McpServer
 from terp.settings import Settings
+from terp.settings.mcp_servers import McpServer
 
 VALUE = "violet-heron-8c1d"
 

@@ -9,10 +9,10 @@ import pytest
 
 from terp.events import CodeStarted, Event, TurnFinished
 from terp.models.adapters import open_adapter
-from terp.models.options import ModelOptions
 from terp.models.retrying import RetryingModel
 from terp.person import AutoRun
 from terp.session import Session
+from terp.settings.model_options import ModelOptions
 from terp.testing import EchoKernel
 from tests.core.sessions import of, unanswered
 from tests.loopback import Call, Loopback, Part, Raw, Scripted, sse

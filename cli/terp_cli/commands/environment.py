@@ -6,8 +6,8 @@ from pathlib import Path
 from terp.errors import KernelStartFailed, TerpError
 from terp.events.kernel import Kernel
 from terp.kernels.attached.connection_files import written
-from terp.pythons.interpreter import version_of
 from terp.renewing import renew
+from terp.settings.interpreter import version_of
 from terp_cli.commands.profile import changed
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk

@@ -37,7 +37,7 @@ async def use(talk: Talk, name: str) -> None:
 
 
 def _list(talk: Talk) -> None:
-    from terp.profiles import Profiles  # noqa: PLC0415  (reads YAML)
+    from terp.settings.profiles import Profiles  # noqa: PLC0415  (reads YAML)
 
     talk.say(f"The profile is {talk.profile}. /profile NAME takes another one:")
     entries = Profiles(talk.places.profiles).listed()
@@ -63,6 +63,6 @@ def _short(value: str) -> str:
 
 def names(talk: Talk, begun: str) -> Iterable[str]:
     """The profiles whose names begin like this."""
-    from terp.profiles import Profiles  # noqa: PLC0415  (see `_list`)
+    from terp.settings.profiles import Profiles  # noqa: PLC0415  (see `_list`)
 
     return (name for name in Profiles(talk.places.profiles).names() if name.startswith(begun))

@@ -6,8 +6,8 @@ from terp.kernels.pages import PageKernel
 from terp.kernels.runtimes.sql import SqlKernel
 from terp.renewing import renew
 from terp.sandbox.tier import NONE, is_confined
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.setting import table
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 

@@ -9,8 +9,8 @@ from terp.equipment import Equipment
 from terp.events.kernel import Kernels
 from terp.events.log import Record
 from terp.events.messages import Attachment, Message
-from terp.places import Places
 from terp.settings import Settings
+from terp.settings.places import Places
 from terp.window import Window
 from terp_cli.commands.saved import SavedSession
 

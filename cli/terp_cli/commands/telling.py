@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from terp import __version__
 from terp.events import ModelCalled, UsageReported
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.setting import table
 from terp.tally import money
 from terp_cli.commands.rows import columns, counted, grouped
 from terp_cli.commands.table import misused
@@ -53,7 +53,7 @@ def known_models(talk: Talk, begun: str) -> Iterable[str]:
     """
     from terp.keys import with_keys  # noqa: PLC0415  (a prompt that waits needs none)
     from terp.models.discovery import keyed_models  # noqa: PLC0415
-    from terp.profiles import Profiles  # noqa: PLC0415
+    from terp.settings.profiles import Profiles  # noqa: PLC0415
     from terp.store.catalogue import Catalogue  # noqa: PLC0415
 
     events = (record.event for record in reversed(talk.session.log.since(0)))

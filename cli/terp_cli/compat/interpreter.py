@@ -9,10 +9,10 @@ from typing import Any
 
 from terp.changing import Change, change_settings
 from terp.errors import TerpError
-from terp.loading import load_settings
-from terp.places import find_places
 from terp.session import Session
 from terp.settings import Settings
+from terp.settings.loading import load_settings
+from terp.settings.places import find_places
 from terp_cli.compat.attributes import Computer, Llm, Top
 from terp_cli.compat.late import LateNames, LateOpener
 from terp_cli.compat.server import InterpreterServer

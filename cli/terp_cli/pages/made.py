@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from terp.profiles import shipped_profiles
-from terp.schema import NAME, profile_schema
+from terp.settings.profiles import shipped_profiles
+from terp.settings.schema import NAME, profile_schema
 from terp_cli.pages import root
 from terp_cli.pages.settings import page
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from terp.setting import Setting, Source, table
 from terp.settings import Settings
+from terp.settings.setting import Setting, Source, table
 from terp_cli.flags import long_names
 
 _HEAD = """\

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from terp.events import wire
-from terp.places import find_places
 from terp.settings import Settings
+from terp.settings.places import find_places
 from terp_cli.server.application import application
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits

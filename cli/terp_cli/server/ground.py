@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from terp.places import Places, make_private
+from terp.settings.places import Places, make_private
 from terp_cli.server.failures import Refused
 from terp_cli.server.names import parts_of
 

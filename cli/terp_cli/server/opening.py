@@ -11,10 +11,10 @@ from terp.errors import SettingsError
 from terp.known_secrets import Secrets
 from terp.opening import build_session
 from terp.person import AutoRun, Person
-from terp.profiles import Profiles
-from terp.project import bare_project
 from terp.session import Session
 from terp.settings import Settings
+from terp.settings.profiles import Profiles
+from terp.settings.project.files import bare_project
 from terp.store.folders import new_folder
 from terp.store.places import Place, new_place, stored_place
 from terp.store.reading import read_header

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from terp.errors import SettingsError
-from terp.places import make_private
+from terp.settings.places import make_private
 
 TOKEN_VARIABLE = "TERP_SERVER_TOKEN"  # noqa: S105  (the name of a variable)
 _OPEN_S = 7 * 24 * 3_600

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import anyio.to_thread
 
-from terp.places import make_private
+from terp.settings.places import make_private
 from terp_cli.server.failures import Refused
 from terp_cli.server.names import parts_of
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from terp.errors import SettingsError
-from terp.setting import Setting, table
 from terp.settings import Settings
+from terp.settings.setting import Setting, table
 
 # A path would name any file of this machine.
 _PROFILE = re.compile(r"\w[\w-]{0,63}")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from terp.setting import Setting
+from terp.settings.setting import Setting
 from terp_cli.flags import Flag, all_flags, long_names
 from terp_cli.subcommands import VERBS
 

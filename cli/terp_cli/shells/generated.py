@@ -1,6 +1,6 @@
 """The completion files, made from the tables."""
 
-from terp.profiles import Profiles, shipped_profiles
+from terp.settings.profiles import Profiles, shipped_profiles
 from terp_cli.shells import bash, fish, zsh
 from terp_cli.shells.entries import entries
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from terp.pythons.interpreter import Interpreter, has_module, own_interpreter
+from terp.settings.interpreter import Interpreter, has_module, own_interpreter
 from terp.text.paths import typed_path
 
 # Everything else stays out: a kernel runs code of a model, and keys live in environment variables.

@@ -10,9 +10,9 @@ from typing import Literal
 
 import terp
 from terp.kernels.connection import Connection
-from terp.pythons.interpreter import Interpreter
 from terp.sandbox.tier import Confined
 from terp.sandbox.unconfined import unconfined
+from terp.settings.interpreter import Interpreter
 from terp.text.importing import import_slow
 
 # `-E` and `-P` keep the person's PYTHONPATH and directory away from the host; what it starts has them.

@@ -22,11 +22,11 @@ from terp.kernels.run_files import LocalFiles, RunFiles
 from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import best_runtimes
-from terp.pythons.candidates import needed_around
-from terp.pythons.interpreter import Interpreter
 from terp.sandbox.confinement import Confinement, Wish
 from terp.sandbox.temporary import OwnTemporary
 from terp.sandbox.tier import NONE
+from terp.settings.interpreter import Interpreter
+from terp.settings.pythons import needed_around
 from terp.text.languages import language_of
 
 _INSIDE_PYTHON = ("sql",)

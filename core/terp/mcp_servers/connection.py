@@ -6,14 +6,14 @@ from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from terp.errors import TerpError
-from terp.mcp_servers.declared import McpServer
 from terp.mcp_servers.failures import ServerDown, no_library, why
 from terp.mcp_servers.functions import Function, functions_of
 from terp.mcp_servers.patience import Patience
 from terp.mcp_servers.programs import Programs
 from terp.mcp_servers.results import CallFailed, of_call, of_resource, of_resources
 from terp.mcp_servers.transports import Answers, Statuses, opened
-from terp.mcp_servers.variables import NoVariable, filled_in
+from terp.settings.mcp_servers import McpServer
+from terp.settings.variables import NoVariable, filled_in
 
 if TYPE_CHECKING:
     import mcp

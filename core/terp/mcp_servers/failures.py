@@ -3,7 +3,7 @@
 import errno
 
 from terp.errors import TerpError
-from terp.mcp_servers.declared import McpServer
+from terp.settings.mcp_servers import McpServer
 
 INSTALL = "pip install 'terp[mcp]'"
 _LONGEST = 300

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from terp.function_names import FunctionNames
 from terp.mcp_servers.calls import offer_servers
-from terp.mcp_servers.declared import McpServer
 from terp.mcp_servers.programs import Programs
 from terp.mcp_servers.questions import ServerQuestions
 from terp.mcp_servers.servers import Servers
 from terp.person.voice import Voice
+from terp.settings.mcp_servers import McpServer
 
 if TYPE_CHECKING:
     from terp.session import Session

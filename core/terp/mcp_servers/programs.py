@@ -8,9 +8,9 @@ from pathlib import Path
 
 from terp.kernels.environment import kernel_environment
 from terp.kernels.orphans import MARK, Guard, end_marked
-from terp.mcp_servers.declared import McpServer
-from terp.places import make_private
-from terp.profile_file import short_path
+from terp.settings.mcp_servers import McpServer
+from terp.settings.places import make_private
+from terp.settings.profile_file import short_path
 
 _LAST_WORDS, _LAST_LINES = 300, 3
 _TAIL_BYTES = 4_000

@@ -7,12 +7,12 @@ from typing import Any
 
 from terp.errors import TerpError
 from terp.mcp_servers.connection import Connection, Elicit
-from terp.mcp_servers.declared import McpServer
 from terp.mcp_servers.failures import ServerDown
 from terp.mcp_servers.functions import Function
 from terp.mcp_servers.naming import python_names
 from terp.mcp_servers.programs import Programs
 from terp.mcp_servers.telling import told
+from terp.settings.mcp_servers import McpServer
 from terp.tools.declared import Tool
 
 # How long servers may take to go by themselves, and then to be seen to be gone.

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from terp import __version__
-from terp.mcp_servers.declared import McpServer
 from terp.mcp_servers.programs import Programs
+from terp.settings.mcp_servers import McpServer
 from terp.text.importing import import_slow
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import cached_property
 
 from terp.events.messages import Message
-from terp.models.options import ModelOptions
 from terp.models.prices import UNKNOWN, ModelFacts, PriceList
 from terp.models.routing import Route
+from terp.settings.model_options import ModelOptions
 
 _UNPREFIXED = frozenset({"openai", "anthropic", "bedrock", "cohere", "cohere_chat", "vertex_ai"})
 """Providers whose models the price list names without a prefix."""

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 from terp.events.model import Model
 from terp.models.nudging import NudgingModel
-from terp.models.options import ModelOptions
 from terp.models.retrying import RetryingModel
 from terp.models.routing import route
+from terp.settings.model_options import ModelOptions
 
 
 def open_model(options: ModelOptions, *, environ: Mapping[str, str] | None = None) -> Model:

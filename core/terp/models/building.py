@@ -12,10 +12,10 @@ from terp.events.model import Model
 from terp.known_secrets import Secrets
 from terp.models.adapters import open_model
 from terp.models.fences import FencedModel, with_text_fallback
-from terp.models.options import AdapterName, ModelOptions
 from terp.models.routing import route
 from terp.person import Consent, Nobody, Person
 from terp.settings import Settings
+from terp.settings.model_options import AdapterName, ModelOptions
 
 _NAMED = 5
 

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from terp.errors import NoModel, SettingsError
 from terp.models.failures import unusable_key
-from terp.models.options import ModelOptions
-from terp.models.providers import PROVIDERS
 from terp.models.routing import is_loopback, ollama_base, route
+from terp.settings.model_options import ModelOptions
+from terp.settings.providers import PROVIDERS
 from terp.text.importing import import_slow
 
 # First come, first taken. The names are what the providers recommend for work with tools; where they keep

@@ -24,9 +24,9 @@ from terp.models.accumulator import Accumulator
 from terp.models.chat_format import chat_messages
 from terp.models.failures import BROKE_OFF, SPLICED, classify, unreachable, unusable_key
 from terp.models.litellm_opening import Ending, opened
-from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
 from terp.models.routing import Route
+from terp.settings.model_options import ModelOptions
 from terp.text.importing import import_slow, in_daemon
 
 _LONGEST_CLAUDE_REPLY = 32_000

@@ -19,9 +19,9 @@ from terp.models.accumulator import Accumulator
 from terp.models.chat_format import chat_messages
 from terp.models.chat_stream import ChatStream
 from terp.models.failures import unusable_key
-from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
 from terp.models.routing import Route
+from terp.settings.model_options import ModelOptions
 from terp.text.importing import import_slow
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from terp.errors import SettingsError
 from terp.models.chat_format import ECHOED
 from terp.models.failures import Target
-from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
-from terp.models.providers import PROVIDERS, Provider
+from terp.settings.model_options import ModelOptions
+from terp.settings.providers import PROVIDERS, Provider
 
 _FAMILIES = (
     (re.compile(r"(gpt|chatgpt|codex)-|o\d(-|$)"), "openai"),

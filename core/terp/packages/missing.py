@@ -13,9 +13,9 @@ from terp.packages.distributions import is_known, known_distribution, normal
 from terp.packages.wheels import wheel_modules
 from terp.person import Choice, Option
 from terp.person.voice import Voice
-from terp.profile_file import short_path
-from terp.pythons.interpreter import Interpreter, has_distribution, has_module, is_fixed
 from terp.sandbox.tier import NONE
+from terp.settings.interpreter import Interpreter, has_distribution, has_module, is_fixed
+from terp.settings.profile_file import short_path
 from terp.tool import Call
 
 Policy = Literal["never", "ask", "known", "always"]

@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from terp.places import make_private
-from terp.pythons.interpreter import Interpreter, site_packages
+from terp.settings.interpreter import Interpreter, site_packages
+from terp.settings.places import make_private
 
 NAMES = ("pip", "pip3")
 _SCRIPT = """\

@@ -17,9 +17,9 @@ from terp.events.outputs import Error
 from terp.packages.shims import pip_shims
 from terp.person import Choice, Option
 from terp.person.voice import Voice
-from terp.pythons.candidates import active_python, project_python
-from terp.pythons.interpreter import Interpreter, has_module, own_interpreter, site_packages, version_of
 from terp.pythons.remembered import How, Remembered, remembered_in
+from terp.settings.interpreter import Interpreter, has_module, own_interpreter, site_packages, version_of
+from terp.settings.pythons import active_python, project_python
 from terp.tool import Call
 
 LANGUAGES = ("python", "sql")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from terp.places import make_private
+from terp.settings.places import make_private
 
 KERNEL = "ipykernel"
 

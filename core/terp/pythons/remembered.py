@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from terp.places import make_private
+from terp.settings.places import make_private
 
 How = Literal["used", "installed", "overlay", "own"]
 

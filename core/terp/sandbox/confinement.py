@@ -11,7 +11,6 @@ from typing import Literal
 
 from terp.errors import NoSandbox, SettingsError
 from terp.events.messages import Attachment
-from terp.places import Places, find_places, make_private
 from terp.sandbox.canary import holds
 from terp.sandbox.launcher import needed_by_launcher
 from terp.sandbox.obeyed import Obeyed
@@ -20,6 +19,7 @@ from terp.sandbox.private_places import home_of
 from terp.sandbox.repositories import repositories_in
 from terp.sandbox.tier import NONE, Confined, Tier, is_confined
 from terp.sandbox.unconfined import Unconfined
+from terp.settings.places import Places, find_places, make_private
 
 Mode = Literal["auto", "off", "workspace", "strict", "docker"]
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from terp.places import Places
 from terp.sandbox.private_places import obeyed_in, secrets_at
 from terp.sandbox.repositories import OBEYED
+from terp.settings.places import Places
 
 
 @dataclass(frozen=True, slots=True)

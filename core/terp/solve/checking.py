@@ -13,12 +13,12 @@ from terp.events.kernel import Kernels
 from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.local import LocalKernels
 from terp.kernels.rundir import RunDir
-from terp.pythons.interpreter import needed_by
 from terp.sandbox.confinement import Confinement, Mode, Wish
 from terp.sandbox.policy import ResourceLimits
 from terp.sandbox.tier import Command
+from terp.settings.interpreter import needed_by
+from terp.settings.project.bounded import Refused, read_bounded
 from terp.solve.test import Test
-from terp.trust.bounded import Refused, read_bounded
 from terp.until.report import Channel
 from terp.until.running import Ended, run
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.errors import SessionError
-from terp.places import make_private
+from terp.settings.places import make_private
 from terp.solve.state import State, from_json, to_json
 from terp.store.redacting import redacted
 

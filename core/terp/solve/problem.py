@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from terp.errors import SettingsError
+from terp.settings.project.bounded import Refused, read_bounded
 from terp.solve.splitting import NoTests, split
 from terp.solve.test import GIVEN, Pair, Test
-from terp.trust.bounded import Refused, read_bounded
 
 LARGEST = 10 * 1024
 """Bytes that one file of a problem may have."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from terp.errors import SessionError
 from terp.kernels.remote.claims import NAME as KERNELS
-from terp.places import make_private
+from terp.settings.places import make_private
 from terp.store.folders import new_folder
 from terp.store.journal import NAME
 from terp.store.locking import LOCK_NAME

@@ -5,7 +5,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from terp.places import make_private
+from terp.settings.places import make_private
 from terp.store.locking import Lock
 
 NAME = "events.jsonl"

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Protocol
 
 from terp.errors import SettingsError
-from terp.places import Places
-from terp.profile_file import short_path
-from terp.project import ProjectFile
 from terp.settings import Settings
+from terp.settings.places import Places
+from terp.settings.profile_file import short_path
+from terp.settings.project.files import ProjectFile
 from terp.text.paths import typed_path
 from terp.tools.declared import Declared
 from terp.tools.shipped import shipped_tools

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from terp.errors import SettingsError
-from terp.loading import Loaded
-from terp.profile_file import read_profile
-from terp.project import Project, ProjectFile, read_project
-from terp.pythons.interpreter import version_of
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.interpreter import version_of
+from terp.settings.loading import Loaded
+from terp.settings.profile_file import read_profile
+from terp.settings.project.files import Project, ProjectFile, read_project
+from terp.settings.project.standing import Standing
+from terp.settings.setting import table
 from terp.tools.reading import functions_in
-from terp.trust.standing import Standing
 
 Load = Callable[[Project | None], Loaded]
 """The settings of the call, with what a project says or without any."""

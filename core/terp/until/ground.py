@@ -19,9 +19,9 @@ from terp.kernels.local import LocalKernels
 from terp.kernels.rundir import RunDir
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell
-from terp.project_folders import Folders, folders_of
-from terp.pythons.interpreter import has_module, needed_by
 from terp.sandbox.tier import Command
+from terp.settings.interpreter import has_module, needed_by
+from terp.settings.project.folders import Folders, folders_of
 from terp.until import tree
 from terp.until.check import Check
 from terp.until.originals import Differences, Originals, folders_entered, words_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from terp.trust.bounded import Refused, digest_of, read_bounded
+from terp.settings.project.bounded import Refused, digest_of, read_bounded
 from terp.until.tree import entries, led
 
 TESTS = (

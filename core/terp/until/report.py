@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from terp.trust.bounded import Refused, read_bounded
+from terp.settings.project.bounded import Refused, read_bounded
 from terp.until.inside.channel import VARIABLE
 
 _LARGEST = 1 << 20

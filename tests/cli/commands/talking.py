@@ -13,9 +13,9 @@ from terp.events.kernel import Variable
 from terp.events.log import EventLog
 from terp.events.messages import Attachment, Message, System, User
 from terp.history import PastTurn
-from terp.places import Places
 from terp.rewinding import TakenBack, Written
 from terp.settings import Settings
+from terp.settings.places import Places
 from terp.testing import EchoKernel
 from terp.window import Window
 from terp_cli.commands.every import all_commands

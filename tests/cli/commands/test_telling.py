@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from terp.events import ModelCalled, UsageReported
-from terp.layers import Given, combine
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.layers import Given, combine
+from terp.settings.setting import table
 from terp.testing import collect
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import Misused

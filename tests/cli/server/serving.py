@@ -16,9 +16,9 @@ from terp.events.kernel import Kernels
 from terp.events.model import Model
 from terp.known_secrets import Secrets
 from terp.person import Person
-from terp.places import Places
 from terp.session import Session
 from terp.settings import Settings
+from terp.settings.places import Places
 from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
 from terp.store.reading import read_header

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from terp.events.kernel import Kernel
 from terp.kernels.environment import find_python, kernel_environment
-from terp.pythons.interpreter import Interpreter
+from terp.settings.interpreter import Interpreter
 from tests.core.kernels.running import ran
 
 KEYS = {"OPENAI_API_KEY": "sk-1", "AWS_SECRET_ACCESS_KEY": "2", "GH_TOKEN": "3", "TERP_MODEL": "m"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import TerpError
-from terp.mcp_servers.declared import McpServer
+from terp.settings.mcp_servers import McpServer
 from terp.testing import ScriptedPerson
 from tests.core.mcp_servers.serving import TIME, Room, program, script
 from tests.core.mcp_servers.workshop import SOUND

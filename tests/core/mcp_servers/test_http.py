@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import TerpError
-from terp.mcp_servers.declared import McpServer
+from terp.settings.mcp_servers import McpServer
 from tests.core.mcp_servers.serving import KEY, Room, at_an_address
 
 

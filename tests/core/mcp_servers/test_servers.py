@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import TerpError
-from terp.mcp_servers.declared import McpServer
+from terp.settings.mcp_servers import McpServer
 from tests.core.mcp_servers.serving import HERE, TIME, Room, program, script
 
 # It takes no notice of the end of its input, nor of a request to end.
@@ -155,7 +155,7 @@ WITHOUT = """
 import asyncio, pathlib, sys
 sys.path[:0] = {path!r}
 sys.modules["mcp"] = None
-from terp.mcp_servers.declared import McpServer
+from terp.settings.mcp_servers import McpServer
 from terp.mcp_servers.programs import Programs
 from terp.mcp_servers.servers import Servers
 async def told():

@@ -12,8 +12,8 @@ import pytest
 
 import terp
 from terp.events import Asked, CodeProposed, Noticed, TurnFinished
-from terp.mcp_servers.declared import McpServer
 from terp.person import AutoRun
+from terp.settings.mcp_servers import McpServer
 from terp.testing import ScriptedPerson, collect
 from tests.core.mcp_servers.serving import TIME, program
 from tests.core.test_opening import surroundings

@@ -10,7 +10,7 @@ from typing import Any
 from terp.events.messages import Message, System, User
 from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text, Usage
 from terp.models.adapters import open_adapter
-from terp.models.options import AdapterName, ModelOptions
+from terp.settings.model_options import AdapterName, ModelOptions
 from tests.loopback import Http, Loopback, Raw
 
 ROOT = Path(__file__).parents[2] / "recordings"

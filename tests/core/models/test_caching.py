@@ -16,12 +16,12 @@ from terp.models.caching import ends, marked
 from terp.models.chat_format import chat_messages
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.litellm_adapter import LiteLLM
-from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
 from terp.models.routing import route
 from terp.models.usage import used
 from terp.person import AutoRun
 from terp.session import Session
+from terp.settings.model_options import ModelOptions
 from terp.testing import EchoKernel, call, collect
 from tests.core.models.recorded import ROOT, TOOL
 from tests.core.models.recorded import collect as received

@@ -15,7 +15,7 @@ from terp.events.messages import Message, System, User
 from terp.events.model import Replied, Text
 from terp.models.adapters import open_adapter
 from terp.models.litellm_adapter import preload
-from terp.models.options import ModelOptions
+from terp.settings.model_options import ModelOptions
 from tests.core.models.recorded import ASKED, ROOT, TOOL, collect
 from tests.loopback import Http, Loopback, Raw, Stalled
 
@@ -34,7 +34,7 @@ sys.addaudithook(watch)
 from terp.events.messages import User
 from terp.models.litellm_adapter import preload
 from terp.models.adapters import open_adapter
-from terp.models.options import ModelOptions
+from terp.settings.model_options import ModelOptions
 async def main():
     options = ModelOptions("openai/llama-3-70b", adapter="litellm", api_base=sys.argv[1])
     model = open_adapter(options, environ={})

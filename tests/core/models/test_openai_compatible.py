@@ -9,7 +9,7 @@ from terp.errors import AuthFailed, ModelError, RequestRejected, Unavailable
 from terp.events.messages import Assistant, Message, System, ToolCall, User
 from terp.events.model import CallDelta, Chunk, Model, Replied, Text, Usage
 from terp.models.adapters import open_adapter
-from terp.models.options import ModelOptions
+from terp.settings.model_options import ModelOptions
 from tests.loopback import Call, Http, Loopback, Raw, Scripted, Stalled
 
 TOOL = {"type": "function", "function": {"name": "execute", "parameters": {"type": "object"}}}

@@ -4,9 +4,9 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.models.abilities import Abilities
-from terp.models.options import ModelOptions
 from terp.models.prices import PriceList
 from terp.models.routing import Route, doubt, ollama_base, route
+from terp.settings.model_options import ModelOptions
 
 KEYS = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "GOOGLE_API_KEY": "g"}
 

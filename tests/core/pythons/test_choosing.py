@@ -15,7 +15,7 @@ from terp.person import Choice, Nobody
 from terp.person.questions import Questions
 from terp.person.voice import Voice
 from terp.pythons.choosing import PythonChoice, wanted_python
-from terp.pythons.interpreter import Interpreter, environment_name
+from terp.settings.interpreter import Interpreter, environment_name
 from terp.tool import Call
 from tests.core.kernels.running import ran
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from terp.places import Places
 from terp.sandbox.policy import Allowed, Policy, policy_for
+from terp.settings.places import Places
 
 
 def policy(home: Path, cwd: Path, **given: object) -> Policy:

@@ -8,8 +8,8 @@ import pytest
 
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.places import Places
 from terp.settings import Settings
+from terp.settings.places import Places
 from terp.tools.reading import read_toolbox
 from terp.tools.toolbox import is_shipped
 from tests.core.kernels.running import ran

@@ -9,8 +9,8 @@ from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, Error, RunEnded, ToolWorking
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.places import Places
 from terp.settings import Settings
+from terp.settings.places import Places
 from terp.tools.reading import read_toolbox
 from tests.core.kernels.running import Ran, ran
 

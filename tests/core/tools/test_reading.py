@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
-from terp.loading import load_settings
-from terp.places import Places
-from terp.project import ProjectFile
 from terp.settings import Settings
+from terp.settings.loading import load_settings
+from terp.settings.places import Places
+from terp.settings.project.files import ProjectFile
 from terp.tools.reading import read_toolbox
 from terp.tools.toolbox import Toolbox, is_shipped
 

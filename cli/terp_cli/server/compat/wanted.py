@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.setting import table
 from terp_cli.server.wishes import ORIGIN
 
 _TOP = {

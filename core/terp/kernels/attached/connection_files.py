@@ -8,7 +8,7 @@ from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.kernels.runtimes.kernelspecs import own_data_folder
-from terp.profile_file import short_path
+from terp.settings.profile_file import short_path
 
 NEWEST = "newest"
 """The name of the running kernel whose connection file was written last."""

@@ -20,7 +20,7 @@ from terp.kernels.runtimes.kernelspecs import find_specs
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.sockets import Sockets, new_context
 from terp.kernels.waiting import first_of
-from terp.profile_file import short_path
+from terp.settings.profile_file import short_path
 
 # Most files are of kernels that have ended, and a new one is among the last that were written.
 _MOST_FILES = 40

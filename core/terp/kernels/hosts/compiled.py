@@ -16,7 +16,7 @@ from terp.kernels.hosts.program import Program
 from terp.kernels.hosts.program_kernel import ProgramKernel
 from terp.kernels.hosts.starting import serve
 from terp.kernels.hosts.streams import Printer
-from terp.places import make_private
+from terp.settings.places import make_private
 
 # Of the complaints of a compiler the first are worth reading.
 _MOST_LINES = 200

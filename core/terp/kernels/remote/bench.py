@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from terp.artifacts import OUTPUTS
 from terp.errors import SettingsError
 from terp.kernels.options import KernelOptions
-from terp.kernels.remote.address import gateway_of
 from terp.kernels.remote.carrying import FileCarrier
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import GatewayKernels, Origin
 from terp.keys import with_keys
-from terp.places import find_places
-from terp.project import Project
 from terp.readiness import Readiness
 from terp.sandbox.wishes import confinement_of
 from terp.settings import Settings
+from terp.settings.gateway import gateway_of
+from terp.settings.places import find_places
+from terp.settings.project.files import Project
 from terp.store.places import Place
 from terp.tools.offering import OffersServices, offer_tools
 from terp.tools.reading import read_toolbox

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
-from terp.places import make_private
+from terp.settings.places import make_private
 
 NAME = "kernels.json"
 """The file of that in the folder of a session."""

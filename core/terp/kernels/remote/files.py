@@ -17,7 +17,7 @@ from terp.kernels.channels import Message
 from terp.kernels.reports import files_in
 from terp.kernels.run import Run
 from terp.kernels.running import RunningKernel
-from terp.places import make_private
+from terp.settings.places import make_private
 from terp.text.paths import unused
 
 LARGEST, LARGEST_OF_RUN = 20_000_000, 50_000_000

@@ -14,11 +14,11 @@ from terp.kernels.bootstrap_code import bootstrap_code
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.listeners import Listeners
 from terp.kernels.options import KernelOptions
-from terp.kernels.remote.address import Gateway
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.files import RemoteFiles, given
 from terp.kernels.remote.naming import chosen_specs
 from terp.kernels.remote.way import GatewayWay
+from terp.settings.gateway import Gateway
 from terp.text.importing import import_slow
 from terp.text.languages import language_of
 

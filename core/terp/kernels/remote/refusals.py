@@ -4,7 +4,7 @@ import ssl
 from urllib.parse import urlsplit
 
 from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed
-from terp.kernels.remote.address import TOKEN_VARIABLES, Gateway
+from terp.settings.gateway import TOKEN_VARIABLES, Gateway
 
 _NO_RIGHT = (401, 403)
 # What servers say who give no reason.

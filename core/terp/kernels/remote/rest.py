@@ -10,9 +10,9 @@ import certifi
 import httpx
 
 from terp.errors import GatewayUnavailable
-from terp.kernels.remote.address import Gateway
 from terp.kernels.remote.naming import GatewaySpec
 from terp.kernels.remote.refusals import refused, unreachable
+from terp.settings.gateway import Gateway
 
 # What any answer may take, and the start of a kernel: a pod or a batch job may have to be scheduled first.
 _ANSWER_S, _LAUNCH_S = 15.0, 300.0

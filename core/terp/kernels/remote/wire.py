@@ -17,10 +17,10 @@ from websockets.typing import Subprotocol
 from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed
 from terp.kernels.channels import give_way
 from terp.kernels.connection import Route
-from terp.kernels.remote.address import Gateway
 from terp.kernels.remote.frames import SUBPROTOCOL, frame_of, message_in, old_frame_of
 from terp.kernels.remote.quick_ack import acknowledge_at_once
 from terp.kernels.remote.refusals import refused, unreachable
+from terp.settings.gateway import Gateway
 
 # A server takes the connection only when the kernel has answered it, for which it waits a minute.
 _OPEN_S = 70.0

@@ -6,7 +6,7 @@ from terp.kernels.bootstrap_code import bootstrap_code
 from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.launch import Launch, python_argv
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.pythons.interpreter import needed_by
+from terp.settings.interpreter import needed_by
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter import JupyterKernel

@@ -9,7 +9,7 @@ from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.launch import Launch, host_argv
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.pythons.interpreter import needed_by
+from terp.settings.interpreter import needed_by
 from terp.text.paths import typed_path
 
 if TYPE_CHECKING:

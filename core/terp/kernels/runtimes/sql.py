@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from terp.events.kernel import Kernel
 from terp.events.outputs import RunItem
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.pythons.interpreter import has_module
+from terp.settings.interpreter import has_module
 
 if TYPE_CHECKING:
     from terp.kernels.local import LocalKernels

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from terp.proposals import digest_of
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.setting import table
 from terp.testing import EchoKernel, call
 from terp_cli.server.wishes import OF_CLIENTS
 from tests.cli.server.attacks.raw import RawSocket, Request, exchanged, json_request, raw_socket

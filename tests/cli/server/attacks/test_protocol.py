@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from terp.setting import table
 from terp.settings import Settings
+from terp.settings.setting import table
 from terp_cli.server.limits import ServerLimits
 from tests.cli.server.attacks.raw import (
     RawSocket,

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from terp.kernels.remote.address import Gateway, Token
+from terp.settings.gateway import Gateway, Token
 
 TOKEN = "f00d-0f-a-test-of-terp"
 _UP_S = 60.0

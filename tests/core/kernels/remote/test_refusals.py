@@ -12,11 +12,11 @@ import pytest
 
 from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed, SettingsError, UnknownLanguage
 from terp.kernels.options import KernelOptions
-from terp.kernels.remote.address import Gateway, Token
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import GatewayKernels, Origin
 from terp.kernels.remote.refusals import refused, unreachable
 from terp.kernels.remote.rest import GatewayApi
+from terp.settings.gateway import Gateway, Token
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import Server, jupyter_server
 from tests.loopback import Http, Loopback

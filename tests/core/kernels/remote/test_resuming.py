@@ -17,7 +17,7 @@ KEEP = KernelOptions(keep=True)
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from terp.kernels.remote.address import Gateway, Token
+from terp.settings.gateway import Gateway, Token
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import GatewayKernels, Origin
 

@@ -1,0 +1,139 @@
+"""The settings of one call, from everything that sets something.
+
+Strongest first: a flag, a `TERP_…` variable, the profile named for the call (and what it extends), the
+project's files as far as they are trusted, a profile that the person's `config.yaml` names, that file itself,
+the shipped profile `default`, the built-in value.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from terp.errors import SettingsError
+from terp.settings import DEFAULT_PROFILE, Settings
+from terp.settings.layers import Layer, combine
+from terp.settings.places import Places
+from terp.settings.profile_file import ProfileFile, read_profile
+from terp.settings.profiles import Profiles, is_path
+from terp.settings.project.files import Project
+from terp.settings.setting_variables import from_environment
+from terp.text.paths import typed_path
+
+PROFILE_VARIABLE = "TERP_PROFILE"
+_PRICES = frozenset({"input_price", "output_price"})
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The settings of one call, and lines about what a project would set and may not."""
+
+    settings: Settings
+    notices: tuple[str, ...] = ()
+
+
+def load_settings(
+    flags: Layer,
+    *,
+    profile: str,
+    environ: Mapping[str, str],
+    places: Places,
+    shipped: Path | None = None,
+    project: Project | None = None,
+) -> Loaded:
+    """The settings of one call; `profile` is what the call named, or "".
+
+    Raises:
+        SettingsError: with every problem of the variables and files at once.
+    """
+    files = _Files(Profiles(places.profiles, shipped))
+    variables: Layer = files.attempt(lambda: from_environment(environ), {})
+    config = _config(places)
+    asked, asked_at = _asked(profile, environ, config)
+    chosen = files.chain(asked, asked_at)
+    project_files = files.of_project(project)
+    # A profile that only the configuration names is as weak as that.
+    named = [chosen, project_files] if not asked_at else [project_files, chosen]
+    layers = [*(file for group in named for file in group), *config, *files.chain("default", shipped=True)]
+    files.problems += [problem for file in layers for problem in file.problems]
+    if files.problems:
+        raise SettingsError(list(dict.fromkeys(files.problems)))
+    notices = tuple(line for file in layers for line in file.refused)
+    settings = combine(_with_its_prices([flags, variables, *(file.given for file in layers)]))
+    settings = replace(settings, profile=_named(asked))
+    if settings.allow or settings.ask or settings.deny:
+        _check_rules(settings)
+    return Loaded(settings, notices)
+
+
+def _with_its_prices(layers: Sequence[Layer]) -> Sequence[Layer]:
+    """The layers without prices that are weaker than the model: they are those of another one."""
+    named = next((at for at, layer in enumerate(layers) if "model" in layer), len(layers))
+    weaker = layers[named + 1 :]
+    without = ({name: one for name, one in layer.items() if name not in _PRICES} for layer in weaker)
+    return [*layers[: named + 1], *without]
+
+
+def _check_rules(settings: Settings) -> None:
+    from terp.settings.rules import problems_of  # noqa: PLC0415  (few calls have rules)
+
+    if problems := problems_of(settings):
+        raise SettingsError(problems)
+
+
+class _Files:
+    """Reads the files of one call, and collects what is wrong with them instead of stopping there."""
+
+    def __init__(self, profiles: Profiles) -> None:
+        self.problems: list[str] = []
+        self._profiles = profiles
+        self._shipped = Profiles(profiles.shipped, profiles.shipped)
+
+    def attempt(self, reading: Callable[[], T], otherwise: T) -> T:
+        """What `reading` gives, or else something in its place."""
+        try:
+            return reading()
+        except SettingsError as error:
+            self.problems += error.problems
+            return otherwise
+
+    def chain(self, name: str, asked_at: str = "", *, shipped: bool = False) -> list[ProfileFile]:
+        """A profile and what it extends; nothing for no name."""
+        profiles = self._shipped if shipped else self._profiles
+        return self.attempt(lambda: profiles.chain(name, asked_at), [])
+
+    def of_project(self, project: Project | None) -> list[ProfileFile]:
+        """The files of a project, each with the shipped profiles that it extends."""
+        found: list[ProfileFile] = []
+        for one in project.settings if project else ():
+            file = read_profile(one.path, content=one.content, source="project")
+            if is_path(file.base):
+                file.problems.append(f"{file.base_at}: a project's profile extends shipped profiles alone.")
+                found.append(file)
+                continue
+            # A profile of the person's own may set what a project may not.
+            base = self.chain(file.base, file.base_at, shipped=True)
+            found += [file, *(read_profile(other.path, source="project") for other in base)]
+        return found
+
+
+def profile_in_effect(profile: str, environ: Mapping[str, str], places: Places) -> str:
+    """The name, or the path, of the profile that `load_settings` takes; "default" without any other."""
+    return _asked(profile, environ, _config(places))[0] or DEFAULT_PROFILE
+
+
+def _named(profile: str) -> str:
+    """The profile by the same name wherever it is asked for."""
+    return str(typed_path(profile).absolute()) if is_path(profile) else profile or DEFAULT_PROFILE
+
+
+def _asked(profile: str, environ: Mapping[str, str], config: Sequence[ProfileFile]) -> tuple[str, str]:
+    """The profile that is asked for, and the line of the configuration if that does."""
+    asked = profile or environ.get(PROFILE_VARIABLE, "")
+    return (config[0].base, config[0].base_at) if config and not asked else (asked, "")
+
+
+def _config(places: Places) -> list[ProfileFile]:
+    path = places.config_file
+    return [read_profile(path, base_key="profile")] if path.is_file() else []

@@ -1,0 +1,49 @@
+"""An MCP server as settings declare it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from terp.settings.setting import setting
+
+
+@dataclass(frozen=True)
+class McpServer:
+    """A program that speaks over its stdin and stdout, or an address that is spoken to by HTTP.
+
+    `${VARIABLE}` in a text stands for that variable of terp's environment.
+    """
+
+    command: str = setting("", "the program, which speaks over its stdin and stdout", metavar="PROGRAM")
+    args: tuple[str, ...] = setting((), "its arguments")
+    env: Mapping[str, str] = setting(
+        {}, "variables that it gets, besides the harmless ones", keys=r"[A-Za-z_][A-Za-z0-9_]*"
+    )
+    cwd: str = setting("", "the directory it works in", unset="that of the session", metavar="DIR")
+    url: str = setting("", "the address, in place of a command (streamable HTTP)", metavar="URL")
+    headers: Mapping[str, str] = setting({}, "HTTP headers, such as Authorization")
+    timeout_s: float = setting(
+        60.0, "how long a call may take; waiting for you does not count", unit="s", unset="for ever"
+    )
+
+    @property
+    def where(self) -> str:
+        """Where it is, without what may be a key in its address."""
+        if not self.url:
+            return " ".join([self.command, *self.args])
+        parts = urlsplit(self.url)
+        host = parts.netloc.rpartition("@")[2]
+        return f"{parts.scheme}://{host}{'/…' if parts.path.strip('/') or parts.query else ''}"
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it, to follow its name; "" when nothing is."""
+        if not self.command and not self.url:
+            return "needs a command, or a url"
+        if self.command and self.url:
+            return "has a command and a url, and can have only one"
+        if self.url and not self.url.startswith(("http://", "https://")):
+            return f'has the url "{self.url[:60]}", which must begin with http:// or https://'
+        if self.url and (self.args or self.env or self.cwd):
+            return "has a url, so args, env and cwd mean nothing"
+        return "has a command, so headers mean nothing" if self.command and self.headers else ""

@@ -1,0 +1,204 @@
+"""Reading one YAML file of settings: every mistake in it becomes one line, with its place.
+
+The files are plain lists of `name: value`. Anchors, tags and nesting are refused: a person can then
+see from a line alone what it sets, and no file can grow while it is read.
+"""
+
+import codecs
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from terp.settings import Settings
+from terp.settings.layers import Given
+from terp.settings.profile_groups import read_group, unknown
+from terp.settings.profile_values import hint, quoted, value_of
+from terp.settings.setting import Setting, Source, table
+from terp.text.paths import typed_path
+
+if TYPE_CHECKING:
+    from terp.analysis.rules.rule import Verdict
+
+MODELINE = "# yaml-language-server: $schema="
+"""What a line begins with that tells an editor where the schema is."""
+LARGEST_BYTES = 64 * 1024
+_OTHER_ENCODINGS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+
+
+class Unreadable(Exception):
+    """A file cannot be read as settings at all; says the line (0: the whole file) and why."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(line, why)
+        self.line, self.why = line, why
+
+
+@dataclass
+class ProfileFile:
+    """What a file sets (`given`), what it says about itself, and what is wrong with it.
+
+    `description` is its first comment line. `base` is the profile that it names: what a profile
+    `extends`, or the `profile` that a person's configuration uses unless another is asked for;
+    `base_at` is the place where it does. `refused` are lines about what its author may not set.
+    """
+
+    path: Path
+    given: dict[str, Given] = field(default_factory=dict)
+    description: str = ""
+    base: str = ""
+    base_at: str = ""
+    problems: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+
+def read_profile(
+    path: Path, *, base_key: str = "extends", content: bytes | None = None, source: Source = "user"
+) -> ProfileFile:
+    """Read the file at `path`; problems are collected, not raised. `base_key` is the key for `base`.
+
+    Where its `content` was read already, that is taken. `source` is who wrote it.
+    """
+    profile = ProfileFile(path)
+    place = short_path(path)
+    try:
+        text = _text(_bytes(path) if content is None else content)
+        profile.description = _first_comment(text)
+        for line, name, node in _entries(text):
+            _take(profile, f"{place}:{line}", name, node, base_key)
+    except Unreadable as refused:
+        profile.problems.append(
+            f"{place}:{refused.line}: {refused.why}" if refused.line else f"{place}: {refused.why}"
+        )
+    if source == "project":
+        _refuse(profile)
+        profile.given = {name: replace(one, by_project=True) for name, one in profile.given.items()}
+    return profile
+
+
+def short_path(path: Path) -> str:
+    """A path as a person would write it: relative to the working directory, or with `~`."""
+    with contextlib.suppress(OSError, ValueError):
+        return str(path.relative_to(Path.cwd()))
+    with contextlib.suppress(RuntimeError, ValueError):
+        return f"~/{path.relative_to(Path.home())}"
+    return str(path)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        raise Unreadable(0, f"cannot be read: {error.strerror}.") from error
+
+
+def _text(raw: bytes) -> str:
+    if len(raw) > LARGEST_BYTES:
+        raise Unreadable(0, "is larger than 64 KB; a profile holds settings only.")
+    for mark, encoding in _OTHER_ENCODINGS.items():
+        if raw.startswith(mark):
+            raise Unreadable(0, f"is written in {encoding}; save it as UTF-8.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise Unreadable(line, "this line is not UTF-8; save the file as UTF-8.") from error
+
+
+def _first_comment(text: str) -> str:
+    for line in text.lstrip().splitlines():
+        if not line.startswith("#"):
+            return ""
+        # What is for an editor says nothing to a person.
+        if not line.startswith(MODELINE):
+            return line.lstrip("# ").rstrip()
+    return ""
+
+
+def _entries(text: str) -> Iterable[tuple[int, str, Any]]:
+    # Importing yaml costs as much as the rest of terp's start; a file of comments needs none of it.
+    if all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines()):
+        return ()
+    from terp.settings.yaml_entries import entries  # noqa: PLC0415  (see above)
+
+    return entries(text)
+
+
+def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str) -> None:
+    """Put one entry into `profile`, or the problem with it."""
+    rows = {name: row for name, row in table(Settings).items() if row.in_files}
+    rows[base_key] = Setting("another profile", name=base_key)
+    row = rows.get(name)
+    if row is None:
+        profile.problems.append(f"{where}: {_unknown(name, list(rows))}")
+    elif name in profile.seen:
+        profile.problems.append(f"{where}: '{name}' is set twice in this file.")
+    else:
+        profile.seen.add(name)
+        try:
+            value = _value(profile, where, row, node)
+            if row.are_paths:
+                # Nobody knows in which directory, with whose files in it, the settings will be read.
+                value = tuple(str(profile.path.absolute().parent / typed_path(one)) for one in value)
+        except ValueError:
+            profile.problems.append(
+                f"{where}: '{name}' is {quoted(node)}, must be {row.rule}.{hint(row, node)}"
+            )
+            return
+        if name == base_key:
+            profile.base, profile.base_at = value, where
+        elif row.kind == "rules":
+            profile.given[name] = _rules(profile, where, name, value, node)
+        else:
+            profile.given[name] = Given(value, where)
+
+
+def _rules(profile: ProfileFile, where: str, name: str, rules: tuple[str, ...], node: Any) -> Given:
+    """Rules, each with its line; a problem for each that is none."""
+    from terp.settings.rules import problem_with  # noqa: PLC0415  (few files have rules)
+
+    file = where.rpartition(":")[0]
+    places = tuple(f"{file}:{one.start_mark.line + 1}" for one in node.value)
+    for rule, place in zip(rules, places, strict=True):
+        if problem := problem_with(cast("Verdict", name), rule):
+            profile.problems.append(f"{place}: {problem}")
+    return Given(rules, where, places)
+
+
+def _refuse(profile: ProfileFile) -> None:
+    """Take out what a project may not set; it is told, and the rest still counts."""
+    rows = table(Settings)
+    for name, one in list(profile.given.items()):
+        if "project" not in rows[name].sources:
+            del profile.given[name]
+            profile.refused.append(
+                f"{one.origin}: '{name}' is not taken from a project; only you can set it, "
+                f"with {_long_flag(name)} or in a file of your own."
+            )
+
+
+def _value(profile: ProfileFile, where: str, row: Setting, node: Any) -> Any:
+    if row.kind != "mapping" or node.id != "mapping":
+        return value_of(row, node)
+    group = read_group(row, node, row.name)
+    place = where.rpartition(":")[0]
+    profile.problems += [f"{place}:{line}: {why}" for line, why in group.problems]
+    return group.value
+
+
+def _unknown(name: str, settable: list[str]) -> str:
+    if name in table(Settings):
+        return f"'{name}' belongs to one call and cannot be set in a file; use {_long_flag(name)}."
+    return unknown(name, settable, "terp --help lists them.")
+
+
+def _long_flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

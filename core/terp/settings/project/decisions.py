@@ -1,0 +1,132 @@
+"""What the person decided about projects, kept in their own folder and readable by them alone."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from terp.errors import TerpError
+from terp.settings.places import make_private
+
+Answer = Literal["yes", "no"]
+# A person goes back and forth between the branches of a project; old states are forgotten.
+_STATES_OF_ONE = 32
+
+
+class DecisionsUnreadable(TerpError):
+    """The file of decisions holds something else; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was answered about the folder at the real path `root`, when its digest was this one."""
+
+    root: str
+    digest: str
+    answer: Answer
+
+
+class Decisions:
+    """The decisions in `file`. One that cannot be read is as good as none: nothing is trusted."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    @property
+    def problem(self) -> str:
+        """A line about a file that holds something else; "" when all is well."""
+        try:
+            self._all()
+        except DecisionsUnreadable as error:
+            return f"{error.message} {error.remedy}"
+        return ""
+
+    def listed(self) -> Sequence[Decision]:
+        """All of them, the oldest first; of a file that cannot be read none."""
+        with suppress(DecisionsUnreadable):
+            return self._all()
+        return ()
+
+    def about(self, root: str, digest: str) -> Answer | None:
+        """What was answered about this state of a folder."""
+        found = [one.answer for one in self.listed() if (one.root, one.digest) == (root, digest)]
+        return found[-1] if found else None
+
+    def keep(self, decision: Decision) -> None:
+        """Remember a decision in place of an earlier one about the same state.
+
+        Raises:
+            DecisionsUnreadable: the file holds something else, and is left as it is.
+            OSError: it cannot be written.
+        """
+        with self._alone():
+            same = (decision.root, decision.digest)
+            others = [one for one in self._all() if (one.root, one.digest) != same]
+            of_it = [one for one in others if one.root == decision.root]
+            dropped = set(of_it[: max(0, len(of_it) + 1 - _STATES_OF_ONE)])
+            self._write([*(one for one in others if one not in dropped), decision])
+
+    def forget(self, root: str) -> bool:
+        """Forget all about a folder; whether there was anything.
+
+        Raises:
+            DecisionsUnreadable: the file holds something else, and is left as it is.
+            OSError: it cannot be written.
+        """
+        with self._alone():
+            known = self._all()
+            kept = [one for one in known if one.root != root]
+            if len(kept) < len(known):
+                self._write(kept)
+            return len(kept) < len(known)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One process at a time reads what it then replaces."""
+        make_private(self._file.parent)
+        lock = os.open(
+            self._file.with_name(f"{self._file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+        )
+        try:
+            # A file system without locks must not keep anybody from working.
+            with suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+
+    def _all(self) -> list[Decision]:
+        try:
+            told = json.loads(self._file.read_text(encoding="utf-8"))
+            return [_decision(entry) for entry in told["decisions"]]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._unreadable(f"cannot be read: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self._unreadable("is not what terp has written") from error
+
+    def _unreadable(self, why: str) -> DecisionsUnreadable:
+        return DecisionsUnreadable(f"{self._file} {why}: no project is trusted.", "Remove the file.")
+
+    def _write(self, decisions: Sequence[Decision]) -> None:
+        told = json.dumps({"version": 1, "decisions": [asdict(one) for one in decisions]}, indent=1)
+        beside = self._file.with_name(f"{self._file.name}.{os.getpid()}")
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(told + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self._file)
+
+
+def _decision(entry: dict[str, Any]) -> Decision:
+    decision = Decision(entry["root"], entry["digest"], entry["answer"])
+    texts = isinstance(decision.root, str) and isinstance(decision.digest, str)
+    if not texts or decision.answer not in get_args(Answer):
+        raise ValueError(entry)
+    return decision

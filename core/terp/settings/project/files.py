@@ -1,0 +1,144 @@
+"""A project: the folders around the directory of a session, and the files in it that speak to terp.
+
+Nothing in them is a setting or an instruction before the person trusts it: `Trust` is asked about the very
+bytes that would be used.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp.settings.project.bounded import Refused, read_bounded
+from terp.settings.project.folders import folders_of
+from terp.settings.pythons import ProjectPython, suggested_python
+
+Trust = Callable[[Path, bytes], bool]
+"""Whether the person trusts a file of a project that holds these bytes."""
+
+LARGEST_BYTES = 64 * 1024
+LARGEST_TOOLS_BYTES = 1_000_000
+TOOLS = tuple(f".terp/{name}" for name in ("tools.py", "tools.yaml", "tools.yml", "tools.json"))
+SETTINGS = (".terp/local.yaml", ".terp/profile.yaml")
+"""Files of settings, the stronger one first, which is not shared with others."""
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
+"""What a file of instructions is called; in a folder with both, the first counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """A file of a project that is trusted, and what it held when that was asked."""
+
+    path: Path
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What the project around a working directory says.
+
+    `settings` are the files of settings that are trusted, the strongest first; `instructions` those of
+    instructions, the nearest to the working directory last; `tools` those that declare functions. `python` is
+    whether its environment may run code; None: that was not asked, or there is none. `ignored` are the files
+    that are not trusted, and `problems` tells in lines which of them are of no use to anybody.
+    """
+
+    cwd: Path
+    root: Path
+    settings: tuple[ProjectFile, ...] = ()
+    instructions: tuple[ProjectFile, ...] = ()
+    tools: tuple[ProjectFile, ...] = ()
+    python: bool | None = None
+    ignored: tuple[Path, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the person must know about files that are left out, in lines."""
+        if not self.ignored:
+            return self.problems
+        names = ", ".join(map(self._named, self.ignored))
+        told = f"this project is not trusted, so nothing is taken from it: {names}. See: terp trust"
+        return (told, *self.problems)
+
+    def _named(self, path: Path) -> str:
+        return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
+
+
+def nothing_is_trusted(_path: Path, _content: bytes) -> bool:
+    """The `Trust` of a person who was not asked."""
+    return False
+
+
+def bare_project(cwd: str | Path) -> Project:
+    """The project around `cwd` as if there were no file in it."""
+    here = Path(cwd or Path.cwd()).absolute()
+    return Project(here, here)
+
+
+def read_project(cwd: str | Path, environ: Mapping[str, str], trusted: Trust = nothing_is_trusted) -> Project:
+    """The project around `cwd`, each of whose files is asked about that is there.
+
+    It is what lies below the nearest folder with a `.git` or a `.terp` in it, or else `cwd` alone.
+    """
+    folders = folders_of(cwd, environ)
+    root = folders.root
+    reader = _Reader(root, trusted)
+    settings = reader.read(root / name for name in SETTINGS)
+    instructions = reader.read(map(named_instructions, folders.within))
+    tools = reader.read((root / name for name in TOOLS), LARGEST_TOOLS_BYTES)
+    found = suggested_python(str(folders.cwd), environ)
+    python = reader.trusts_python(found) if found else None
+    ignored, problems = tuple(reader.ignored), tuple(reader.problems)
+    return Project(folders.cwd, root, settings, instructions, tools, python, ignored, problems)
+
+
+class _Reader:
+    """Reads files of a project, and notes why one is left out."""
+
+    def __init__(self, root: Path, trusted: Trust) -> None:
+        self.ignored: list[Path] = []
+        self.problems: list[str] = []
+        self._root = root
+        self._trusted = trusted
+
+    def read(self, paths: Iterable[Path], largest: int = LARGEST_BYTES) -> tuple[ProjectFile, ...]:
+        """Those of the files that are there and trusted."""
+        return tuple(file for path in paths for file in self._file(path, largest))
+
+    def trusts_python(self, python: ProjectPython) -> bool:
+        """Whether an environment is trusted, which is asked about its `pyvenv.cfg`."""
+        config = Path(python.path).parent.parent / "pyvenv.cfg"
+        try:
+            content = read_bounded(config, LARGEST_BYTES) if config.exists() else b""
+        except Refused as refused:
+            self.problems.append(f"{python.name}: its pyvenv.cfg {refused}, and is left out.")
+            return False
+        trusted = self._trusted(config, content)
+        if not trusted:
+            self.ignored.append(config.parent)
+        return trusted
+
+    def _file(self, path: Path, largest: int) -> Iterator[ProjectFile]:
+        name = path.relative_to(self._root)
+        if not os.path.lexists(path):
+            return
+        try:
+            if not path.resolve().is_relative_to(self._root.resolve()):
+                raise Refused("leads out of this project")
+            content = read_bounded(path, largest)
+        except (Refused, OSError, RuntimeError) as refused:
+            # What cannot be resolved is a circle of links.
+            why = refused if isinstance(refused, Refused) else "cannot be read"
+            self.problems.append(f"{name} {why}, and is left out.")
+            return
+        if self._trusted(path, content):
+            yield ProjectFile(path, content)
+        else:
+            self.ignored.append(path)
+
+
+def named_instructions(folder: Path) -> Path:
+    """The file of instructions of a folder, which need not be there."""
+    found = (folder / name for name in INSTRUCTIONS if os.path.lexists(folder / name))
+    return next(found, folder / INSTRUCTIONS[0])

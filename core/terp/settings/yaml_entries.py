@@ -1,0 +1,63 @@
+"""A YAML mapping as lines, names and nodes, and every way in which a file is none."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from terp.settings.profile_file import Unreadable
+
+_DEEPEST = 8
+_SHAPE = "must be lines of `name: value`."
+
+
+def entries(text: str) -> Iterator[tuple[int, str, Any]]:
+    """Line, name and YAML node of every entry.
+
+    Raises:
+        Unreadable: `text` is not one plain mapping.
+    """
+    try:
+        _refuse_cleverness(text)
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise Unreadable(*_explain(error, text)) from error
+    if not isinstance(root, yaml.MappingNode):
+        raise Unreadable(_line(root), _SHAPE)
+    for key, value in root.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise Unreadable(_line(key), _SHAPE)
+        yield _line(key), key.value, value
+
+
+def _line(item: Any) -> int:
+    return int(item.start_mark.line) + 1 if item is not None else 1
+
+
+def _refuse_cleverness(text: str) -> None:
+    # From events, not nodes: composing deeply nested text would recurse, and follow aliases.
+    depth = documents = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        documents += isinstance(event, yaml.DocumentStartEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if getattr(event, "anchor", None) is not None:
+            raise Unreadable(
+                _line(event), "anchors and aliases (& and *) are not used; quote text that needs them."
+            )
+        if getattr(event, "tag", None) is not None:
+            raise Unreadable(_line(event), "tags (!) are not used; quote text that needs them.")
+        if depth > _DEEPEST or documents > 1:
+            raise Unreadable(_line(event), _SHAPE)
+
+
+def _explain(error: yaml.YAMLError, text: str) -> tuple[int, str]:
+    """Line and reason of a mistake in the YAML itself."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        return text.count("\n", 0, getattr(error, "position", 0)) + 1, "this line holds a control character."
+    lines = text.splitlines()
+    number = min(mark.line, len(lines) - 1)
+    indent = lines[number][: len(lines[number]) - len(lines[number].lstrip())]
+    if "\t" in indent:
+        return number + 1, "a tab indents this line; YAML takes spaces only."
+    return number + 1, f"this is not YAML: {getattr(error, 'problem', None) or 'it ends too early'}."
