@@ -14,8 +14,8 @@ from terp.events.messages import Assistant, Message, Result, User
 from terp.history import History
 from terp.models.chat_format import chat_messages
 from terp.models.fences import with_text_fallback
-from terp.models.scrubbing import Scrubber
 from terp.person import AutoRun, Nobody
+from terp.secrets.scrubbing import Scrubber
 from terp.sent import SentMessages
 from terp.session import Session
 from terp.store.forms import Header

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, StopReason, TerpError
-from terp.known_secrets import Secrets
+from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp.settings.layers import Given, Layer
 from terp.settings.loading import Loaded, load_settings, profile_in_effect

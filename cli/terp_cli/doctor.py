@@ -14,13 +14,13 @@ from typing import Literal, TextIO
 
 from terp import __version__
 from terp.errors import SettingsError
-from terp.kernels.environment import find_python
-from terp.keys import stored_keys
 from terp.models.discovery import local_servers, running_models
 from terp.pythons.choosing import wanted_python
 from terp.sandbox.canary import holds
 from terp.sandbox.confinement import tiers_here
 from terp.sandbox.wishes import confinement_of, wish_of
+from terp.secrets.environment import find_python
+from terp.secrets.keys import stored_keys
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.settings.project.standing import standing_of

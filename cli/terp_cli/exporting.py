@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, cast
 
 from terp.export.imports import distributions_of
 from terp.export.writing import export
-from terp.kernels.environment import find_python
+from terp.secrets.environment import find_python
 from terp.store.catalogue import Catalogue
 from terp.store.places import real_directory
 from terp.store.reading import read

@@ -9,10 +9,10 @@ from typing import Any, TextIO
 from terp.events import CheckFinished, Event, Noticed, TurnFinished
 from terp.events.log import Record
 from terp.events.wire import VERSION, to_json
-from terp.models.scrubbing import Scrubber
 from terp.reply import CodeRun, reply_of
-from terp.store.redacting import redacted
-from terp.store.seams import Seams
+from terp.secrets.redacting import redacted
+from terp.secrets.scrubbing import Scrubber
+from terp.secrets.seams import Seams
 from terp.tally import Tally
 
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from terp.errors import SettingsError
-from terp.keys import StoredKeys, key_providers, stored_keys, variables_of
+from terp.secrets.keys import StoredKeys, key_providers, stored_keys, variables_of
 from terp.settings.profile_file import short_path
 from terp_cli import tty
 from terp_cli.call import STDIN, Call

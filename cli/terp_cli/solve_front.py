@@ -7,11 +7,11 @@ from terp.errors import StopReason
 from terp.events import Event, ModelRetrying, Noticed, TextDelta, TurnFinished
 from terp.events.log import Record
 from terp.events.wire import VERSION, to_json
+from terp.secrets.redacting import redacted
+from terp.secrets.seams import Seams
 from terp.session import Session
 from terp.solve import report
 from terp.solve.state import State
-from terp.store.redacting import redacted
-from terp.store.seams import Seams
 from terp_cli.call import Call
 from terp_cli.json_front import usage_json, write_json
 from terp_cli.plain import with_remedy

@@ -16,8 +16,8 @@ from terp.text.own_files import content_of, made_anew
 from terp.text.plain import is_wordless, mended
 
 if TYPE_CHECKING:
-    from terp.models.flowing import Flow
-    from terp.models.scrubbing import Scrubber
+    from terp.secrets.flowing import Flow
+    from terp.secrets.scrubbing import Scrubber
 
 OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
@@ -177,13 +177,13 @@ def with_picture(display: Shown, folder: Path) -> Shown:
 
 def _shapes() -> "Scrubber":
     """What takes out secrets that can be told by their form alone."""
-    from terp.models.scrubbing import Scrubber  # noqa: PLC0415  (a session without any output does without)
+    from terp.secrets.scrubbing import Scrubber  # noqa: PLC0415  (a session without any output does without)
 
     return Scrubber()
 
 
 def _flow(scrubber: "Scrubber") -> "Flow":
-    from terp.models.flowing import Flow  # noqa: PLC0415  (see above)
+    from terp.secrets.flowing import Flow  # noqa: PLC0415  (see above)
 
     return Flow(scrubber)
 

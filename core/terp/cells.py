@@ -19,8 +19,8 @@ from terp.events import (
 )
 from terp.events.outputs import Display, DisplayUpdate, Output, RunStatus
 from terp.events.settled import Displays, Settled
-from terp.models.scrubbing import REDACTED
 from terp.proposals import digest_of
+from terp.secrets.scrubbing import REDACTED
 
 AGAIN = "rerun-"
 """What the ids of calls begin with that ran the code of another call again: they are not told twice."""

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 from terp.events.kernel import Kernel
 from terp.kernels.local import LocalKernels
-from terp.keys import with_keys
 from terp.models.building import build_model, provider_of, settings_for
 from terp.models.known_prices import known_prices
 from terp.models.windows import windows
 from terp.opening import goal_in, limits_of, written_rules
 from terp.renewing import renew
 from terp.sandbox.wishes import wish_of
+from terp.secrets.keys import with_keys
 from terp.session import Session
 from terp.settings import Settings
 from terp.settings.setting import table

@@ -10,12 +10,12 @@ from terp.tools.toolbox import Toolbox
 if TYPE_CHECKING:
     from terp.attaching import Attaching
     from terp.briefing import Briefing
-    from terp.known_secrets import Secrets
     from terp.mcp_servers.servers import Servers
-    from terp.models.scrubbing import Scrubber
     from terp.packages.missing import MissingPackages
     from terp.pythons.choosing import PythonChoice
     from terp.sandbox.confinement import Confinement
+    from terp.secrets.known_secrets import Secrets
+    from terp.secrets.scrubbing import Scrubber
     from terp.until.goal import Goal
 
 
@@ -58,7 +58,7 @@ class Equipment:
         """What takes them out of text; without any known ones, what looks like one."""
         if self.secrets is not None:
             return self.secrets.scrubber()
-        from terp.models.scrubbing import Scrubber  # noqa: PLC0415  (for who puts a session together alone)
+        from terp.secrets.scrubbing import Scrubber  # noqa: PLC0415  (for who puts a session together alone)
 
         return Scrubber()
 

@@ -12,13 +12,13 @@ from terp.briefing import Briefing
 from terp.equipment import Equipment
 from terp.errors import SettingsError
 from terp.function_names import FunctionNames
-from terp.known_secrets import Secrets
 from terp.ledger import Account, Ledger
 from terp.limits import Limits
 from terp.models.building import build_model
 from terp.models.known_prices import known_prices
 from terp.models.windows import windows
 from terp.person import AutoRun, Nobody, Person
+from terp.secrets.known_secrets import Secrets
 from terp.session import Session
 from terp.settings import Settings
 from terp.settings.layers import Given

@@ -15,7 +15,7 @@ from typing import Any
 from terp import tool
 from terp.errors import TerpError
 from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
-from terp.models.scrubbing import Scrubber
+from terp.secrets.scrubbing import Scrubber
 from terp.tool_arguments import ArgumentsReader, Unreadable
 
 Entry = dict[str, Any]

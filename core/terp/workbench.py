@@ -11,10 +11,10 @@ from terp.errors import SettingsError
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.kernels.provisioning import provisioner_of
-from terp.keys import with_keys
 from terp.packages.missing import MissingPackages, Policy
 from terp.pythons.choosing import PythonChoice, Wanted, found_program, wanted_python
 from terp.sandbox.wishes import confinement_of
+from terp.secrets.keys import with_keys
 from terp.settings import Settings
 from terp.settings.places import Places, find_places
 from terp.settings.project.files import Project

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from terp.kernels.environment import kernel_environment
 from terp.kernels.launch import Launch, python_argv
 from terp.sandbox.policy import Policy
 from terp.sandbox.tier import Confined
+from terp.secrets.environment import kernel_environment
 from terp.settings.interpreter import own_interpreter
 from tests.core.kernels import conformance, test_shell_conformance
 from tests.sandbox.held import tier_named

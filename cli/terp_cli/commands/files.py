@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from terp.errors import TerpError
-from terp.known_secrets import Secrets
+from terp.secrets.known_secrets import Secrets
 from terp.text.paths import typed_path
 from terp_cli.commands.rows import counted, size_of
 from terp_cli.commands.table import misused
@@ -13,7 +13,7 @@ from terp_cli.commands.talk import Talk
 from terp_cli.subcommands import EXPORTS
 
 if TYPE_CHECKING:
-    from terp.models.scrubbing import Scrubber
+    from terp.secrets.scrubbing import Scrubber
 
 _MESSAGES = "messages.json"
 
@@ -45,7 +45,7 @@ async def _exported(talk: Talk, format_: str, path: str) -> None:
     # Nothing of an export is needed before there is one.
     from terp.export.imports import distributions_of  # noqa: PLC0415
     from terp.export.writing import Format, export  # noqa: PLC0415
-    from terp.kernels.environment import find_python  # noqa: PLC0415
+    from terp.secrets.environment import find_python  # noqa: PLC0415
 
     session, environ = talk.session, talk.environ
     records = session.log.since(0)

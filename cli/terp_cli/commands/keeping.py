@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from terp.errors import TerpError
 from terp.kernels.local import LocalKernels
-from terp.known_secrets import Secrets
 from terp.namespaces import Namespaces
 from terp.opening import limits_of
+from terp.secrets.known_secrets import Secrets
 from terp_cli.commands.files import place_in
 from terp_cli.commands.rows import counted, size_of
 from terp_cli.commands.table import misused
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from terp.events.kernel import Variable
     from terp.export.cutting import Cut
     from terp.export.writing import Format
-    from terp.models.scrubbing import Scrubber
+    from terp.secrets.scrubbing import Scrubber
 
 _OUTSIDE = frozenset({"writes", "deletes", "network", "subprocess", "installs", "secrets"})
 
@@ -136,7 +136,7 @@ def _written(talk: Talk, cut: "Cut", format_: str, target: Path, scrubber: "Scru
     from terp.export.imports import distributions_of  # noqa: PLC0415
     from terp.export.redacting import redacted  # noqa: PLC0415
     from terp.export.writing import write_story  # noqa: PLC0415
-    from terp.kernels.environment import find_python  # noqa: PLC0415
+    from terp.secrets.environment import find_python  # noqa: PLC0415
 
     known = distributions_of(find_python(talk.settings.python, talk.environ).path)
     story = redacted(cut.story, scrubber)

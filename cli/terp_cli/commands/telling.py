@@ -51,8 +51,8 @@ def known_models(talk: Talk, begun: str) -> Iterable[str]:
 
     Nobody is asked for them: this is for every key that is pressed.
     """
-    from terp.keys import with_keys  # noqa: PLC0415  (a prompt that waits needs none)
     from terp.models.discovery import keyed_models  # noqa: PLC0415
+    from terp.secrets.keys import with_keys  # noqa: PLC0415  (a prompt that waits needs none)
     from terp.settings.profiles import Profiles  # noqa: PLC0415
     from terp.store.catalogue import Catalogue  # noqa: PLC0415
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from terp.errors import SettingsError
-from terp.known_secrets import Secrets
 from terp.opening import build_session
 from terp.person import AutoRun, Person
+from terp.secrets.known_secrets import Secrets
 from terp.session import Session
 from terp.settings import Settings
 from terp.settings.profiles import Profiles

@@ -18,7 +18,7 @@ from terp.events.log import Record
 from terp.events.outputs import Text
 
 if TYPE_CHECKING:
-    from terp.models.scrubbing import Scrubber
+    from terp.secrets.scrubbing import Scrubber
 
 _Stream = tuple[str, ...]
 _OF_MODEL = ("text", "reasoning", "code")

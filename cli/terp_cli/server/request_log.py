@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 if TYPE_CHECKING:
-    from terp.models.scrubbing import Scrubber
+    from terp.secrets.scrubbing import Scrubber
 
 Line = Callable[[dict[str, Any]], None]
 

@@ -17,7 +17,7 @@ from terp_cli.server.tree import Tree
 from terp_cli.server.turns import Asking, Turn, Turns
 
 if TYPE_CHECKING:
-    from terp.models.scrubbing import Scrubber
+    from terp.secrets.scrubbing import Scrubber
 
 # A turn that is told to end is given this long before its kernel goes with its code.
 _GRACE_S = 0.5

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, cast
 import uvicorn
 
 from terp.errors import SettingsError
-from terp.known_secrets import Secrets
 from terp.models.discovery import keyed_models
+from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp_cli.call import Call
 from terp_cli.server.application import application
@@ -36,7 +36,7 @@ from terp_cli.server.token import TOKEN_VARIABLE, Token, token_of, written
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from terp.models.scrubbing import Scrubber
+    from terp.secrets.scrubbing import Scrubber
 
 _BACKLOG = 512
 # Files and sockets that a session with its kernels takes, and some to spare.

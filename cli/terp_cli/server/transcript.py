@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from terp.events import CodeFinished, wire
 from terp.events.changes import file_groups, file_told
 from terp.events.log import EventLog, Record
-from terp.store.redacting import redacted
+from terp.secrets.redacting import redacted
 from terp_cli.server.redaction import Redaction, piece_of
 
 if TYPE_CHECKING:
-    from terp.models.scrubbing import Scrubber
+    from terp.secrets.scrubbing import Scrubber
 
 # `json.dumps` would make one for each event.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from terp.keys import key_providers
+from terp.secrets.keys import key_providers
 from terp_cli.shells.entries import Entry, verbs_with
 from terp_cli.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 

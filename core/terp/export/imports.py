@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from terp.kernels.environment import kernel_environment
 from terp.packages.distributions import known_distribution, normal
 from terp.packages.imports import imported
+from terp.secrets.environment import kernel_environment
 
 _ASK = "import importlib.metadata as m, json; print(json.dumps(m.packages_distributions()))"
 _ASK_S = 20.0

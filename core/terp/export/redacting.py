@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from terp.events.outputs import Display, Error, Output, Text
 from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
-from terp.models.scrubbing import Scrubber
+from terp.secrets.scrubbing import Scrubber
 from terp.text.pictures import is_picture
 
 

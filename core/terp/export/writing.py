@@ -14,7 +14,7 @@ from terp.export.redacting import redacted
 from terp.export.rendered import Rendered
 from terp.export.story import Story
 from terp.export.telling import story_of
-from terp.models.scrubbing import Scrubber
+from terp.secrets.scrubbing import Scrubber
 from terp.text.paths import numbered
 
 Format = Literal["ipynb", "py", "md", "html"]

@@ -11,7 +11,6 @@ from terp.events.kernel import Kernel, KernelListener, KnownLanguage, remedy_for
 from terp.kernels.attached.attachment import Attachment
 from terp.kernels.attached.language import AttachedLanguage, NoFiles, row_of
 from terp.kernels.connection import Way
-from terp.kernels.environment import find_python
 from terp.kernels.files import FileWatch
 from terp.kernels.jupyter import JupyterKernel
 from terp.kernels.launch import Launch
@@ -25,6 +24,7 @@ from terp.kernels.runtimes.table import best_runtimes
 from terp.sandbox.confinement import Confinement, Wish
 from terp.sandbox.temporary import OwnTemporary
 from terp.sandbox.tier import NONE
+from terp.secrets.environment import find_python
 from terp.settings.interpreter import Interpreter
 from terp.settings.pythons import needed_around
 from terp.text.languages import language_of

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from terp.kernels.environment import kernel_environment
 from terp.kernels.orphans import MARK, Guard, end_marked
+from terp.secrets.environment import kernel_environment
 from terp.settings.mcp_servers import McpServer
 from terp.settings.places import make_private
 from terp.settings.profile_file import short_path

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 from terp.errors import NoModel, SettingsError
 from terp.events.model import Model
-from terp.known_secrets import Secrets
 from terp.models.adapters import open_model
 from terp.models.fences import FencedModel, with_text_fallback
 from terp.models.routing import route
 from terp.person import Consent, Nobody, Person
+from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp.settings.model_options import AdapterName, ModelOptions
 
@@ -54,7 +54,7 @@ async def build_model(
     if not (settings.record or settings.replay):
         return await live()
     from terp.models.recording import RecordingModel, ReplayMode, ReplayModel  # noqa: PLC0415  (as below)
-    from terp.models.scrubbing import Scrubber  # noqa: PLC0415
+    from terp.secrets.scrubbing import Scrubber  # noqa: PLC0415
 
     scrubber = Scrubber(
         secrets=Secrets(environ, settings, api_key).scrubber().secrets,

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from terp.errors import ModelError, RequestRejected
-from terp.keys import with_keys
 from terp.models.building import options_of, provider_of, settings_for
 from terp.models.failures import classify, unreachable, unusable_key
 from terp.models.openai_compatible import preload
 from terp.models.routing import Route, route
+from terp.secrets.keys import with_keys
 from terp.settings import Settings
 
 NOT_THERE = 501

@@ -39,7 +39,7 @@ def message_in(body: str) -> str:
 
 def without_secrets(text: str, key: str = "") -> str:
     """`text` with `key`, and what looks like one, replaced: providers quote the key they refuse."""
-    from terp.models.scrubbing import REDACTED, Scrubber  # noqa: PLC0415  (few requests fail)
+    from terp.secrets.scrubbing import REDACTED, Scrubber  # noqa: PLC0415  (few requests fail)
 
     if len(key) >= 8:
         text = text.replace(key, "[key]")

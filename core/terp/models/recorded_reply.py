@@ -17,8 +17,8 @@ from typing import Any
 
 from terp.events.messages import Assistant, Message, ToolCall
 from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text, Usage
-from terp.models.scrubbing import Scrubber
 from terp.models.tool_calls import fresh_ids, ids_in, tool_call
+from terp.secrets.scrubbing import Scrubber
 from terp.tool import NAME
 
 _PIECE = 6

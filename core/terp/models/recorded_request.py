@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
-from terp.models.scrubbing import Scrubber
+from terp.secrets.scrubbing import Scrubber
 
 _DIFF_LINES = 30
 _LINE_WIDTH = 160

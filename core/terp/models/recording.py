@@ -15,7 +15,7 @@ from terp.events.model import Chunk, Model, Replied, Retrying, demanded
 from terp.models.recorded_reply import reply_as_json
 from terp.models.recorded_request import answers, difference, digest, likeness, request_as_json
 from terp.models.recording_file import Entry, Recording
-from terp.models.scrubbing import Scrubber
+from terp.secrets.scrubbing import Scrubber
 
 ReplayMode = Literal["strict", "new", "sequence"]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.events.kernel import Kernels
-from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.local import LocalKernels
 from terp.kernels.rundir import RunDir
 from terp.sandbox.confinement import Confinement, Mode, Wish
 from terp.sandbox.policy import ResourceLimits
 from terp.sandbox.tier import Command
+from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import needed_by
 from terp.settings.project.bounded import Refused, read_bounded
 from terp.solve.test import Test

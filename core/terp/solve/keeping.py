@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.errors import SessionError
+from terp.secrets.redacting import redacted
 from terp.settings.places import make_private
 from terp.solve.state import State, from_json, to_json
-from terp.store.redacting import redacted
 
 if TYPE_CHECKING:
-    from terp.models.scrubbing import Scrubber
+    from terp.secrets.scrubbing import Scrubber
 
 NAME = "solve.json"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from terp import __version__
 from terp.errors import SessionError
-from terp.known_secrets import Secrets
+from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp.store.forms import Header
 from terp.store.keeping import Keeper

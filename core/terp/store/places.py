@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from terp import __version__
-from terp.known_secrets import Secrets
+from terp.secrets.known_secrets import Secrets
 from terp.store.forms import Header
 from terp.store.journal import NAME
 from terp.store.keeping import Keeper, resumed

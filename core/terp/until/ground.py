@@ -14,12 +14,12 @@ from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.events.kernel import Kernels
-from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.local import LocalKernels
 from terp.kernels.rundir import RunDir
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell
 from terp.sandbox.tier import Command
+from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import has_module, needed_by
 from terp.settings.project.folders import Folders, folders_of
 from terp.until import tree

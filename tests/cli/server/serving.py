@@ -14,8 +14,8 @@ from fastapi import APIRouter, FastAPI
 
 from terp.events.kernel import Kernels
 from terp.events.model import Model
-from terp.known_secrets import Secrets
 from terp.person import Person
+from terp.secrets.known_secrets import Secrets
 from terp.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places

@@ -3,7 +3,7 @@
 from terp.events import CodeDelta, CodeFinished, Event, LateOutput, Printed, Progress, TextDelta, TurnFinished
 from terp.events.log import Record
 from terp.events.outputs import InputRequest, Output, Text
-from terp.models.scrubbing import Scrubber
+from terp.secrets.scrubbing import Scrubber
 from terp_cli.server.redaction import Redaction
 
 SECRET = "p4ssw0rd-of-mine"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from terp.kernels.environment import kernel_environment
 from terp.kernels.local import LocalKernels
+from terp.secrets.environment import kernel_environment
 from tests.core.kernels.running import ran
 
 # What a start imports, or what a quick look shows that it may: the standard library's and others'.

@@ -16,10 +16,10 @@ from terp.mcp_servers.connection import Connection
 from terp.mcp_servers.programs import Programs
 from terp.mcp_servers.questions import ServerQuestions
 from terp.mcp_servers.servers import Servers
-from terp.models.scrubbing import Scrubber
 from terp.person import Person
 from terp.person.questions import Questions
 from terp.person.voice import Voice
+from terp.secrets.scrubbing import Scrubber
 from terp.settings.mcp_servers import McpServer
 from terp.testing import ScriptedPerson
 from tests.core.mcp_servers.workshop import build

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
-from terp.known_secrets import Secrets
+from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp.settings.gateway import Gateway, Token, gateway_of, token_of, token_value
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SessionError, Unavailable
-from terp.models.scrubbing import Scrubber
+from terp.secrets.scrubbing import Scrubber
 from terp.solve import keeping, report
 from terp.solve.state import State, from_json, to_json
 from tests.core.solve.solving import RIGHT, WRONG, adding, asserting, new, solving

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from terp.events.kernel import Kernels
 from terp.events.model import Model
-from terp.models.scrubbing import Scrubber
 from terp.person import AutoRun, Person
+from terp.secrets.scrubbing import Scrubber
 from terp.session import Session
 from terp.store.forms import Header
 from terp.store.journal import NAME

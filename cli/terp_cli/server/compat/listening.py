@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from terp.events import TurnStarted
-from terp.store.redacting import redacted
+from terp.secrets.redacting import redacted
 from terp_cli.server.compat.accumulating import Frame
 from terp_cli.server.compat.frames import Frames
 from terp_cli.server.redaction import Redaction

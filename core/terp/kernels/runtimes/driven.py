@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from terp.kernels.environment import kernel_environment
 from terp.kernels.launch import Launch, host_argv
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.secrets.environment import kernel_environment
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter import JupyterKernel

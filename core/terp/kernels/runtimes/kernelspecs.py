@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from terp.kernels.environment import kernel_environment
 from terp.kernels.launch import Launch
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.secrets.environment import kernel_environment
 from terp.text.languages import language_of
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from terp.kernels.bootstrap_code import bootstrap_code
-from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.launch import Launch, python_argv
 from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import needed_by
 
 if TYPE_CHECKING:

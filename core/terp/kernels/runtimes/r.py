@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.kernels.environment import kernel_environment
 from terp.kernels.launch import Launch
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.driven import driver_launch
 from terp.kernels.runtimes.kernelspecs import Spec, find_specs, spec_launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.secrets.environment import kernel_environment
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter import JupyterKernel

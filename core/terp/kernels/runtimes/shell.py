@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.kernels.environment import kernel_environment, python_environment
 from terp.kernels.launch import Launch, host_argv
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import needed_by
 from terp.text.paths import typed_path
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from terp.events.model import Model
-from terp.models.scrubbing import Scrubber
+from terp.secrets.scrubbing import Scrubber
 from terp_cli.server.request_log import JsonLines, lines_to
 from tests.cli.running import Terp, to
 from tests.cli.server.attacks.raw import Request, exchanged, json_request

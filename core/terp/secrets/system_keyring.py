@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from terp.keys import Keyring, KeyringFailed
+from terp.secrets.keys import Keyring, KeyringFailed
 
 _SERVICE = "terp"
 

@@ -1,6 +1,6 @@
 import pytest
 
-from terp.known_secrets import Secrets
+from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp.settings.mcp_servers import McpServer
 

@@ -10,7 +10,7 @@ from terp.errors import SettingsError
 from terp.settings import Settings
 
 if TYPE_CHECKING:
-    from terp.models.scrubbing import Scrubber
+    from terp.secrets.scrubbing import Scrubber
     from terp.settings.mcp_servers import McpServer
 
 _SECRET_HEADER = re.compile(r"authorization|cookie|key|token|secret", re.IGNORECASE)
@@ -42,8 +42,8 @@ class Secrets:
         """What takes them out of text."""
         if self._scrubber is None:
             # A prompt that waits writes nothing.
-            from terp.models.scrubbing import Scrubber  # noqa: PLC0415
-            from terp.models.secret_values import secrets_in  # noqa: PLC0415
+            from terp.secrets.scrubbing import Scrubber  # noqa: PLC0415
+            from terp.secrets.secret_values import secrets_in  # noqa: PLC0415
 
             self._scrubber = Scrubber(secrets_in(self._keyed(), self._api_key, *self._of_settings()))
         return self._scrubber
@@ -53,7 +53,7 @@ class Secrets:
         return self.scrubber().redacted(text)
 
     def _keyed(self) -> Mapping[str, str]:
-        from terp.keys import KeyringFailed, with_keys  # noqa: PLC0415  (see above)
+        from terp.secrets.keys import KeyringFailed, with_keys  # noqa: PLC0415  (see above)
 
         models = [name for one in self._settings for name in (one.model, *one.fallback_models)]
         try:
@@ -77,7 +77,7 @@ class Secrets:
 
 
 def _secrets_of(server: "McpServer", environ: Mapping[str, str]) -> Iterator[str]:
-    from terp.kernels.environment import kernel_environment  # noqa: PLC0415  (few sessions have a server)
+    from terp.secrets.environment import kernel_environment  # noqa: PLC0415  (few sessions have a server)
     from terp.settings.variables import between_variables, variables_in  # noqa: PLC0415
 
     open_to_code = kernel_environment(environ)

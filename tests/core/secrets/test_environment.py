@@ -2,7 +2,7 @@ import sys
 from pathlib import Path
 
 from terp.events.kernel import Kernel
-from terp.kernels.environment import find_python, kernel_environment
+from terp.secrets.environment import find_python, kernel_environment
 from terp.settings.interpreter import Interpreter
 from tests.core.kernels.running import ran
 

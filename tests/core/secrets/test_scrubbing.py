@@ -16,8 +16,8 @@ from terp.models.recorded_reply import BadReply, reply_as_json, reply_from_json
 from terp.models.recorded_request import request_as_json
 from terp.models.recording import ReplayModel
 from terp.models.recording_file import Recording
-from terp.models.scrubbing import Scrubber
-from terp.models.secret_values import secrets_in
+from terp.secrets.scrubbing import Scrubber
+from terp.secrets.secret_values import secrets_in
 from tests.core.models.fakes import FakeModel, cut, patient
 from tests.core.models.recorder import answer, entries, in_turn, record, write
 

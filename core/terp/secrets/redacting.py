@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from terp.text.pictures import is_picture
 
 if TYPE_CHECKING:
-    from terp.models.scrubbing import Scrubber
+    from terp.secrets.scrubbing import Scrubber
 
 
 def redacted(line: Mapping[str, Any], scrubber: "Scrubber") -> dict[str, Any]:

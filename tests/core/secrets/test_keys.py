@@ -8,8 +8,16 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
-from terp.keys import Keyring, KeyringFailed, StoredKeys, key_providers, stored_keys, variables_of, with_keys
-from terp.known_secrets import Secrets
+from terp.secrets.keys import (
+    Keyring,
+    KeyringFailed,
+    StoredKeys,
+    key_providers,
+    stored_keys,
+    variables_of,
+    with_keys,
+)
+from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp.settings.places import Places
 

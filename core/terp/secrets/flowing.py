@@ -1,6 +1,6 @@
 """A text that comes in pieces, without secrets, as far as it has come."""
 
-from terp.models.scrubbing import Scrubber
+from terp.secrets.scrubbing import Scrubber
 
 
 class Flow:

@@ -155,7 +155,7 @@ def stored_keys(places: Places) -> StoredKeys:
     """The keys of the person whose places these are."""
 
     def keyring() -> Keyring | None:
-        from terp.system_keyring import system_keyring  # noqa: PLC0415  (few people use one)
+        from terp.secrets.system_keyring import system_keyring  # noqa: PLC0415  (few people use one)
 
         return system_keyring()
 

@@ -20,11 +20,11 @@ from terp.events import (
 )
 from terp.events.log import Record
 from terp.events.outputs import StreamName, Text
-from terp.models.scrubbing import Scrubber
+from terp.secrets.scrubbing import Scrubber
+from terp.secrets.seams import Seams
 from terp.store.journal import NAME
 from terp.store.keeping import Keeper
 from terp.store.reading import read
-from terp.store.seams import Seams
 from tests.core.store.keeping import SECRET, header, scrubber
 
 KEY = "sk-" + "a1B2" * 8

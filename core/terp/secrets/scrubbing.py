@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from terp.models.begun_secrets import Beginnings, begun, begun_block
-from terp.models.secret_values import written_forms
+from terp.secrets.begun_secrets import Beginnings, begun, begun_block
+from terp.secrets.secret_values import written_forms
 
 REDACTED = "[redacted]"
 # A secret can follow an escape in JSON text: the "n" of "\n" is no part of a word.

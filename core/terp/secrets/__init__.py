@@ -1,0 +1,1 @@
+"""Keys, and keeping them out of every text."""
