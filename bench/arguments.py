@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 
 from bench.measure import Row, medians, readable, show
-from terp.models.arguments import ArgumentsDecoder
+from terp.models.repair.arguments import ArgumentsDecoder
 
 LINE = 'print(f"row {number}:\\t{total / count:.2f} €")  # as "said"\n'
 

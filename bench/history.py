@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 from bench.measure import Row, medians, show
 from terp.events.messages import Assistant, Message, Result, User
 from terp.history import History
-from terp.models.chat_format import chat_messages
-from terp.models.fences import with_text_fallback
+from terp.models.adapters.chat_format import chat_messages
+from terp.models.facts.window import Window
+from terp.models.repair.fences import with_text_fallback
 from terp.person import AutoRun, Nobody
 from terp.secrets.scrubbing import Scrubber
 from terp.sent import SentMessages
@@ -22,7 +23,6 @@ from terp.store.forms import Header
 from terp.store.keeping import Keeper
 from terp.testing import EchoKernel, ScriptedModel, call
 from terp.tokens import ExpectedTokens
-from terp.window import Window
 
 
 def conversation(messages: int) -> list[Message]:

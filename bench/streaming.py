@@ -16,8 +16,8 @@ import httpx
 from bench.measure import ROOT, Row, medians, show
 from terp.events.messages import User
 from terp.events.model import Text
-from terp.models.openai_compatible import OpenAICompatible
-from terp.models.routing import route
+from terp.models.adapters.openai_compatible import OpenAICompatible
+from terp.models.adapters.routing import route
 from terp.settings.model_options import ModelOptions
 
 SERVE = """

@@ -301,7 +301,7 @@ def test_a_prompt_and_its_model_load_neither_httpx_nor_rich() -> None:
     code = f"""
 import terp_cli.program, terp_cli.talking
 from terp.settings.model_options import ModelOptions
-from terp.models.adapters import open_model
+from terp.models.adapters.adapters import open_model
 {opened}
 """
     assert loaded_by("-c", code) & (SLOW - {"asyncio"} | {"rich", "click", "pygments"}) == set()
@@ -313,5 +313,5 @@ def test_a_first_prompt_waits_for_no_session() -> None:
 
 
 def test_the_direct_adapter_leaves_the_command_line_of_httpx_out() -> None:
-    code = "from terp.models.openai_compatible import preload; preload(); import httpx; httpx.AsyncClient"
+    code = "from terp.models.adapters.openai_compatible import preload; preload(); import httpx; httpx.AsyncClient"
     assert loaded_by("-c", code) & {"rich", "click"} == set()

@@ -7,7 +7,7 @@ from contextlib import suppress
 from importlib import import_module
 
 # Each has a `preload`, for the libraries that its first request needs.
-_ADAPTERS = ("terp.models.openai_compatible", "terp.models.litellm_adapter")
+_ADAPTERS = ("terp.models.adapters.openai_compatible", "terp.models.adapters.litellm_adapter")
 
 
 async def preload_adapters() -> None:

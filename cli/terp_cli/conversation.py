@@ -16,8 +16,8 @@ from terp.downloading import downloaded, is_address
 from terp.emitting import Emission
 from terp.errors import SettingsError
 from terp.events.messages import Attachment
+from terp.models.adapters.routing import doubt
 from terp.models.building import with_offered_model
-from terp.models.routing import doubt
 from terp.opening import build_session
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.secrets.keys import with_keys

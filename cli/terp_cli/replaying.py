@@ -15,7 +15,7 @@ from terp.errors import TerpError
 from terp.events.outputs import Output, Text
 from terp.events.settled import Displays
 from terp.heard import HeardRun
-from terp.models.recording_file import Recording
+from terp.models.recording.file import Recording
 from terp.opening import written_rules
 from terp.person import Nobody
 from terp.settings import Settings

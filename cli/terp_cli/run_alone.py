@@ -9,6 +9,7 @@ from terp.events import Noticed, Progress
 from terp.events.kernel import Kernel
 from terp.events.log import EventLog, Record
 from terp.events.outputs import BackCall, Error, InputRequest
+from terp.models.tool import Call as CodeCall
 from terp.person import AutoRun, Nobody, Person
 from terp.person.questions import Questions
 from terp.person.voice import Voice
@@ -17,7 +18,6 @@ from terp.services import Services
 from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.interrupts import Interrupted, Interrupts
-from terp.tool import Call as CodeCall
 from terp.workbench import Workbench, open_bench
 from terp_cli.call import STDIN, Call
 from terp_cli.exit_codes import EXIT_CODES

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from terp.errors import BudgetSpent, PriceUnknown
 from terp.events import Event, Noticed, UsageReported
 from terp.limits import Limits
-from terp.models.prices import ModelFacts, PriceList
+from terp.models.facts.prices import ModelFacts, PriceList
 from terp.tally import Tally, money
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from terp.events.kernel import Kernel
 from terp.kernels.local import LocalKernels
 from terp.models.building import build_model, provider_of, settings_for
-from terp.models.known_prices import known_prices
-from terp.models.windows import windows
+from terp.models.facts.known_prices import known_prices
+from terp.models.facts.windows import windows
 from terp.opening import goal_in, limits_of, written_rules
 from terp.renewing import renew
 from terp.sandbox.wishes import wish_of

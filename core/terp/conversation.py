@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from terp import tool
 from terp.answer_text import AnswerText
 from terp.budget import Budget
 from terp.errors import ContextFull
@@ -24,11 +23,12 @@ from terp.events.messages import Assistant, Message, Result, System, ToolCall, w
 from terp.events.model import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Tools, Usage
 from terp.history import History
 from terp.links import Delivered
-from terp.models.arguments import ArgumentsDecoder
+from terp.models import tool
+from terp.models.facts.window import Window
+from terp.models.repair.arguments import ArgumentsDecoder
 from terp.sent import SentMessages
 from terp.shortening import Asking, Shortening
 from terp.tokens import ExpectedTokens, message_tokens
-from terp.window import Window
 
 if TYPE_CHECKING:
     from terp.references.filling import Filling

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from terp.events.kernel import Kernel
 from terp.kernels.waiting import first_of
+from terp.models.tool import Call
 from terp.runs import Observed
 from terp.text.interrupts import Interrupts
-from terp.tool import Call
 
 T = TypeVar("T")
 

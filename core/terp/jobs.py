@@ -18,8 +18,8 @@ from terp.events.kernel import Kernel
 from terp.events.log import EventLog
 from terp.job import Job
 from terp.limits import Limits
+from terp.models.tool import Call
 from terp.runs import Observed, Runner
-from terp.tool import Call
 
 _LAST_WORDS_S = 1.0
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from terp.events.outputs import Error
 from terp.events.sameness import signature
-from terp.tool import Call
+from terp.models.tool import Call
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from terp.function_names import FunctionNames
 from terp.ledger import Account, Ledger
 from terp.limits import Limits
 from terp.models.building import build_model
-from terp.models.known_prices import known_prices
-from terp.models.windows import windows
+from terp.models.facts.known_prices import known_prices
+from terp.models.facts.windows import windows
 from terp.person import AutoRun, Nobody, Person
 from terp.secrets.known_secrets import Secrets
 from terp.session import Session

@@ -6,7 +6,7 @@ from typing import Protocol
 from terp.events.kernel import Kernel
 from terp.events.messages import Attachment
 from terp.events.outputs import Error
-from terp.tool import Call
+from terp.models.tool import Call
 
 # Programs of other languages look for files of their own in the directory that they start in, as deno for
 # its `deno.json`: they wait until their code was approved.

@@ -17,10 +17,10 @@ from terp.events import (
     TurnFinished,
 )
 from terp.events.settled import Displays, Settled
+from terp.models.tool import Call
 from terp.parts import Parts
 from terp.person import Decline
 from terp.text.interrupts import Interrupted, Interrupts
-from terp.tool import Call
 
 RERUN = "Run the code of this session again."
 _TOLD_CHARS = 2_000

@@ -8,9 +8,9 @@ from terp.events.kernel import Kernels
 from terp.events.log import EventLog
 from terp.events.messages import Result, ToolCall, User
 from terp.history import History
+from terp.models.tool import Misunderstood, understand
 from terp.past_runs import past_runs
 from terp.store.reading import LeftOver, Stored
-from terp.tool import Misunderstood, understand
 
 _NAMED = 20
 _PENDING = "Not run: terp ended before the person had decided about this code."

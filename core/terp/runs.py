@@ -29,10 +29,10 @@ from terp.events.outputs import (
 )
 from terp.flood import Flood
 from terp.lost_names import lost_name
+from terp.models.tool import Call
 from terp.observation import Observation, described
 from terp.sandbox.denials import Denials
 from terp.text.plain import without_escapes
-from terp.tool import Call
 
 T = TypeVar("T")
 Guard = Callable[[Awaitable[Any]], Awaitable[Any]]

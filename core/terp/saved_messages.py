@@ -12,11 +12,11 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from terp import tool
 from terp.errors import TerpError
 from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
+from terp.models import tool
+from terp.models.repair.tool_arguments import ArgumentsReader, Unreadable
 from terp.secrets.scrubbing import Scrubber
-from terp.tool_arguments import ArgumentsReader, Unreadable
 
 Entry = dict[str, Any]
 _LANGUAGES = ("python", "shell", "javascript", "r", "ruby", "perl", "html", "applescript", "powershell")

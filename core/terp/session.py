@@ -20,6 +20,8 @@ from terp.history import History, PastTurn
 from terp.jobs import Jobs
 from terp.limits import Limits
 from terp.live_facts import LiveFacts
+from terp.models.facts.window import Window
+from terp.models.tool import Call
 from terp.parts import Parts
 from terp.past import Past
 from terp.past_runs import RUN_OUTPUT, recalling
@@ -35,11 +37,9 @@ from terp.sandbox.temporary import Leftovers
 from terp.services import Services
 from terp.store.protocol import Keeping
 from terp.text.interrupts import Interrupts
-from terp.tool import Call
 from terp.turn import Turn
 from terp.typed_run import TYPED, TypedRun
 from terp.warming import Warming
-from terp.window import Window
 
 if TYPE_CHECKING:
     from terp.cells import Cell

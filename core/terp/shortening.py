@@ -10,9 +10,9 @@ from terp.events import CompactionReason, HistoryCompacted
 from terp.events.log import EventLog
 from terp.events.messages import Assistant, Message, User
 from terp.history import History
+from terp.models.facts.window import Window
 from terp.summary import REQUEST, Listing, Told
 from terp.tokens import ExpectedTokens
-from terp.window import Window
 
 # What could not be made short enough is tried again when it has grown by so much.
 _GROWN = 1.2

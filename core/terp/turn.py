@@ -5,13 +5,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 
-from terp import tool
 from terp.errors import StopReason, TerpError
 from terp.events import CodeDeclined, CodeRejected, Progress, TurnFinished
 from terp.events.kernel import Kernel, remedy_for
 from terp.events.messages import Image, Result, ToolCall
 from terp.job import Job, still_running
 from terp.limits import Failures
+from terp.models import tool
 from terp.parts import Parts
 from terp.person import Decline
 from terp.text.interrupts import Interrupted, Interrupts

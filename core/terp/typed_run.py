@@ -8,10 +8,10 @@ from terp.errors import TerpError
 from terp.events import CodeRejected, CodeTyped, Event, JobChanged, Noticed
 from terp.events.kernel import Kernel
 from terp.job import Job, still_running
+from terp.models.tool import Call
 from terp.parts import Parts
 from terp.text.fencing import fenced
 from terp.text.interrupts import Interrupted, Interrupts
-from terp.tool import Call
 
 TYPED = "typed"
 """How the ids of such runs begin."""

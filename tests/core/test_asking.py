@@ -17,10 +17,10 @@ from terp.events import (
 )
 from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, Error, InputRequest, RunEnded, Text
+from terp.models.tool import Call
 from terp.person import Consent, Decline, Nobody, Run
 from terp.person.voice import Voice
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
-from terp.tool import Call
 from tests.core.sessions import of, open_session, results, unanswered
 
 

@@ -14,7 +14,7 @@ from terp.events.messages import Assistant, Message, User
 from terp.events.model import Chunk, Replied, Retrying, Usage
 from terp.ledger import Account, Ledger
 from terp.limits import Limits
-from terp.models.prices import UNKNOWN, ModelFacts
+from terp.models.facts.prices import UNKNOWN, ModelFacts
 from terp.session import Session
 from terp.tally import Tally
 from terp.testing import ScriptedModel, call, collect

@@ -8,12 +8,12 @@ import pytest
 from terp.events import CodeProposed, TurnFinished
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
+from terp.models.tool import Call
 from terp.person import AutoRun
 from terp.sandbox.confinement import Confinement, Wish
 from terp.sandbox.unconfined import Unconfined
 from terp.session import Session
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
-from terp.tool import Call
 from tests.core.sessions import of, open_session
 
 HELD = dataclasses.replace(Unconfined(), name="docker")

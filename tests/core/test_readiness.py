@@ -10,9 +10,9 @@ from terp.errors import KernelStartFailed
 from terp.events import CodeStarted, TurnFinished
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
+from terp.models.tool import Call
 from terp.person import Decline
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
-from terp.tool import Call
 from tests.core.sessions import of, open_session, results
 
 

@@ -11,10 +11,10 @@ from terp.events import HistoryCompacted, ModelCalled, TurnFinished, UsageReport
 from terp.events.messages import Assistant, Message, Result, User
 from terp.events.model import Chunk, Replied, Usage
 from terp.kernels.local import LocalKernels
+from terp.models.facts.window import Window
 from terp.session import Session
 from terp.store.reading import read
 from terp.testing import EchoKernel, ScriptedModel, call, collect
-from terp.window import Window
 from tests.core.sessions import of, open_session, untimed
 from tests.core.store.keeping import again, kept
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
 from terp.events.model import Chunk, Replied, Usage
 from terp.history import History
-from terp.models.tokens import counter_for
+from terp.models.facts.tokens import counter_for
 from terp.sent import SentMessages
 from terp.testing import Part, ScriptedModel, call, collect
 from terp.tokens import ExpectedTokens, picture_tokens, text_tokens
@@ -34,7 +34,8 @@ messages = st.lists(
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/server.md", "core/terp/session.py", "core/terp/models/litellm_adapter.py"]
+    "name",
+    ["README.md", "docs/server.md", "core/terp/session.py", "core/terp/models/adapters/litellm_adapter.py"],
 )
 @pytest.mark.parametrize("model", ["openai/gpt-4o", "openai/gpt-4"])
 def test_prose_and_code_are_counted_to_within_15_percent(name: str, model: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from terp.events import CodeStarted, Event, TurnFinished
-from terp.models.adapters import open_adapter
-from terp.models.retrying import RetryingModel
+from terp.models.adapters.adapters import open_adapter
+from terp.models.adapters.retrying import RetryingModel
 from terp.person import AutoRun
 from terp.session import Session
 from terp.settings.model_options import ModelOptions

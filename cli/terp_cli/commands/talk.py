@@ -9,9 +9,9 @@ from terp.equipment import Equipment
 from terp.events.kernel import Kernels
 from terp.events.log import Record
 from terp.events.messages import Attachment, Message
+from terp.models.facts.window import Window
 from terp.settings import Settings
 from terp.settings.places import Places
-from terp.window import Window
 from terp_cli.commands.saved import SavedSession
 
 if TYPE_CHECKING:

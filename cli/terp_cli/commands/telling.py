@@ -51,7 +51,7 @@ def known_models(talk: Talk, begun: str) -> Iterable[str]:
 
     Nobody is asked for them: this is for every key that is pressed.
     """
-    from terp.models.discovery import keyed_models  # noqa: PLC0415
+    from terp.models.adapters.discovery import keyed_models  # noqa: PLC0415
     from terp.secrets.keys import with_keys  # noqa: PLC0415  (a prompt that waits needs none)
     from terp.settings.profiles import Profiles  # noqa: PLC0415
     from terp.store.catalogue import Catalogue  # noqa: PLC0415
@@ -114,8 +114,8 @@ async def info(talk: Talk, _: str) -> None:
 async def tokens(talk: Talk, prompt: str) -> None:
     """What the next request sends, in tokens; with a prompt, what that adds."""
     from terp.events.messages import User  # noqa: PLC0415  (as light as the rest; beside its only use)
-    from terp.models.prices import PriceList  # noqa: PLC0415  (reads a file of 3 MB)
-    from terp.models.tokens import count_request  # noqa: PLC0415
+    from terp.models.facts.prices import PriceList  # noqa: PLC0415  (reads a file of 3 MB)
+    from terp.models.facts.tokens import count_request  # noqa: PLC0415
 
     messages, tools = talk.session.request
     name = talk.session.model.name

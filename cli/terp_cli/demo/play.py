@@ -10,7 +10,7 @@ from typing import TextIO
 from terp.events import CodeProposed, Event
 from terp.kernels.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.models.recording import ReplayModel
+from terp.models.recording.models import ReplayModel
 from terp.person import Choice, Consent, Decline, Person, Run
 from terp.reply import reply_of
 from terp.session import Session

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 import uvicorn
 
 from terp.errors import SettingsError
-from terp.models.discovery import keyed_models
+from terp.models.adapters.discovery import keyed_models
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp_cli.call import Call

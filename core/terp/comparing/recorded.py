@@ -7,8 +7,8 @@ from typing import Any
 from terp.cells import Cell
 from terp.events.messages import ToolCall
 from terp.events.outputs import Text
-from terp.models.recording_file import Entry
-from terp.tool import Call, understand
+from terp.models.recording.file import Entry
+from terp.models.tool import Call, understand
 
 _NOT_RUN = "Not run:"
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from terp.errors import NoModel, SettingsError
 from terp.events.model import Model
-from terp.models.adapters import open_model
-from terp.models.fences import FencedModel, with_text_fallback
-from terp.models.routing import route
+from terp.models.adapters.adapters import open_model
+from terp.models.adapters.routing import route
+from terp.models.repair.fences import FencedModel, with_text_fallback
 from terp.person import Consent, Nobody, Person
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
@@ -53,7 +53,7 @@ async def build_model(
 
     if not (settings.record or settings.replay):
         return await live()
-    from terp.models.recording import RecordingModel, ReplayMode, ReplayModel  # noqa: PLC0415  (as below)
+    from terp.models.recording.models import RecordingModel, ReplayMode, ReplayModel  # noqa: PLC0415  (as below)
     from terp.secrets.scrubbing import Scrubber  # noqa: PLC0415
 
     scrubber = Scrubber(
@@ -83,7 +83,7 @@ async def with_offered_model(
         ModelError: the server cannot be reached, or wants another key.
         SettingsError: it lists none, or several of which none is chosen.
     """
-    from terp.models.discovery import offered_models  # noqa: PLC0415  (see above)
+    from terp.models.adapters.discovery import offered_models  # noqa: PLC0415  (see above)
 
     names = await offered_models(options_of(settings, api_key), environ)
     chosen = names[0] if len(names) == 1 else await choose(names) if choose else ""
@@ -95,7 +95,7 @@ async def with_offered_model(
 
 
 async def _with_found_model(settings: Settings, environ: Mapping[str, str], person: Person) -> Settings:
-    from terp.models.discovery import find_model  # noqa: PLC0415  # only who names none pays for it
+    from terp.models.adapters.discovery import find_model  # noqa: PLC0415  # only who names none pays for it
 
     # Who looks on this machine alone has agreed to what answers there.
     alone = settings.discover == "local"
@@ -145,7 +145,7 @@ def _live(
     first = _alone(settings, languages, environ, api_key, functions)
     if not settings.fallback_models:
         return first
-    from terp.models.falling_back import FallingBackModel  # noqa: PLC0415  (for who names a second one)
+    from terp.models.adapters.falling_back import FallingBackModel  # noqa: PLC0415  (for who names a second one)
 
     others = []
     for name in settings.fallback_models:

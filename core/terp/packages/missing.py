@@ -9,6 +9,7 @@ from typing import Literal
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
 from terp.installing import Installer, InstallFailed
+from terp.models.tool import Call
 from terp.packages.distributions import is_known, known_distribution, normal
 from terp.packages.wheels import wheel_modules
 from terp.person import Choice, Option
@@ -16,7 +17,6 @@ from terp.person.voice import Voice
 from terp.sandbox.tier import NONE
 from terp.settings.interpreter import Interpreter, has_distribution, has_module, is_fixed
 from terp.settings.profile_file import short_path
-from terp.tool import Call
 
 Policy = Literal["never", "ask", "known", "always"]
 

@@ -14,13 +14,13 @@ from typing import Protocol
 from terp.errors import KernelStartFailed
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
+from terp.models.tool import Call
 from terp.packages.shims import pip_shims
 from terp.person import Choice, Option
 from terp.person.voice import Voice
 from terp.pythons.remembered import How, Remembered, remembered_in
 from terp.settings.interpreter import Interpreter, has_module, own_interpreter, site_packages, version_of
 from terp.settings.pythons import active_python, project_python
-from terp.tool import Call
 
 LANGUAGES = ("python", "sql")
 OWN = "own"

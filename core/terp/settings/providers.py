@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from terp.models.chat_format import ECHOED
+from terp.models.adapters.chat_format import ECHOED
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ import re
 from collections.abc import Sequence
 
 from terp.events.messages import Assistant
+from terp.models.tool import Call, understand
 from terp.solve.single import blocks
 from terp.solve.splitting import names_in
-from terp.tool import Call, understand
 
 CODE, TEST = "code", "test"
 _PYTHON = ("", "python", "py", "python3")

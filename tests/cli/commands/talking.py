@@ -13,11 +13,11 @@ from terp.events.kernel import Variable
 from terp.events.log import EventLog
 from terp.events.messages import Attachment, Message, System, User
 from terp.history import PastTurn
+from terp.models.facts.window import Window
 from terp.rewinding import TakenBack, Written
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.testing import EchoKernel
-from terp.window import Window
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 

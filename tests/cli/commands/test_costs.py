@@ -5,7 +5,7 @@ from pathlib import Path
 from terp.events import TurnStarted, UsageReported
 from terp.ledger import Account, Ledger
 from terp.limits import Limits
-from terp.models.prices import ModelFacts
+from terp.models.facts.prices import ModelFacts
 from tests.cli.commands.talking import Noted
 
 NOON = 1_795_348_800.0

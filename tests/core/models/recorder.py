@@ -7,7 +7,7 @@ from typing import Any
 
 from terp.events.messages import Message, User
 from terp.events.model import Model, Replied
-from terp.models.recording import RecordingModel
+from terp.models.recording.models import RecordingModel
 from tests.core.models.fakes import collect
 
 GO = [User("go")]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from terp.errors import ModelError
-from terp.models.failures import Target, classify
+from terp.models.adapters.failures import Target, classify
 from tests.core.models.recorded import INDEX, ROOT, ask, outcome
 from tests.loopback import Http, Raw
 

@@ -7,10 +7,10 @@ import pytest
 
 from terp.events.messages import User
 from terp.events.model import Model
-from terp.models.fences import FencedModel, with_text_fallback
-from terp.models.leaked_calls import LeakedCalls
-from terp.models.recording import RecordingModel, ReplayModel
-from terp.tool import schema
+from terp.models.recording.models import RecordingModel, ReplayModel
+from terp.models.repair.fences import FencedModel, with_text_fallback
+from terp.models.repair.leaked_calls import LeakedCalls
+from terp.models.tool import schema
 from tests.core.models.fakes import FakeModel, said
 
 LANGUAGES = ("python",)

@@ -11,12 +11,12 @@ from terp.errors import KernelStartFailed
 from terp.events import Noticed
 from terp.events.log import EventLog
 from terp.kernels.local import LocalKernels
+from terp.models.tool import Call
 from terp.person import Choice, Nobody
 from terp.person.questions import Questions
 from terp.person.voice import Voice
 from terp.pythons.choosing import PythonChoice, wanted_python
 from terp.settings.interpreter import Interpreter, environment_name
-from terp.tool import Call
 from tests.core.kernels.running import ran
 
 

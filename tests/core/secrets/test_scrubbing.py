@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
 from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text
-from terp.models.recorded_reply import BadReply, reply_as_json, reply_from_json
-from terp.models.recorded_request import request_as_json
-from terp.models.recording import ReplayModel
-from terp.models.recording_file import Recording
+from terp.models.recording.file import Recording
+from terp.models.recording.models import ReplayModel
+from terp.models.recording.recorded_reply import BadReply, reply_as_json, reply_from_json
+from terp.models.recording.recorded_request import request_as_json
 from terp.secrets.scrubbing import Scrubber
 from terp.secrets.secret_values import secrets_in
 from tests.core.models.fakes import FakeModel, cut, patient

@@ -9,8 +9,8 @@ from typing import Any
 from terp.events import Event
 from terp.events.messages import Assistant, Attachment, Message, ToolCall
 from terp.events.model import Chunk, Model, Replied
+from terp.models.tool import NAME
 from terp.session import Session
-from terp.tool import NAME
 
 
 class InjectedModel:

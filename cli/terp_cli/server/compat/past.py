@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall, User
-from terp.tool import NAME
+from terp.models.tool import NAME
 
 _PICTURES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg", "base64": "image/png"}
 _NOT_RUN = "Not run."

@@ -9,11 +9,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from terp import tool
 from terp.errors import SessionError, StopReason
 from terp.events import CodeStarted, Event, ReasoningDelta, TurnFinished, UsageReported
 from terp.events.log import Record
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall
+from terp.models import tool
 from terp.session import Session
 from terp.text.fencing import quoted
 from terp.until import loop as until

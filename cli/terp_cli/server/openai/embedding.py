@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from terp.errors import ModelError
-from terp.models.embeddings import embeddings
+from terp.models.adapters.embeddings import embeddings
 from terp.settings import Settings
 from terp_cli.server.failures import Refused
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from terp import tool
 from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
+from terp.models import tool
 from terp_cli.server.failures import Refused
 from terp_cli.server.openai.forms import ChatWanted, MessageSaid
 from terp_cli.server.wishes import Wishes, checked_settings

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from terp import tool
 from terp.errors import SessionError, TerpError
 from terp.events.messages import System
+from terp.models import tool
 from terp_cli.server.failures import Refused
 from terp_cli.server.openai.forms import MessageSaid
 from terp_cli.server.openai.said import Said, fingerprint

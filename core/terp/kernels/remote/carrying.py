@@ -8,7 +8,7 @@ from terp.events.kernel import Kernel
 from terp.events.messages import Attachment
 from terp.events.outputs import Error
 from terp.kernels.remote.kernels import GatewayKernels
-from terp.tool import Call
+from terp.models.tool import Call
 
 
 class FileCarrier:

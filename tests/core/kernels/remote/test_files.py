@@ -11,7 +11,7 @@ from terp.events.outputs import FileChange
 from terp.kernels.remote.carrying import FileCarrier
 from terp.kernels.remote.files import LARGEST
 from terp.kernels.remote.kernels import GatewayKernels
-from terp.tool import Call
+from terp.models.tool import Call
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import Server
 from tests.core.kernels.running import ran

@@ -1,0 +1,1 @@
+"""Ways to reach a model: the direct adapter, litellm, and retries around them."""

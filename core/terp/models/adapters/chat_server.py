@@ -1,0 +1,122 @@
+"""The HTTP side of the direct adapter: a request goes out, bytes come back, what fails becomes our error.
+
+Apart from the adapter, because httpx takes longer to import than a prompt to be painted.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import httpx
+
+from terp.models.adapters.chat_stream import ChatStream
+from terp.models.adapters.failures import Target, classify, unreachable
+from terp.models.adapters.routing import Route, is_loopback
+
+_CONNECT_S = 15.0
+_LONGEST_ERROR = 256 * 1024
+
+
+class ChatServer:
+    """The connections to one address. Nothing for `timeout_s` is a failure; None waits for ever."""
+
+    def __init__(self, route: Route, timeout_s: float | None) -> None:
+        self._route = route
+        self._timeout_s = timeout_s
+        self._client = connections(route, timeout_s)
+
+    async def received(self, request: Mapping[str, Any], body: ChatStream) -> AsyncGenerator[bytes, None]:
+        """The bytes of the response as they arrive, until `body` is done.
+
+        Raises:
+            ModelError: the response is an error, or the connection fails before the reply is complete.
+        """
+        try:
+            async with self._client.stream(
+                "POST", f"{self._route.api_base}/chat/completions", json=request
+            ) as response:
+                if response.status_code != 200:
+                    raise classify(
+                        self._route.target, response.status_code, await error_text(response), response.headers
+                    )
+                received = response.aiter_bytes()
+                async for piece in received:
+                    yield piece
+                    if body.done:
+                        await _drain(received)
+                        return
+        except httpx.RequestError as error:
+            # A server may say all there is to say and then not close properly.
+            if not body.complete:
+                raise unreachable(self._route.target, self._reason(error)) from error
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    def _reason(self, error: httpx.RequestError) -> str:
+        return _reason(error, self._route, self._timeout_s)
+
+
+async def get_json(route: Route, path: str, target: Target, timeout_s: float | None) -> Any:
+    """The JSON at `path` below the address of a route; None where the server has no such page.
+
+    Raises:
+        ModelError: it cannot be reached, or wants another key.
+    """
+    try:
+        async with (
+            connections(route, timeout_s) as client,
+            client.stream("GET", f"{route.api_base}{path}") as response,
+        ):
+            if response.status_code in (401, 403):
+                raise classify(target, response.status_code, await error_text(response), response.headers)
+            await response.aread()
+            return response.json() if response.status_code == 200 else None
+    except httpx.RequestError as error:
+        raise unreachable(target, _reason(error, route, timeout_s)) from error
+    except ValueError:
+        return None
+
+
+def _reason(error: httpx.RequestError, route: Route, timeout_s: float | None) -> str:
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return f"no connection to {route.api_base} ({str(error) or 'timeout'})"
+    if isinstance(error, httpx.TimeoutException):
+        return f"nothing came for {timeout_s or 0:g} s (timeout_s)"
+    return f"the connection broke off ({str(error) or type(error).__name__})"
+
+
+def connections(route: Route, timeout_s: float | None) -> httpx.AsyncClient:
+    """What sends requests to the address of a route, with its key."""
+    headers = {"User-Agent": "terp"}
+    if route.key:
+        headers["Authorization"] = f"Bearer {route.key}"
+    # Loading the certificates takes 20 ms or more; an empty context, for plain HTTP, takes none.
+    plain = route.api_base.startswith("http://")
+    return httpx.AsyncClient(
+        headers=headers,
+        timeout=httpx.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s or _CONNECT_S)),
+        trust_env=not is_loopback(route.api_base),
+        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
+    )
+
+
+async def error_text(response: httpx.Response) -> str:
+    """The body of an error, as far as it is worth reading."""
+    body = b""
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > _LONGEST_ERROR:
+            break
+    return body.decode(errors="replace")
+
+
+async def _drain(received: AsyncIterator[bytes]) -> None:
+    """Read to the end, which is due: only then can the connection be used again."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0.2):
+            async for _ in received:
+                pass

@@ -1,0 +1,73 @@
+"""Embeddings from the provider of a model. Nothing in terp reads them: a server passes them on."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from terp.errors import ModelError, RequestRejected
+from terp.models.adapters.failures import classify, unreachable, unusable_key
+from terp.models.adapters.openai_compatible import preload
+from terp.models.adapters.routing import Route, route
+from terp.models.building import options_of, provider_of, settings_for
+from terp.secrets.keys import with_keys
+from terp.settings import Settings
+
+NOT_THERE = 501
+
+
+async def embeddings(
+    request: Mapping[str, Any], settings: Settings, environ: Mapping[str, str], api_key: str = ""
+) -> dict[str, Any]:
+    """What the provider answers to a request in OpenAI's form.
+
+    A model without a provider's name is one of the provider that `settings` name.
+
+    Raises:
+        SettingsError: the model's name says no provider.
+        ModelError: it does not answer as it should; with the status `NOT_THERE` where terp cannot ask it.
+    """
+    found = await asyncio.to_thread(_route, str(request["model"]), settings, environ, api_key)
+    if found.adapter != "direct":
+        raise RequestRejected(
+            f"{found.full_name}: terp passes no embeddings on to this provider.",
+            "Name one that has OpenAI's interface, as PROVIDER/NAME.",
+            status=NOT_THERE,
+        )
+    if problem := unusable_key(found.target, needed=found.lacks_key):
+        raise problem
+    await asyncio.to_thread(preload)
+    return await _answer({**request, "model": found.model}, found, settings.timeout_s or None)
+
+
+def _route(name: str, settings: Settings, environ: Mapping[str, str], api_key: str) -> Route:
+    if "/" not in name and "/" in settings.model and not settings.api_base:
+        name = f"{provider_of(settings.model)}/{name}"
+    wanted, key = settings_for(name, settings.model, settings, api_key)
+    return route(options_of(wanted, key), with_keys(environ, name))
+
+
+async def _answer(request: Mapping[str, Any], found: Route, timeout_s: float | None) -> dict[str, Any]:
+    import httpx  # noqa: PLC0415  (50 ms, in a thread by now)
+
+    from terp.models.adapters.chat_server import connections, error_text  # noqa: PLC0415  (httpx)
+
+    try:
+        async with (
+            connections(found, timeout_s) as client,
+            client.stream("POST", f"{found.api_base}/embeddings", json=request) as response,
+        ):
+            if response.status_code != 200:
+                body = await error_text(response)
+                raise classify(found.target, response.status_code, body, response.headers)
+            await response.aread()
+            return _read(response.json(), found)
+    except httpx.RequestError as error:
+        raise unreachable(found.target, str(error) or type(error).__name__) from error
+    except ValueError as error:
+        raise ModelError(f"{found.full_name}: the answer is no JSON: {error}.") from error
+
+
+def _read(answer: Any, found: Route) -> dict[str, Any]:
+    if not isinstance(answer, dict):
+        raise ModelError(f"{found.full_name}: the answer holds no embeddings.")
+    return answer

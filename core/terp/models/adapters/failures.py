@@ -1,0 +1,169 @@
+"""What went wrong with a model call, as one of our errors.
+
+Providers agree neither on statuses (xAI refuses a bad key with 400) nor on bodies, so both are read.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from terp.errors import (
+    AuthFailed,
+    ContextFull,
+    ModelError,
+    RateLimited,
+    RequestRejected,
+    ToolsRejected,
+    Unavailable,
+)
+from terp.models.adapters.error_bodies import message_in, retry_after_s, without_secrets
+
+# Separates the recorded error bodies of 14 providers without a miss or a false hit.
+_CONTEXT = re.compile(
+    r"context.?(length|window)|maximum context|exceeds? the available context"
+    r"|prompt (is )?too long|messages? (is|are) too long|too many tokens|too_many_(prompt_)?tokens"
+    r"|(input token count|input tokens).{0,60}exceed|exceeds? the maximum number of tokens|tokens exceeded",
+    re.IGNORECASE,
+)
+_BAD_KEY = re.compile(
+    r"(incorrect|invalid|missing|expired|wrong|no) (x-)?api.?key|invalid_api_key|api_key_invalid"
+    r"|api.?key (is )?(not valid|invalid|missing|expired)"
+    r"|authentication_error|authentication fails|unauthorized|unauthenticated",
+    re.IGNORECASE,
+)
+_NO_TOOLS = re.compile(
+    r"(does ?n[o']t|do not|not|un)\s*support(s|ed|ing)?\b[^.]{0,40}\b(tools?|functions?)\b"
+    r"|\b(tools?|functions?)( use| calls?| calling| choice)?\b[^.]{0,30}\b(not|un)\s*(supported|available)"
+    r"|(tool.?choice|tools?) (parameter )?requires|--jinja|--enable-auto-tool-choice"
+    r"|no endpoints found that support tool",
+    re.IGNORECASE,
+)
+_USED_UP = re.compile(r"insufficient_quota")
+_RATE = re.compile(r"rate.?limit|too many requests|resource.?exhausted|quota", re.IGNORECASE)
+_UNREACHED = re.compile(
+    r"connection error|cannot connect|connection (refused|reset)|timed? ?out|overloaded|unavailable",
+    re.IGNORECASE,
+)
+_NO_SUCH_MODEL = re.compile(
+    r"model.{0,120}(not (be )?found|not exist)|(unknown|invalid) model|model_not_found",
+    re.IGNORECASE | re.DOTALL,
+)
+# What litellm says, at length, of a name whose first part it does not know.
+_NO_PROVIDER = "LLM Provider NOT provided"
+BROKE_OFF = "the answer broke off before its end"
+SPLICED = "the server began a second answer within the first"
+_ANYTHING = re.compile("")
+
+# The first that fits. Status 0 is an error that came without one: in a stream, or from litellm.
+_RULES: tuple[tuple[frozenset[int], re.Pattern[str], type[ModelError]], ...] = (
+    (frozenset({401, 403}), _ANYTHING, AuthFailed),
+    (frozenset({0, 400, 404, 413, 422, 500}), _CONTEXT, ContextFull),
+    (frozenset({0, 400, 404, 422, 500, 501}), _NO_TOOLS, ToolsRejected),
+    (frozenset({0, 400}), _BAD_KEY, AuthFailed),
+    (frozenset({402, 429}), _ANYTHING, RateLimited),
+    (frozenset({0}), _RATE, RateLimited),
+    (frozenset({408, 409, 425, *range(500, 600)}), _ANYTHING, Unavailable),
+    (frozenset({0}), _UNREACHED, Unavailable),
+)
+_REMEDIES: Mapping[type[ModelError], str] = {
+    ContextFull: "Shorten the conversation, or pick a model with a longer context with --model.",
+    RateLimited: "Wait and try again, look at the plan of your account, or pick another model with --model.",
+    ToolsRejected: "Set supports_tools to false, or pick another model with --model.",
+    Unavailable: "Try again later, or pick another model with --model.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request went, for the words of an error. `key_env` is "" where no key is used."""
+
+    model: str
+    provider: str
+    api_base: str = ""
+    key_env: str = ""
+    key: str = field(default="", repr=False)
+
+
+def unusable_key(target: Target, *, needed: bool) -> AuthFailed | None:
+    """The error for a key that is needed and not set, or that no header can hold; else None."""
+    if needed:
+        return AuthFailed(
+            f"No key for provider '{target.provider}'.",
+            f"Set {target.key_env} or keep a key with terp keys set, or pick another model with --model.",
+        )
+    if target.key.isascii() and (not target.key or target.key.isprintable()):
+        return None
+    return AuthFailed(
+        f"The key for provider '{target.provider}' holds characters that no key has.",
+        f"Check {target.key_env or 'it'}: quotes or other text may have been copied with it.",
+    )
+
+
+def classify(
+    target: Target,
+    status: int,
+    body: str,
+    headers: Mapping[str, str] | None = None,
+    *,
+    streaming: bool = False,
+) -> ModelError:
+    """The error for a response. `status` is 0 when none is known, `body` whatever text there is.
+
+    `streaming` says that the answer had begun: an error of no known kind is then a broken stream.
+    """
+    said = message_in(body)
+    if _NO_PROVIDER in body:
+        return RequestRejected(
+            f"{target.model}: no provider of that name is known.",
+            "Write the model as PROVIDER/NAME, such as openai/gpt-5.6, or look for a misspelling.",
+            status=status,
+        )
+    if not said:
+        said = f"the provider answered with status {status}" if status else "the provider sent an empty error"
+    elif len(said.split()) == 1 or said.endswith(" -"):
+        # A key that litellm missed, or a class of its own: what it could not read.
+        said = f"the answer could not be read, or was an error without words ({said.rstrip(' -')})"
+    kind = _kind(status, body, streaming=streaming)
+    failed = kind(
+        f"{target.model}: {without_secrets(said, target.key)}",
+        _remedy(kind, target, status, body),
+        status=status,
+        retry_after_s=retry_after_s(headers or {}, body),
+    )
+    if _USED_UP.search(body):
+        # An account that has nothing left to pay with has no more a minute later.
+        failed.retryable = False
+    return failed
+
+
+def unreachable(target: Target, reason: str) -> Unavailable:
+    """The error for a server that does not answer, or breaks off."""
+    address = target.api_base
+    local = any(host in address for host in ("//127.", "//localhost", "//[::1]"))
+    remedy = f"Is the server at {address} running?" if local else "Check the network, then try again."
+    return Unavailable(f"{target.model}: {without_secrets(reason, target.key)}", remedy)
+
+
+def _kind(status: int, body: str, *, streaming: bool) -> type[ModelError]:
+    for statuses, pattern, kind in _RULES:
+        if status in statuses and pattern.search(body):
+            return kind
+    return Unavailable if streaming and not status else RequestRejected
+
+
+def _remedy(kind: type[ModelError], target: Target, status: int, body: str) -> str:
+    if remedy := _REMEDIES.get(kind):
+        return remedy
+    if kind is AuthFailed:
+        what = (
+            f"Check {target.key_env}" if target.key_env else "Name the variable with the key in api_key_env"
+        )
+        return f"{what}, or pick another model with --model."
+    if _NO_SUCH_MODEL.search(body):
+        if target.provider.startswith("ollama"):
+            name = target.model.partition("/")[2]
+            return f"Fetch it with 'ollama pull {name}', or pick another model with --model."
+        return "Check the name, or pick another model with --model."
+    if status in (301, 302, 307, 308, 404, 405):
+        return "Check --api-base (it usually ends in /v1) and --model."
+    return "Change the setting it names, or pick another model with --model."

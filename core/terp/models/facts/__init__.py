@@ -1,0 +1,1 @@
+"""Prices, context windows and abilities of models."""

@@ -1,0 +1,62 @@
+"""What a model can do and what it costs, looked up when first needed."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+
+from terp.events.messages import Message
+from terp.models.adapters.routing import Route
+from terp.models.facts.prices import UNKNOWN, ModelFacts, PriceList
+from terp.settings.model_options import ModelOptions
+
+_UNPREFIXED = frozenset({"openai", "anthropic", "bedrock", "cohere", "cohere_chat", "vertex_ai"})
+"""Providers whose models the price list names without a prefix."""
+
+
+class Abilities:
+    """The person's word first, then the price list's."""
+
+    def __init__(self, route: Route, options: ModelOptions, prices: PriceList | None = None) -> None:
+        self._route = route
+        self._options = options
+        self._prices = prices or PriceList()
+
+    @cached_property
+    def facts(self) -> ModelFacts:
+        """What the price list says, with the prices that the person gives."""
+        prices = self._options.input_price, self._options.output_price
+        return self._listed if prices == (None, None) else _priced(self._listed, *prices)
+
+    @cached_property
+    def _listed(self) -> ModelFacts:
+        """The price list's entry; nothing where another server only borrows the name."""
+        if self._route.custom_base:
+            return UNKNOWN
+        bare = [self._route.model] if self._route.provider_name in _UNPREFIXED else []
+        return self._prices.facts(self._route.full_name, *bare)
+
+    @property
+    def context_window(self) -> int | None:
+        """How much the model can read, in tokens; None when that is not known."""
+        return self._options.context_window or self.facts.context_window
+
+    @property
+    def vision(self) -> bool:
+        """Whether the model can see pictures."""
+        told = self._options.supports_vision
+        return bool(self.facts.supports_vision) if told is None else told
+
+    def sees(self, messages: Iterable[Message]) -> bool:
+        """Whether there are pictures to send; nothing is looked up when there are none."""
+        return any(getattr(message, "images", ()) for message in messages) and self.vision
+
+    def cost_usd(self, read: int, written: int, cached: int, stored: int) -> float | None:
+        """The cost of a request, or None when the price is not known."""
+        return self.facts.cost_usd(read, written, cached, stored)
+
+
+def _priced(facts: ModelFacts, read: float | None, written: float | None) -> ModelFacts:
+    """The facts with prices in USD per million tokens; what is cached has no price of its own then."""
+    if read is not None:
+        facts = replace(facts, input_price=read / 1e6, cached_price=None, cache_write_price=None)
+    return facts if written is None else replace(facts, output_price=written / 1e6)

@@ -1,0 +1,49 @@
+"""What each of the models that settings name reads at once, without asking any of them."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from terp.errors import SettingsError
+from terp.models.adapters.routing import route
+from terp.models.building import options_of, settings_for
+from terp.models.facts.abilities import Abilities
+from terp.models.facts.window import Window
+from terp.settings import Settings
+
+
+def windows(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], Window]:
+    """The window of a model by the name that it tells; looked up when it is first asked for.
+
+    The person's word comes first, then the price list's, of which a look takes 5 ms.
+    """
+
+    @cache
+    def window(name: str) -> Window:
+        told = Window(
+            settings.context_window,
+            settings.max_tokens,
+            settings.compact_at,
+            settings.supports_vision is not False,
+        )
+        try:
+            abilities = abilities_of(name, settings, environ)
+        except SettingsError:
+            # A recording goes by whatever name it was made with.
+            return told
+        return Window(abilities.context_window or 0, told.reply, told.share, abilities.vision)
+
+    return window
+
+
+def abilities_of(name: str, settings: Settings, environ: Mapping[str, str]) -> Abilities:
+    """What is known of a model by the name that it tells, with the settings' own words about theirs.
+
+    Raises:
+        SettingsError: the name says no provider.
+    """
+    options = options_of(settings, "")
+    own = route(options, environ)
+    if name == own.full_name:
+        return Abilities(own, options)
+    other = options_of(settings_for(name, settings.model, settings, "")[0], "")
+    return Abilities(route(other, environ), other)

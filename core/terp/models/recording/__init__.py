@@ -1,0 +1,1 @@
+"""Model calls written to a file, and replayed without a network."""

@@ -1,0 +1,1 @@
+"""Replies that break the format of tool calls, read all the same."""
