@@ -16,7 +16,7 @@ from jupyter_client.manager import AsyncKernelManager
 from bench.measure import Row, ratio, show
 from terp.events.kernel import Kernel
 from terp.events.outputs import RunEnded
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.person import AutoRun, Nobody
 from terp.session import Session
 from terp.testing import ScriptedModel, call

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from bench.kernel import with_terp
 from bench.measure import Row, readable, show
 from terp.events.kernel import Kernel
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 
 TABLES = """
 import numpy as np, pandas as pd

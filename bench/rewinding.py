@@ -10,7 +10,7 @@ from bench.measure import Row, readable, show
 from bench.namespace import NAMESPACES
 from terp.events.kernel import KeepsPast, Kernel
 from terp.events.outputs import RunEnded
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 
 # Each changes what the turn before it has left.
 CHANGING = {

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 
 from bench.kernel import in_turns, with_terp
 from bench.measure import Row, ratio, show
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.sandbox.canary import holds
 from terp.sandbox.confinement import Confinement, Wish, tiers_here
 from terp.sandbox.tier import NONE, Tier

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bench.kernel import in_turns, with_terp
 from bench.measure import Row, ratio, show
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 
 
 async def compare(folder: str, rounds: int) -> list[Row]:

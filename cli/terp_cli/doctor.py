@@ -14,8 +14,8 @@ from typing import Literal, TextIO
 
 from terp import __version__
 from terp.errors import SettingsError
+from terp.kernels.environments.choosing import wanted_python
 from terp.models.adapters.discovery import local_servers, running_models
-from terp.pythons.choosing import wanted_python
 from terp.sandbox.canary import holds
 from terp.sandbox.confinement import tiers_here
 from terp.sandbox.wishes import confinement_of, wish_of

@@ -71,7 +71,7 @@ def _language(call: Call, settings: Settings) -> str:
     """
     language = call.options.language or "shell"
     if not means_language(language):
-        from terp.kernels.local import LocalKernels  # noqa: PLC0415  (for a name that few use)
+        from terp.kernels.jupyter.local import LocalKernels  # noqa: PLC0415  (for a name that few use)
         from terp.workbench import kernel_options  # noqa: PLC0415
 
         known = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ).known()

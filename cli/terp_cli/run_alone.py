@@ -9,11 +9,11 @@ from terp.events import Noticed, Progress
 from terp.events.kernel import Kernel
 from terp.events.log import EventLog, Record
 from terp.events.outputs import BackCall, Error, InputRequest
+from terp.kernels.environments.readiness import Readiness
 from terp.models.tool import Call as CodeCall
 from terp.person import AutoRun, Nobody, Person
 from terp.person.questions import Questions
 from terp.person.voice import Voice
-from terp.readiness import Readiness
 from terp.services import Services
 from terp.settings import Settings
 from terp.store.places import Place

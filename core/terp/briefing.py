@@ -9,8 +9,8 @@ from typing import Protocol
 from terp.attaching import taught
 from terp.events.kernel import Kernel
 from terp.kernels.attached.attachment import Attachment
+from terp.kernels.environments.choosing import wanted_python
 from terp.prompt import Facts, system_prompt
-from terp.pythons.choosing import wanted_python
 from terp.settings import Settings
 from terp.settings.interpreter import present_packages, version_of
 from terp.settings.places import find_places

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from terp.events.kernel import Kernel
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.models.building import build_model, provider_of, settings_for
 from terp.models.facts.known_prices import known_prices
 from terp.models.facts.windows import windows

@@ -10,9 +10,9 @@ from terp.tools.toolbox import Toolbox
 if TYPE_CHECKING:
     from terp.attaching import Attaching
     from terp.briefing import Briefing
+    from terp.kernels.environments.choosing import PythonChoice
+    from terp.kernels.environments.missing import MissingPackages
     from terp.mcp_servers.servers import Servers
-    from terp.packages.missing import MissingPackages
-    from terp.pythons.choosing import PythonChoice
     from terp.sandbox.confinement import Confinement
     from terp.secrets.known_secrets import Secrets
     from terp.secrets.scrubbing import Scrubber

@@ -6,9 +6,9 @@ from terp.conversation import Conversation
 from terp.events.kernel import Kernels
 from terp.events.log import EventLog
 from terp.jobs import Jobs
+from terp.kernels.environments.readiness import Readiness
 from terp.limits import Limits
 from terp.proposals import Proposals
-from terp.readiness import Readiness
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from terp.events.messages import Assistant, Attachment, Message, ToolCall, User
 from terp.events.model import Model
 from terp.history import History, PastTurn
 from terp.jobs import Jobs
+from terp.kernels.environments.readiness import Readiness
 from terp.limits import Limits
 from terp.live_facts import LiveFacts
 from terp.models.facts.window import Window
@@ -30,7 +31,6 @@ from terp.person.questions import Answer, Questions
 from terp.person.voice import Voice
 from terp.playing import Playing, Work
 from terp.proposals import Proposals
-from terp.readiness import Readiness
 from terp.runs import Runner
 from terp.sandbox.denials import denials_of
 from terp.sandbox.temporary import Leftovers

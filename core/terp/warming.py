@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 
 from terp.errors import KernelStartFailed
 from terp.events.kernel import Kernel, Kernels
-from terp.readiness import Readiness
+from terp.kernels.environments.readiness import Readiness
 from terp.text.importing import import_slow
 from terp.text.languages import language_of
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, cast
 from terp.artifacts import OUTPUTS
 from terp.attaching import found_for, told
 from terp.errors import SettingsError
-from terp.kernels.local import LocalKernels
+from terp.kernels.environments.choosing import PythonChoice, Wanted, found_program, wanted_python
+from terp.kernels.environments.missing import MissingPackages, Policy
+from terp.kernels.jupyter.local import LocalKernels
+from terp.kernels.jupyter.provisioning import provisioner_of
 from terp.kernels.options import KernelOptions
-from terp.kernels.provisioning import provisioner_of
-from terp.packages.missing import MissingPackages, Policy
-from terp.pythons.choosing import PythonChoice, Wanted, found_program, wanted_python
 from terp.sandbox.wishes import confinement_of
 from terp.secrets.keys import with_keys
 from terp.settings import Settings

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.namespaces import Namespaces
 from terp_cli.mentions import described
 from tests.cli.commands.talking import Noted

@@ -9,7 +9,7 @@ import pytest
 from terp_cli.run_code import language_for
 from tests.cli.running import Result, Terp
 from tests.cli.teletype import Teletype
-from tests.core.packages.wheels import index_of, path_with, write_wheel
+from tests.core.kernels.environments.wheels import index_of, path_with, write_wheel
 
 TOOL = """\
 from terp.tools import register_tool

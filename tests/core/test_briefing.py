@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.briefing import Briefing
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.settings import Settings
 from terp.settings.interpreter import present_packages

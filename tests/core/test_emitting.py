@@ -10,7 +10,7 @@ from terp.emitting import Emission, emission, emitted
 from terp.errors import SettingsError, TerpError
 from terp.events.kernel import Kernel
 from terp.events.outputs import Display, RunEnded, RunItem
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.testing import EchoKernel
 from tests.core.kernels.running import ran
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from terp.events import TurnFinished
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.testing import ScriptedModel, call, collect
 from tests.core.sessions import of, open_session, results
 

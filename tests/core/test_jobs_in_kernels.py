@@ -9,7 +9,7 @@ import pytest
 
 from terp.errors import KernelBusy
 from terp.events import CodeFinished, Event, JobChanged, KernelChanged, Printed, Progress
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.limits import Limits
 from terp.person import AutoRun
 from terp.session import Session

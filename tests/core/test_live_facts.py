@@ -10,7 +10,7 @@ from terp.events import CodeFinished
 from terp.events.kernel import Variable
 from terp.events.log import EventLog
 from terp.events.outputs import FileAction, FileChange
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.live_facts import LiveFacts
 from terp.summary import Listing
 from terp.testing import EchoKernel

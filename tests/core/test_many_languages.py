@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import UnknownLanguage
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.person import AutoRun
 from terp.session import Session
 from terp.testing import ScriptedModel, call, collect

@@ -9,7 +9,7 @@ import pytest
 
 from terp.errors import KernelBusy, SessionError
 from terp.events import HistoryRewound, Printed
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.person import AutoRun
 from terp.rewinding import TakenBack, Written
 from terp.session import Session

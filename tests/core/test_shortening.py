@@ -10,7 +10,7 @@ from terp.errors import ContextFull, SessionError, Unavailable
 from terp.events import HistoryCompacted, ModelCalled, TurnFinished, UsageReported
 from terp.events.messages import Assistant, Message, Result, User
 from terp.events.model import Chunk, Replied, Usage
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.models.facts.window import Window
 from terp.session import Session
 from terp.store.reading import read

@@ -2,7 +2,7 @@ from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.sandbox.held import held_kernels, tier_named
 from tests.sandbox.world import World
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Display, Error, RunEnded, Text
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.sandbox.bubblewrap import find_bubblewrap
 from terp.sandbox.canary import holds
 from terp.sandbox.confinement import Confinement, Wish

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.sandbox.confinement import Confinement, Wish
 from tests.sandbox.held import printed_by, tier_named
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.until.check import check_of
 from terp.until.ground import Bounds, Ground, Ran
 from terp.until.verdict import why_not

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from terp.kernels.launch import Launch, python_argv
+from terp.kernels.jupyter.launch import Launch, python_argv
 from terp.sandbox.policy import Policy
 from terp.sandbox.tier import Confined
 from terp.secrets.environment import kernel_environment

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Mapping
 import pytest
 
 from terp.events.kernel import Kernel
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.sandbox.escapes import ESCAPES, Escape
 from tests.sandbox.held import TIERS, held_kernels, printed_by
 from tests.sandbox.world import World

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from terp.events.kernel import Kernel
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.sandbox.confinement import Confinement, Wish
 from terp.sandbox.policy import ResourceLimits
 from tests.sandbox.held import TIERS, printed_by, tier_named

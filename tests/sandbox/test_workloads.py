@@ -2,7 +2,7 @@
 
 import pytest
 
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.sandbox.held import TIERS, printed_by
 from tests.sandbox.workloads import CLOSED, WORKLOADS, Workload
 from tests.sandbox.world import World

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from terp.errors import TerpError
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.namespaces import Namespaces
 from terp.opening import limits_of
 from terp.secrets.known_secrets import Secrets

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from terp.events import CodeProposed, Event
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.models.recording.models import ReplayModel
 from terp.person import Choice, Consent, Decline, Person, Run

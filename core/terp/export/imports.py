@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from terp.packages.distributions import known_distribution, normal
-from terp.packages.imports import imported
+from terp.kernels.environments.distributions import known_distribution, normal
+from terp.kernels.environments.imports import imported
 from terp.secrets.environment import kernel_environment
 
 _ASK = "import importlib.metadata as m, json; print(json.dumps(m.packages_distributions()))"

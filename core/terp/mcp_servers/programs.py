@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from terp.kernels.orphans import MARK, Guard, end_marked
+from terp.kernels.jupyter.orphans import MARK, Guard, end_marked
 from terp.secrets.environment import kernel_environment
 from terp.settings.mcp_servers import McpServer
 from terp.settings.places import make_private

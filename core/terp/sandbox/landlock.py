@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from terp.kernels.rundir import PREFIX
+from terp.kernels.jupyter.rundir import PREFIX
 from terp.sandbox.devices import graphics
 from terp.sandbox.entering.landlock import version
 from terp.sandbox.launcher import entering, needed_by_launcher

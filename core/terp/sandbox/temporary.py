@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.events.kernel import Kernel
-from terp.kernels.rundir import RunDir
+from terp.kernels.jupyter.rundir import RunDir
 from terp.sandbox.policy import Policy
 
 if TYPE_CHECKING:

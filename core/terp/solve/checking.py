@@ -10,8 +10,8 @@ from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.events.kernel import Kernels
-from terp.kernels.local import LocalKernels
-from terp.kernels.rundir import RunDir
+from terp.kernels.jupyter.local import LocalKernels
+from terp.kernels.jupyter.rundir import RunDir
 from terp.sandbox.confinement import Confinement, Mode, Wish
 from terp.sandbox.policy import ResourceLimits
 from terp.sandbox.tier import Command

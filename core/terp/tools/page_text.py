@@ -7,7 +7,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from contextlib import suppress
 
-from terp.kernels.launch import own_argv
+from terp.kernels.jupyter.launch import own_argv
 from terp.tools.fetching import FetchFailed, Page
 from terp.tools.readable_page import readable_page
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.events.kernel import Kernels
-from terp.kernels.local import LocalKernels
-from terp.kernels.rundir import RunDir
+from terp.kernels.jupyter.local import LocalKernels
+from terp.kernels.jupyter.rundir import RunDir
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell
 from terp.sandbox.tier import Command

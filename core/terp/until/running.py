@@ -8,7 +8,7 @@ from codecs import getincrementaldecoder
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from terp.kernels.orphans import MARK, end_marked, lifeline, supervised
+from terp.kernels.jupyter.orphans import MARK, end_marked, lifeline, supervised
 from terp.sandbox.tier import Command
 from terp.text.headtail import HeadTail
 from terp.text.plain import Lines

@@ -13,7 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 from terp.errors import TerpError
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.person import AutoRun
 from terp.session import Session
 from terp.testing import ScriptedModel, call

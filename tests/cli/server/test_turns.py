@@ -5,7 +5,7 @@ from pathlib import Path
 
 from starlette.types import Message
 
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.testing import EchoKernel, call
 from terp.until.check import check_of
 from terp.until.goal import Goal

@@ -4,8 +4,8 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
 from jupyter_kernel_test import KernelTests
 
-from terp.kernels.launch import Launch
-from terp.kernels.rundir import RunDir
+from terp.kernels.jupyter.launch import Launch
+from terp.kernels.jupyter.rundir import RunDir
 from terp.sandbox.tier import Command
 from terp.sandbox.unconfined import unconfined
 

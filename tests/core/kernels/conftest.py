@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from terp.events.kernel import Kernel
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.core.kernels.running import Listener
 
 

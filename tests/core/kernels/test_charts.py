@@ -7,7 +7,7 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Display
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.core.kernels.running import ran
 
 PLOTLY = {

@@ -7,10 +7,10 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error, FileChange
-from terp.kernels.files import FileWatch
-from terp.kernels.jupyter import JupyterKernel
-from terp.kernels.local import LocalKernels
-from terp.kernels.run_files import LocalFiles
+from terp.kernels.jupyter.files import FileWatch
+from terp.kernels.jupyter.kernel import JupyterKernel
+from terp.kernels.jupyter.local import LocalKernels
+from terp.kernels.jupyter.run_files import LocalFiles
 from terp.kernels.runtimes.compiled import COMPILED, compiler_launch
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels.running import Listener, interrupted_at, ran, ran_with

@@ -11,7 +11,7 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.deno import deno_launch, find_deno
 from terp.kernels.runtimes.runtime import Machine

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.secrets.environment import kernel_environment
 from tests.core.kernels.running import ran
 

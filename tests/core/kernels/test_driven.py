@@ -162,7 +162,7 @@ async def test_output_goes_on_after_an_interrupt_in_the_middle_of_it(driven: Dri
 
 RUNS_FOR_EVER = """
 import asyncio, sys
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 
 async def main():
     async for item in LocalKernels(".").get("ruby").execute(sys.argv[1]):

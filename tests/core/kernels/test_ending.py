@@ -8,7 +8,7 @@ import pytest
 from terp.events import KernelState
 from terp.events.kernel import Kernel
 from terp.events.outputs import InputRequest, RunEnded, RunItem, RunStarted, Text
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.core.kernels.running import PATIENCE_S, Listener, Ran, interrupted_at, ran
 
 

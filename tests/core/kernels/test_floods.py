@@ -6,7 +6,7 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Omitted, RunEnded, RunItem, Text
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from tests.core.kernels.running import PATIENCE_S, interrupted_at, ran
 

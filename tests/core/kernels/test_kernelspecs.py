@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from terp.events.kernel import KnownLanguage
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.runtimes.kernelspecs import Spec, find_specs, spec_folders, spec_launch
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels.running import ran

@@ -3,7 +3,7 @@
 import pytest
 
 from terp.events.outputs import Display, RunEnded, RunStarted
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.pages import mermaid_page, react_page
 from tests.core.kernels.running import ran
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.runtimes.r import irkernel_launch, r_environment, runtimes
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels import conformance

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from terp.events.kernel import Kernel, WrittenValue
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.core.kernels.running import ran
 
 VALUES = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.deno import find_deno
 from terp.kernels.runtimes.runtime import Machine
@@ -66,7 +66,7 @@ def test_a_language_that_one_program_runs_is_not_listed_as_missing_another(tmp_p
 
 def test_looking_for_languages_imports_nothing_of_jupyter() -> None:
     code = (
-        "import sys; from terp.kernels.local import LocalKernels; LocalKernels().known();"
+        "import sys; from terp.kernels.jupyter.local import LocalKernels; LocalKernels().known();"
         "print([m for m in ('zmq', 'jupyter_client', 'IPython', 'ipykernel') if m in sys.modules])"
     )
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "core")}

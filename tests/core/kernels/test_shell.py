@@ -7,7 +7,7 @@ import pytest
 
 from terp.events.kernel import Kernel, Variable
 from terp.events.outputs import FileChange, Text
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.core.kernels.running import Listener, ran, ran_with
 
 LONG = "x" * 6000

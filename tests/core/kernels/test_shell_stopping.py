@@ -13,7 +13,7 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import InputRequest
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.core.kernels.running import PATIENCE_S, interrupted_at, ran, ran_with
 
 ROOT = Path(__file__).parents[3]
@@ -27,7 +27,7 @@ time.sleep(60)
 
 TERP = """
 import asyncio
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 async def main():
     code = "sleep 600 & echo $!; setsid sleep 600 & echo $! $$; sleep 600"
     async for item in LocalKernels().get("shell").execute(code):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.events.outputs import Display, Error
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from tests.core.kernels.running import ran
 

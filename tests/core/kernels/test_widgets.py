@@ -7,7 +7,7 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Clear, Text
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.text.plain import without_escapes
 from tests.core.kernels.running import ran
 

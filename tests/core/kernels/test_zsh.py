@@ -9,7 +9,7 @@ import pytest
 
 from terp.events.kernel import Kernel, Variable
 from terp.events.outputs import InputRequest
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell

@@ -21,7 +21,7 @@ from filelock import FileLock
 from terp.events import Printed
 from terp.export.notebook import notebook
 from terp.export.telling import story_of
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.person import Nobody
 from terp.session import Session
 from terp.testing import ScriptedModel

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import KernelStartFailed
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.sandbox.confinement import Confinement, Wish
 from terp.sandbox.docker import find_docker

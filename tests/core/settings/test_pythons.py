@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.pythons.choosing import wanted_python
+from terp.kernels.environments.choosing import wanted_python
 from terp.settings.pythons import ProjectPython, active_python, project_python
 
 

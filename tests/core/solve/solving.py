@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from terp.events.messages import User
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.person import Nobody
 from terp.session import Session
 from terp.solve.checking import Bounds, Checker

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.sandbox.policy import ResourceLimits
 from terp.solve.checking import Bounds, Checker
 from terp.solve.test import GIVEN, Pair, Test

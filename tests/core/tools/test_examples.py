@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.settings import Settings
 from terp.settings.places import Places

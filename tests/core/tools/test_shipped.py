@@ -9,7 +9,7 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, Display, Error
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.settings import Settings
 from terp.settings.places import Places

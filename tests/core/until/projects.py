@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.until.check import check_of
 from terp.until.goal import Goal
 from terp.until.ground import Bounds, Ground, Ran

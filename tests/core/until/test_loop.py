@@ -10,7 +10,7 @@ import pytest
 from terp.errors import SettingsError
 from terp.events import Asked, CheckFinished, CheckStarted, Event, TurnFinished, TurnStarted
 from terp.events.messages import User
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.person import Nobody, Person
 from terp.session import Session
 from terp.settings import Settings

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Literal
 
 from terp.kernels.attached.connection_files import ConnectionFile
-from terp.kernels.bootstrap_code import bootstrap_code, farewell_code
-from terp.kernels.connection import Connection, Guest
+from terp.kernels.jupyter.bootstrap_code import bootstrap_code, farewell_code
+from terp.kernels.jupyter.connection import Connection, Guest
 from terp.text.importing import import_slow
 
 

@@ -15,10 +15,10 @@ from terp.kernels.attached.attachment import Attachment
 from terp.kernels.attached.connection_files import NEWEST, ConnectionFile, named, runtime_folder, written
 from terp.kernels.attached.owner import owner_of
 from terp.kernels.attached.pulse import beats
-from terp.kernels.requests import Reply, new_request
+from terp.kernels.jupyter.requests import Reply, new_request
+from terp.kernels.jupyter.sockets import Sockets, new_context
 from terp.kernels.runtimes.kernelspecs import find_specs
 from terp.kernels.runtimes.runtime import Machine
-from terp.kernels.sockets import Sockets, new_context
 from terp.kernels.waiting import first_of
 from terp.settings.profile_file import short_path
 

@@ -12,10 +12,10 @@ from terp.errors import KernelStartFailed
 from terp.kernels.attached.attachment import Attachment
 from terp.kernels.attached.owner import lives, owner_of
 from terp.kernels.attached.pulse import beats, until_silent
-from terp.kernels.channels import Message
-from terp.kernels.connection import Route
-from terp.kernels.requests import new_request
-from terp.kernels.sockets import Sockets, new_context
+from terp.kernels.jupyter.channels import Message
+from terp.kernels.jupyter.connection import Route
+from terp.kernels.jupyter.requests import new_request
+from terp.kernels.jupyter.sockets import Sockets, new_context
 from terp.kernels.waiting import first_of
 
 # So long a heart may be silent: the machine was asleep, or is at its limit.

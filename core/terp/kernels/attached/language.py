@@ -6,12 +6,12 @@ from terp.errors import KernelError, UnknownLanguage
 from terp.events.kernel import Kernel
 from terp.events.outputs import FileChange
 from terp.kernels.attached.attachment import Attachment
-from terp.kernels.run import Run
-from terp.kernels.running import RunningKernel
+from terp.kernels.jupyter.run import Run
+from terp.kernels.jupyter.running import RunningKernel
 from terp.kernels.runtimes.runtime import Runtime
 
 if TYPE_CHECKING:
-    from terp.kernels.local import LocalKernels
+    from terp.kernels.jupyter.local import LocalKernels
 
 
 class AttachedLanguage:

@@ -16,7 +16,7 @@ from ipykernel.kernelbase import Kernel
 
 from terp.kernels.hosts.streams import BATCH_S, Printer, Send
 from terp.kernels.hosts.wires import Wires
-from terp.kernels.translation import COMM_TARGET, RUN_NUMBER
+from terp.kernels.jupyter.translation import COMM_TARGET, RUN_NUMBER
 
 # How often the stdin channel is looked at while an answer is awaited: it has no descriptor of its own
 # that tells reliably.

@@ -18,7 +18,7 @@ from terp.kernels.hosts.shell_process import ShellProcess, Verdict
 from terp.kernels.hosts.starting import serve
 from terp.kernels.hosts.stopping import Ladder
 from terp.kernels.hosts.terminal_input import TerminalInput
-from terp.kernels.launch import own_argv
+from terp.kernels.jupyter.launch import own_argv
 from terp.settings.places import make_private
 
 # How often it is asked whether the shell lives, where its end is not told at once.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from terp.events.outputs import StreamName
-from terp.kernels.translation import REPORT
+from terp.kernels.jupyter.translation import REPORT
 
 # Characters that one cell may put out; what comes after them is counted.
 ROOM = 64_000_000

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from terp.artifacts import OUTPUTS
 from terp.errors import SettingsError
+from terp.kernels.environments.readiness import Readiness
 from terp.kernels.options import KernelOptions
 from terp.kernels.remote.carrying import FileCarrier
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import GatewayKernels, Origin
-from terp.readiness import Readiness
 from terp.sandbox.wishes import confinement_of
 from terp.secrets.keys import with_keys
 from terp.settings import Settings

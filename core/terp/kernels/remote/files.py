@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 
 from terp.errors import KernelError
 from terp.events.outputs import FileChange
-from terp.kernels.channels import Message
-from terp.kernels.reports import files_in
-from terp.kernels.run import Run
-from terp.kernels.running import RunningKernel
+from terp.kernels.jupyter.channels import Message
+from terp.kernels.jupyter.reports import files_in
+from terp.kernels.jupyter.run import Run
+from terp.kernels.jupyter.running import RunningKernel
 from terp.settings.places import make_private
 from terp.text.paths import unused
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from terp.kernels.channels import Message
+from terp.kernels.jupyter.channels import Message
 
 SUBPROTOCOL = "v1.kernel.websocket.jupyter.org"
 """The form of frames that terp asks for; a server that does not know it answers in the older one."""

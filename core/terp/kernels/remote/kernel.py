@@ -6,8 +6,8 @@ from contextlib import suppress
 from typing import Any
 
 from terp.errors import GatewayUnavailable, KernelStartFailed
-from terp.kernels.channels import Message
-from terp.kernels.connection import Route
+from terp.kernels.jupyter.channels import Message
+from terp.kernels.jupyter.connection import Route
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.rest import GatewayApi
 from terp.kernels.remote.unanswered import Unanswered

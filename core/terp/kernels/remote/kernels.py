@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from terp.errors import GatewayUnavailable, KernelError, KernelStartFailed, UnknownLanguage
 from terp.events.kernel import Kernel, KernelListener, KnownLanguage
 from terp.kernels.attached.attachment import Attachment
-from terp.kernels.bootstrap_code import bootstrap_code
-from terp.kernels.jupyter import JupyterKernel
-from terp.kernels.listeners import Listeners
+from terp.kernels.jupyter.bootstrap_code import bootstrap_code
+from terp.kernels.jupyter.kernel import JupyterKernel
+from terp.kernels.jupyter.listeners import Listeners
 from terp.kernels.options import KernelOptions
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.files import RemoteFiles, given

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from terp.kernels.channels import Message
-from terp.kernels.requests import new_request
+from terp.kernels.jupyter.channels import Message
+from terp.kernels.jupyter.requests import new_request
 
 # After the kernel has answered again, this much silence means that nothing more of before comes.
 _QUIET_S = 0.5

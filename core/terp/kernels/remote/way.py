@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from terp.kernels.connection import Connection, Guest
+from terp.kernels.jupyter.connection import Connection, Guest
 from terp.kernels.remote.claims import Claims
 from terp.text.importing import import_slow
 

@@ -15,8 +15,8 @@ from websockets.protocol import State
 from websockets.typing import Subprotocol
 
 from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed
-from terp.kernels.channels import give_way
-from terp.kernels.connection import Route
+from terp.kernels.jupyter.channels import give_way
+from terp.kernels.jupyter.connection import Route
 from terp.kernels.remote.frames import SUBPROTOCOL, frame_of, message_in, old_frame_of
 from terp.kernels.remote.quick_ack import acknowledge_at_once
 from terp.kernels.remote.refusals import refused, unreachable

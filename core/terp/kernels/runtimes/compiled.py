@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from terp.kernels.launch import Launch, host_argv
+from terp.kernels.jupyter.launch import Launch, host_argv
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment
 
 if TYPE_CHECKING:
-    from terp.kernels.jupyter import JupyterKernel
-    from terp.kernels.local import LocalKernels
+    from terp.kernels.jupyter.kernel import JupyterKernel
+    from terp.kernels.jupyter.local import LocalKernels
 
 # Unless the person passes their own: nothing is fetched because a program was compiled.
 _SET = {"GOTOOLCHAIN": "local", "GOFLAGS": "-mod=mod", "GOPROXY": "off"}

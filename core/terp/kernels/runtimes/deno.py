@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error, RunItem
-from terp.kernels.launch import Launch
+from terp.kernels.jupyter.launch import Launch
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment
 from terp.text.plain import without_escapes
 
 if TYPE_CHECKING:
-    from terp.kernels.local import LocalKernels
+    from terp.kernels.jupyter.local import LocalKernels
 
 # What the kernel says of code that it cannot read, and no more.
 _UNREADABLE = Error("Error", "Execution failed")

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from terp.kernels.launch import Launch
+from terp.kernels.jupyter.launch import Launch
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment
 from terp.text.languages import language_of
 
 if TYPE_CHECKING:
-    from terp.kernels.jupyter import JupyterKernel
-    from terp.kernels.local import LocalKernels
+    from terp.kernels.jupyter.kernel import JupyterKernel
+    from terp.kernels.jupyter.local import LocalKernels
 
 # Known not to open sockets in a directory, by the last part of the program's path.
 _ONLY_TCP = ("deno", "tslab", "ijskernel", "ijsnotebook")

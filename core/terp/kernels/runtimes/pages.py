@@ -8,7 +8,7 @@ from terp.kernels.pages import PageKernel
 from terp.kernels.runtimes.runtime import Machine, Runtime
 
 if TYPE_CHECKING:
-    from terp.kernels.local import LocalKernels
+    from terp.kernels.jupyter.local import LocalKernels
 
 _SHOWN: Mapping[str, Callable[[str], Mapping[str, str]]] = {
     "html": pages.html_page,

@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from terp.kernels.bootstrap_code import bootstrap_code
-from terp.kernels.launch import Launch, python_argv
+from terp.kernels.jupyter.bootstrap_code import bootstrap_code
+from terp.kernels.jupyter.launch import Launch, python_argv
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import needed_by
 
 if TYPE_CHECKING:
-    from terp.kernels.jupyter import JupyterKernel
-    from terp.kernels.local import LocalKernels
+    from terp.kernels.jupyter.kernel import JupyterKernel
+    from terp.kernels.jupyter.local import LocalKernels
 
 # IPython's own magic needs the module pip in the environment, and so does `!{sys.executable} -m pip`: both
 # take the pip on the PATH. `var_expand` reads the frame of its caller, which is one further away here.

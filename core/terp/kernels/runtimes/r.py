@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.kernels.launch import Launch
+from terp.kernels.jupyter.launch import Launch
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.driven import driver_launch
 from terp.kernels.runtimes.kernelspecs import Spec, find_specs, spec_launch
@@ -14,8 +14,8 @@ from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment
 
 if TYPE_CHECKING:
-    from terp.kernels.jupyter import JupyterKernel
-    from terp.kernels.local import LocalKernels
+    from terp.kernels.jupyter.kernel import JupyterKernel
+    from terp.kernels.jupyter.local import LocalKernels
 
 _REMEDY = "Debian: apt install r-base-core r-cran-irkernel. macOS: brew install r."
 # Where R keeps packages, below the folder of a person or of the machine.

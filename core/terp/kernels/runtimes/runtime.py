@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from terp.events.kernel import Kernel
-    from terp.kernels.local import LocalKernels
+    from terp.kernels.jupyter.local import LocalKernels
 
 
 @dataclass(frozen=True, slots=True)

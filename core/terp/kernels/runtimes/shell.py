@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.kernels.launch import Launch, host_argv
+from terp.kernels.jupyter.launch import Launch, host_argv
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment, python_environment
@@ -13,8 +13,8 @@ from terp.settings.interpreter import needed_by
 from terp.text.paths import typed_path
 
 if TYPE_CHECKING:
-    from terp.kernels.jupyter import JupyterKernel
-    from terp.kernels.local import LocalKernels
+    from terp.kernels.jupyter.kernel import JupyterKernel
+    from terp.kernels.jupyter.local import LocalKernels
 
 # Unless the person passes their own: nothing waits for keys on a screen that is not there.
 _SET = {

@@ -9,7 +9,7 @@ from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.settings.interpreter import has_module
 
 if TYPE_CHECKING:
-    from terp.kernels.local import LocalKernels
+    from terp.kernels.jupyter.local import LocalKernels
 
 
 def runtime() -> Runtime:

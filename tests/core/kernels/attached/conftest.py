@@ -6,7 +6,7 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.kernels.attached.finding import find_attachment
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.core.kernels.attached.foreign import ForeignKernel
 
 

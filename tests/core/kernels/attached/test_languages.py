@@ -12,8 +12,8 @@ import pytest
 from terp.errors import UnknownLanguage
 from terp.events.outputs import RunEnded, RunStarted, Text
 from terp.kernels.attached.finding import find_attachment
-from terp.kernels.launch import host_argv
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.launch import host_argv
+from terp.kernels.jupyter.local import LocalKernels
 from tests.core.kernels.running import interrupted_at, ran
 
 LOGO = """

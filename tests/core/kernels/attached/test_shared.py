@@ -7,7 +7,7 @@ from pathlib import Path
 from jupyter_client.blocking.client import BlockingKernelClient
 
 from terp.kernels.attached.finding import find_attachment
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.core.kernels.running import PATIENCE_S, Listener, ran
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, Display, RunItem
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from tests.core.kernels.running import Ran, ran
 from tests.core.mcp_servers.workshop import PIXEL
 

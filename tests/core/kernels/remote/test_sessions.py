@@ -10,7 +10,7 @@ import pytest
 
 from terp.events import wire
 from terp.events.kernel import Kernels
-from terp.kernels.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.person import AutoRun
 from terp.session import Session

@@ -1,0 +1,1 @@
+"""The Python that runs the code, and the packages in it."""

@@ -1,0 +1,192 @@
+"""Packages put into a Python by uv or pip, which terp runs in its own process and environment."""
+
+import asyncio
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp.errors import TerpError
+from terp.kernels.jupyter.orphans import lifeline, supervised
+from terp.settings.interpreter import has_module
+from terp.text.plain import without_escapes
+
+_SAID_LINES = 4
+# Options of pip that say where packages come from; uv has the same, and `index` and `default-index`.
+_OF_PIP = ("index-url", "extra-index-url", "find-links", "no-index")
+_OF_UV = (*_OF_PIP, "index", "default-index")
+
+
+class InstallFailed(TerpError):
+    """Packages could not be installed; the message tells what the installer said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installer:
+    """Installs into the environment of `python`, or with `target` into a folder for it.
+
+    `environ` is the person's: it holds where packages come from, and through which proxy. Only wheels are
+    taken unless `builds` are agreed to, since building a package runs its code.
+    """
+
+    python: str
+    environ: Mapping[str, str]
+    target: str = ""
+    builds: bool = False
+
+    async def install(self, packages: Sequence[str], *, upgrade: bool = False) -> None:
+        """Install `packages`, which are names or requirements; cancelling stops the installer.
+
+        With `upgrade` a package that is there already is replaced by the newest version.
+
+        Raises:
+            InstallFailed: there is no installer, or it failed.
+        """
+        command = [
+            *installing_program(self.python, self.environ),
+            "install",
+            *self._options(),
+            *(("--upgrade",) if upgrade else ()),
+            "--",
+            *map(_from_anywhere, packages),
+        ]
+        try:
+            # It may take minutes, and nobody wants it any more when terp is killed or this is cancelled.
+            with ExitStack() as line:
+                process = await self._begun(command, line.enter_context(lifeline()))
+                try:
+                    said, _ = await process.communicate()
+                finally:
+                    line.close()
+                    await process.wait()
+        except OSError as error:
+            raise InstallFailed(f"{command[0]} cannot be started: {error.strerror}.") from error
+        if process.returncode:
+            raise InstallFailed(
+                f"{' '.join(packages)} could not be installed: {_reason(said.decode(errors='replace'))}",
+                f"Try it by hand: {self.by_hand(packages)}",
+            )
+
+    async def _begun(self, command: Sequence[str], stdin: int) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *supervised(command),
+            # uv and pip look for their configuration, and Python for modules, where they are started.
+            cwd="/",
+            env={**self.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"},
+            stdin=stdin,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def by_hand(self, packages: Sequence[str]) -> str:
+        """The command line with which a person would do the same."""
+        target = ("--target", self.target) if self.target else ()
+        return shlex.join([self.python, "-m", "pip", "install", *target, *packages])
+
+    def _options(self) -> list[str]:
+        options = ["--quiet"]
+        if Path(installing_program(self.python, self.environ)[0]).name == "uv":
+            options += ["--python", self.python]
+        if self.target:
+            options += ["--target", self.target]
+        return options if self.builds else [*options, "--only-binary", ":all:"]
+
+
+def installing_program(python: str, environ: Mapping[str, str], *, rather_pip: bool = False) -> list[str]:
+    """The command of uv or of pip that installs for `python`, by which of them has an index configured.
+
+    Where both have one, or neither, it is uv unless `rather_pip`.
+
+    Raises:
+        InstallFailed: there is neither, or only the one without the index.
+    """
+    uv, pip = shutil.which("uv", path=environ.get("PATH", "")), _pip_for(python)
+    if not uv and not pip:
+        raise InstallFailed("There is neither uv nor pip to install packages with.", "Install uv.")
+    if not uv:
+        return pip
+    # Neither reads the configuration of the other: packages would come from the public index instead.
+    for_pip, for_uv = _pip_has_an_index(environ, python), _uv_has_an_index(environ)
+    if pip and (for_pip > for_uv or (rather_pip and for_pip == for_uv)):
+        return pip
+    if for_pip > for_uv:
+        raise InstallFailed(
+            "An index of packages is configured for pip, which is not installed, and none for uv.",
+            "Set UV_DEFAULT_INDEX to that index, or install pip beside terp.",
+        )
+    return [uv, "pip"]
+
+
+def _pip_for(python: str) -> list[str]:
+    if has_module(python, "pip"):
+        return [python, "-m", "pip"]
+    # uv and pip leave environments without pip alone, so terp's own pip works for all.
+    own = has_module(sys.executable, "pip")
+    return [sys.executable, "-m", "pip", "--python", python] if own else []
+
+
+def _pip_has_an_index(environ: Mapping[str, str], python: str) -> bool:
+    """Return True if a variable or a file tells pip where packages come from."""
+    if any(environ.get(_variable("PIP", option)) for option in _OF_PIP):
+        return True
+    if (own := environ.get("PIP_CONFIG_FILE", "")) == os.devnull:
+        return False
+    import configparser  # noqa: PLC0415  (at most starts nothing is installed)
+
+    read = configparser.RawConfigParser(strict=False)
+    home = Path(environ.get("HOME", "/"))
+    folders = [*_configured_in(environ), home / "Library/Application Support"]
+    places = [*(folder / "pip/pip.conf" for folder in folders), home / ".pip/pip.conf", Path("/etc/pip.conf")]
+    try:
+        read.read([*places, Path(python).parent.parent / "pip.conf", *([own] if own else [])])
+    except (configparser.Error, UnicodeDecodeError):
+        return True  # pip says what is wrong with it
+    return any(read.has_option(part, option) for part in ("global", "install") for option in _OF_PIP)
+
+
+def _uv_has_an_index(environ: Mapping[str, str]) -> bool:
+    """Return True if a variable or a file tells uv where packages come from."""
+    if any(environ.get(_variable("UV", option)) for option in _OF_UV if option != "no-index"):
+        return True
+    own = environ.get("UV_CONFIG_FILE")
+    places = [Path(own)] if own else [folder / "uv/uv.toml" for folder in _configured_in(environ)]
+    for path in [*places, *([] if own else [Path("/etc/uv/uv.toml")])]:
+        try:
+            written = path.read_text(encoding="utf-8")
+            import tomllib  # noqa: PLC0415  (5 ms of every start, and most have no such file)
+
+            read = tomllib.loads(written)
+        except OSError:
+            continue
+        except ValueError:
+            return True  # uv says what is wrong with it
+        if any(option in table for table in (read, read.get("pip", {})) for option in _OF_UV):
+            return True
+    return False
+
+
+def _configured_in(environ: Mapping[str, str]) -> list[Path]:
+    """The folders of configuration of the XDG rules: the person's own, then the system's."""
+    own = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '')}/.config"
+    return [Path(folder) for folder in (own, *(environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":"))]
+
+
+def _variable(program: str, option: str) -> str:
+    return f"{program}_{option.replace('-', '_').upper()}"
+
+
+def _from_anywhere(package: str) -> str:
+    """A file of the working directory by its full path; what is no file by its name."""
+    return str(Path(package).absolute()) if "/" in package and Path(package).exists() else package
+
+
+def _reason(said: str) -> str:
+    """What an installer said, without what repeats in every failure."""
+    lines = [line.strip() for line in without_escapes(said).splitlines() if line.strip()]
+    errors = [line for line in lines if line.lower().startswith(("error", "×", "╰"))]
+    return " ".join((errors or lines)[-_SAID_LINES:]) or "the installer failed and said nothing."

@@ -1,0 +1,257 @@
+"""Packages that code imports or names to pip, and that are missing: installed before it runs, if agreed."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from terp.events.kernel import Kernel
+from terp.events.outputs import Error
+from terp.kernels.environments.distributions import is_known, known_distribution, normal
+from terp.kernels.environments.installing import Installer, InstallFailed
+from terp.kernels.environments.wheels import wheel_modules
+from terp.models.tool import Call
+from terp.person import Choice, Option
+from terp.person.voice import Voice
+from terp.sandbox.tier import NONE
+from terp.settings.interpreter import Interpreter, has_distribution, has_module, is_fixed
+from terp.settings.profile_file import short_path
+
+Policy = Literal["never", "ask", "known", "always"]
+
+_NO_MODULE = re.compile(r"No module named '([^'.]+)")
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\-]")
+_ANSWERS = (Option("y", "yes"), Option("n", "no"), Option("a", "always in this session"))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A module that is missing, and the distribution to install for it; `known` if that is no guess.
+
+    One with `upgrade` is there, and a newer version is wanted.
+    """
+
+    module: str
+    distribution: str
+    known: bool
+    upgrade: bool = False
+
+    @property
+    def done(self) -> str:
+        """The participle for messages."""
+        return "upgraded" if self.upgrade else "installed"
+
+
+class MissingPackages:
+    """Implements `Preparation`: installs what Python code imports, and before it `configured` packages.
+
+    In a sandbox, what lines of pip name as well: pip itself cannot install anything there. `policy` says
+    whether: "never", "ask" the person, whatever is "known" without asking, or "always". `interpreter`
+    is the Python of the kernel. Each module is tried once in a session.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        configured: Sequence[str],
+        interpreter: Callable[[], Interpreter],
+        voice: Voice,
+        environ: Mapping[str, str],
+    ) -> None:
+        self.policy: Policy = policy
+        self._configured = list(configured)
+        self._interpreter = interpreter
+        self._voice = voice
+        self._environ = environ
+        self._tried: set[str] = set()
+
+    def want(self, policy: Policy, configured: Sequence[str]) -> None:
+        """Go by another policy, and have other packages there before the next code."""
+        self.policy = policy
+        self._configured = list(configured)
+
+    def waits(self, language: str) -> bool:
+        """Whether configured packages have to be there before the kernel of `language` starts."""
+        return language == "python" and any(not self._has(name) for name in self._configured)
+
+    async def before(self, call: Call, kernel: Kernel) -> str:
+        """Install what the code imports."""
+        if kernel.language not in ("python", "shell"):
+            return ""
+        told = await self._install_configured() if kernel.language == "python" else []
+        told += await self._install_named(call, kernel)
+        suspects = self._suspects(call.code, kernel.language)
+        if suspects:
+            # Only the kernel knows what its path holds by now.
+            await kernel.start()
+            told += await self._provide(self._wanted(await kernel.missing(suspects)))
+        return " ".join(told)
+
+    async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
+        """Install the module that an import did not find, so that the code can run again."""
+        found = _NO_MODULE.match(error.value) if error.name == "ModuleNotFoundError" else None
+        if kernel.language != "python" or found is None or found[1] in self._tried:
+            return ""
+        told = await self._provide(self._wanted(await kernel.missing([found[1]])))
+        if told and not await kernel.missing([found[1]]):
+            told.append("Run the code again.")
+        return " ".join(told)
+
+    async def install(self, packages: Sequence[str], *, upgrade: bool = False) -> None:
+        """Install what the person asked for; shown while it goes on.
+
+        Raises:
+            InstallFailed: it cannot be installed.
+        """
+        async with self._voice.working(f"{'Upgrading' if upgrade else 'Installing'} {', '.join(packages)}"):
+            await self._installer().install(packages, upgrade=upgrade)
+
+    def _suspects(self, code: str, language: str) -> list[str]:
+        if language != "python" or "import" not in code:
+            return []
+        from terp.analysis.effects.cells import python_in  # noqa: PLC0415  (it reads code, with all it knows of names)
+        from terp.kernels.environments.imports import needed  # noqa: PLC0415
+
+        tree, path = python_in(code), self._interpreter().path
+        modules = needed(tree) if tree else ()
+        return [name for name in modules if name not in self._tried and not has_module(path, name)]
+
+    async def _install_named(self, call: Call, kernel: Kernel) -> list[str]:
+        """Install what a line of pip names, where the sandbox keeps pip itself from it."""
+        if "pip" not in call.code:
+            return []
+        from terp.kernels.environments.pip_lines import named_by_pip  # noqa: PLC0415  (see `_suspects`)
+
+        named = named_by_pip(call.code, kernel.language, kernel.cwd)
+        missing = [one for one in named if one not in self._tried and not self._has(one)]
+        older = [one for one, upgrades in named.items() if upgrades and self._has(one)]
+        if missing or older:
+            # Before that it is not known what holds it.
+            await kernel.start()
+        if not (missing or older) or kernel.tier == NONE:
+            return []
+        fixed = [one for one in older if is_fixed(self._interpreter(), normal(_name_of(one)))]
+        told = [
+            f"{one} is not upgraded: {short_path(_environment(self._interpreter()))}, of which it is a part, "
+            "is not written."
+            for one in fixed
+        ]
+        told += await self._provide([self._named_wanted(one) for one in missing])
+        upgraded = [replace(self._named_wanted(one), upgrade=True) for one in older if one not in fixed]
+        return told + await self._provide(upgraded)
+
+    async def _install_configured(self) -> list[str]:
+        wanted = [name for name in self._configured if not self._has(name)]
+        failure = await self._failure_of(wanted) if wanted else ""
+        # Not before: what is cancelled is tried anew.
+        self._configured.clear()
+        if not wanted:
+            return []
+        return [failure or f"{', '.join(wanted)} was installed."]
+
+    async def _provide(self, wanted: Sequence[Wanted]) -> list[str]:
+        """Install or upgrade these as far as that is allowed, all in one way; return what the model reads."""
+        wanted = [one for one in wanted if _key(one) not in self._tried]
+        told = await self._allowed_and_installed(wanted)
+        # Not before: what is cancelled is tried anew.
+        self._tried.update(
+            name for one in wanted for name in (_key(one), *(() if one.upgrade else (one.module,)))
+        )
+        return told
+
+    async def _allowed_and_installed(self, wanted: Sequence[Wanted]) -> list[str]:
+        guessed = [one for one in wanted if not one.known]
+        if self.policy == "never":
+            return [f"{one.module} is not {one.done}, and terp may not install packages." for one in wanted]
+        told: list[str] = []
+        if self.policy == "known" and guessed:
+            told = [_unknown(one) for one in guessed]
+            names = " ".join(one.distribution for one in guessed)
+            ways = f"--packages {names} (in a session /install {names}), or all with --auto-install always."
+            self._voice.tell(" ".join(told), f"Allow it with {ways}")
+            told.append(f"The user can allow it with {ways}")
+            wanted = [one for one in wanted if one.known]
+        if not wanted or (self.policy == "ask" and not await self._agreed(wanted)):
+            return told + [f"{one.module} is not {one.done}: nobody agreed to it." for one in wanted]
+        return told + await self._installed(wanted)
+
+    async def _agreed(self, wanted: Sequence[Wanted]) -> bool:
+        guessed = [one.distribution for one in wanted if not one.known]
+        doubt = (
+            f" terp does not know the package of {', '.join(guessed)}: what is called so may be another's."
+            if guessed
+            else ""
+        )
+        interpreter = self._interpreter()
+        why = f"The code needs it; it goes into {short_path(_folder(interpreter))}.{doubt}"
+        verb = "Upgrade" if wanted[0].upgrade else "Install"
+        answer = await self._voice.choose(Choice(f"{verb} {', '.join(map(_named, wanted))}?", _ANSWERS, why))
+        if answer == "a":
+            self.policy = "always"
+        return answer in ("y", "a")
+
+    async def _installed(self, wanted: Sequence[Wanted]) -> list[str]:
+        names = list(dict.fromkeys(one.distribution for one in wanted))
+        upgrade = wanted[0].upgrade
+        how = (
+            "is upgraded now, for what is not imported yet" if upgrade else "was missing and is installed now"
+        )
+        failure = await self._failure_of(names, upgrade=upgrade)
+        return [failure or f"{', '.join(map(_named, wanted))} {how}."]
+
+    async def _failure_of(self, names: Sequence[str], *, upgrade: bool = False) -> str:
+        """Install these packages; why that failed, which the person is told, or ""."""
+        try:
+            await self.install(names, upgrade=upgrade)
+        except InstallFailed as error:
+            self._voice.tell(error.message, error.remedy)
+            return error.message
+        return ""
+
+    def _wanted(self, modules: Sequence[str]) -> list[Wanted]:
+        found = {**{one: known_distribution(one) for one in modules}, **wheel_modules(self._environ)}
+        # A module's name is an identifier; what else could stand here is for the installer no option.
+        return [
+            Wanted(one, found[one] or normal(_NOT_A_NAME.sub("", one)), bool(found[one])) for one in modules
+        ]
+
+    def _named_wanted(self, requirement: str) -> Wanted:
+        name = normal(_name_of(requirement))
+        wheels = map(normal, wheel_modules(self._environ).values())
+        return Wanted(requirement, requirement, is_known(name) or name in wheels)
+
+    def _has(self, requirement: str) -> bool:
+        return has_distribution(self._interpreter(), normal(_name_of(requirement)))
+
+    def _installer(self) -> Installer:
+        interpreter = self._interpreter()
+        return Installer(interpreter.path, self._environ, interpreter.packages)
+
+
+def _name_of(requirement: str) -> str:
+    return re.split(r"[^A-Za-z0-9_.\-]", requirement.strip(), maxsplit=1)[0]
+
+
+def _key(wanted: Wanted) -> str:
+    return normal(_name_of(wanted.distribution)) + (" --upgrade" if wanted.upgrade else "")
+
+
+def _unknown(wanted: Wanted) -> str:
+    if wanted.module == wanted.distribution:
+        return f"{wanted.module} is not {wanted.done}: terp does not know this package."
+    return f"{wanted.module} is not installed: terp does not know its package."
+
+
+def _folder(interpreter: Interpreter) -> Path:
+    """Where packages go: the environment's own folder, or the one beside it."""
+    return Path(interpreter.packages or _environment(interpreter))
+
+
+def _environment(interpreter: Interpreter) -> Path:
+    return Path(interpreter.path).parent.parent
+
+
+def _named(wanted: Wanted) -> str:
+    same = normal(wanted.module) == normal(wanted.distribution)
+    return wanted.distribution if same else f"{wanted.distribution} (for {wanted.module})"

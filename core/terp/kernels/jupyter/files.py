@@ -1,0 +1,270 @@
+"""Files that a run created, changed or deleted, found without asking the model."""
+
+import os
+import stat
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from terp.events.outputs import FileChange
+from terp.kernels.jupyter.rundir import PREFIX
+
+# Directories whose content is nobody's result.
+_SKIPPED = frozenset(
+    """
+    .git .hg .svn .venv venv node_modules __pycache__ site-packages .mypy_cache .pytest_cache .ruff_cache
+    .ipynb_checkpoints .cache .tox .nox
+    """.split()  # noqa: SIM905 - a table of names, to be read
+)
+_DEVICES = ("/dev/", "/proc/", "/sys/")
+# CPU time of one look: a loaded machine must not make it blind.
+_MOST_CPU_S = 0.02
+_MOST_CHANGES = 500
+# File systems stamp with a clock that ticks every few milliseconds.
+_CLOCK_SLACK_NS = 20_000_000
+_STANDARD_STREAMS = (1, 2)
+
+State = tuple[int, int, int]
+"""Size, time of the last change of the content in ns, inode."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    state: State
+    ctime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What was seen below some directories: the files, and the directories that were read."""
+
+    files: dict[str, _File] = field(default_factory=dict)
+    directories: set[str] = field(default_factory=set)
+
+
+class FileWatch:
+    """Compares the directory in which the kernels of a session are started before and after their runs.
+
+    The look after a run of any of them is the look before the next one. What happened in between is told
+    apart by the time of the change; of runs at the same time the first to end tells a change. Trees with many
+    files are seen only in their upper levels; what the kernel itself opened for writing (`touched`) is found
+    anywhere, and nothing else is outside that directory, where other programs may be at work. What terp
+    itself writes while code runs is nobody's result: its redirected stdout and stderr, `own_files`, and all
+    below `own_folders`. A `kernel` is any value that stands for it.
+    """
+
+    def __init__(
+        self, most_files: int = 5_000, own_files: Sequence[str] = (), own_folders: Sequence[str] = ()
+    ) -> None:
+        self._most_files = most_files
+        self._own_files = own_files
+        self._own_folders = tuple({each for folder in own_folders for each in _spellings(folder)})
+        self._root = ""
+        self._cwds: dict[object, str] = {}
+        self._before = _Look()
+        # The look before each run that is not over, and what others have told since the first of them began.
+        self._open: dict[object, _Look] = {}
+        self._told: dict[str, _File | None] = {}
+        self._lock = threading.Lock()
+
+    def look(self, root: str, kernel: object = None) -> None:
+        """See the directory as it is before the first run of a kernel."""
+        with self._lock:
+            self._root = root
+            self._cwds.pop(kernel, None)
+            self._before = self._looked()
+
+    def begin(self, kernel: object = None) -> None:
+        """A run begins: what was seen last is how it finds the files."""
+        self._open[kernel] = self._before
+
+    def changes(
+        self,
+        started_ns: int,
+        touched: Mapping[str, State | None],
+        cwd: str = "",
+        kernel: object = None,
+    ) -> tuple[FileChange, ...]:
+        """What changed since `started_ns`, sorted by path.
+
+        `touched` are paths with their state before the run touched them (None: not there); `cwd`
+        is where the run has left the kernel.
+        """
+        with self._lock:
+            before, since = self._open.get(kernel, self._before), started_ns - _CLOCK_SLACK_NS
+            if cwd:
+                self._cwds[kernel] = cwd
+            self._before = after = self._looked()
+            changed = {
+                *_written(before, after, touched, since),
+                *_deleted(before, after, since),
+                *_touched_elsewhere(after, touched, since),
+            }
+            found = self._untold(sorted(self._of_code(changed, touched), key=lambda change: change.path))
+            self._open.pop(kernel, None)
+            if not self._open:
+                self._told.clear()
+        looks = [(one.path, (before if one.action == "deleted" else after).files) for one in found]
+        states = {path: files[path].state for path, files in looks if path in files}
+        return tuple(with_moves(found, states))[:_MOST_CHANGES]
+
+    def _looked(self) -> _Look:
+        # A directory deep below is looked at first of all where code works in it.
+        below = [cwd for cwd in self._cwds.values() if Path(cwd).is_relative_to(self._root)]
+        return _look([self._root, *below], self._most_files)
+
+    def _of_code(
+        self, changes: Iterable[FileChange], touched: Mapping[str, State | None]
+    ) -> Iterator[FileChange]:
+        """The changes but those that terp itself has made."""
+        own = set(_identities((*_STANDARD_STREAMS, *self._own_files)))
+        for one in changes:
+            is_own = one.path not in touched and not own.isdisjoint(_identities([one.path]))
+            if not is_own and not one.path.startswith(self._own_folders):
+                yield one
+
+    def _untold(self, changes: Sequence[FileChange]) -> Sequence[FileChange]:
+        """The changes but those that a run at the same time has told."""
+        states = {one.path: None if one.action == "deleted" else _file(one.path) for one in changes}
+        missing = object()
+        found = [one for one in changes if self._told.get(one.path, missing) != states[one.path]]
+        self._told.update(states)
+        return found
+
+
+def _written(
+    before: _Look, after: _Look, touched: Mapping[str, State | None], since: int
+) -> Iterator[FileChange]:
+    for path, file in after.files.items():
+        if file.ctime_ns < since:
+            continue
+        old = before.files.get(path)
+        if path in touched:
+            yield _change(path, file, existed=touched[path] is not None)
+        elif old is None:
+            yield _change(path, file, existed=False)
+        elif old.state != file.state:
+            yield _change(path, file, existed=True)
+
+
+def with_moves(changes: Sequence[FileChange], states: Mapping[str, State]) -> Iterator[FileChange]:
+    """The changes; a file that went and one that came as it was are one that was moved.
+
+    `states` are those of created files now, and of deleted ones before, as far as they are known.
+    """
+    gone = {states[one.path]: one.path for one in changes if one.action == "deleted" and one.path in states}
+    sources = {
+        one.path: gone.pop(states[one.path])
+        for one in changes
+        if one.action == "created" and states.get(one.path) in gone
+    }
+    moved = frozenset(sources.values())
+    for one in changes:
+        if one.path in sources:
+            yield replace(one, action="moved", source=sources[one.path])
+        elif one.path not in moved:
+            yield one
+
+
+def _deleted(before: _Look, after: _Look, since: int) -> Iterator[FileChange]:
+    for path in before.files.keys() - after.files.keys():
+        parent = os.path.dirname(path)  # noqa: PTH120 - this is done for every missing file
+        if parent not in after.directories and Path(parent).exists():
+            continue
+        try:
+            if Path(parent).stat().st_ctime_ns < since:
+                continue
+        except OSError:
+            pass
+        if not os.path.lexists(path):
+            yield FileChange(path, "deleted")
+
+
+def _touched_elsewhere(after: _Look, touched: Mapping[str, State | None], since: int) -> Iterator[FileChange]:
+    for path, old in touched.items():
+        if path in after.files or not _is_of_interest(path, after.directories):
+            continue
+        file = _file(path)
+        if file is None:
+            if old is not None and not os.path.lexists(path):
+                yield FileChange(path, "deleted")
+        elif file.ctime_ns >= since:
+            yield _change(path, file, existed=old is not None)
+
+
+def _spellings(folder: str) -> Iterator[str]:
+    """How the paths below a folder begin."""
+    for path in (Path(folder).absolute(), Path(folder).resolve()):
+        yield f"{path}{os.sep}"
+
+
+def _identities(files: Iterable[int | str]) -> Iterator[tuple[int, int]]:
+    for file in files:
+        with suppress(OSError):
+            found = os.stat(file)  # noqa: PTH116 - a descriptor is no path
+            yield found.st_dev, found.st_ino
+
+
+def _change(path: str, file: _File, *, existed: bool) -> FileChange:
+    return FileChange(path, "modified" if existed else "created", file.state[0])
+
+
+def _is_of_interest(path: str, directories: set[str]) -> bool:
+    if path.startswith(_DEVICES):
+        return False
+    name = Path(path)
+    parents = {str(parent) for parent in name.parents}
+    if any(part.startswith(PREFIX) for part in name.parts[:-1]):
+        # What goes when terp ends is no result; `Leftovers` tells of it.
+        return False
+    if parents & directories:
+        return not any(part in _SKIPPED for part in name.parts)
+    return not any(part in _SKIPPED or part.startswith(".") for part in name.parts[:-1])
+
+
+def _file(path: str) -> _File | None:
+    try:
+        found = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return _of(found) if stat.S_ISREG(found.st_mode) else None
+
+
+def _of(found: os.stat_result) -> _File:
+    return _File((found.st_size, found.st_mtime_ns, found.st_ino), found.st_ctime_ns)
+
+
+def _look(roots: Sequence[str], most_files: int) -> _Look:
+    look = _Look()
+    waiting = deque(dict.fromkeys(roots))
+    deadline = time.thread_time() + _MOST_CPU_S
+    while waiting and len(look.files) < most_files and time.thread_time() < deadline:
+        directory = waiting.popleft()
+        if directory in look.directories:
+            continue
+        try:
+            with os.scandir(directory) as entries:
+                waiting.extend(_read(entries, look))
+            look.directories.add(directory)
+        except (OSError, ValueError):
+            continue
+    return look
+
+
+def _read(entries: Iterator["os.DirEntry[str]"], look: _Look) -> list[str]:
+    """Add the files of a directory to the look; its subdirectories, none for a virtual environment."""
+    below: list[str] = []
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            # Other programs write to hidden directories all the time, and terp to its own.
+            if entry.name not in _SKIPPED and not entry.name.startswith((".", PREFIX)):
+                below.append(entry.path)
+        elif entry.name == "pyvenv.cfg":
+            return []
+        elif entry.is_file(follow_symlinks=False):
+            look.files[entry.path] = _of(entry.stat(follow_symlinks=False))
+    return below

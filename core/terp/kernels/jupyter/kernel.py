@@ -1,0 +1,331 @@
+"""A kernel of Jupyter behind terp's protocol."""
+
+import asyncio
+import json
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from terp.events.kernel import KernelListener, Variable, WrittenValue
+from terp.events.outputs import FileChange, RunEnded, RunItem
+from terp.kernels.jupyter.asides import Asides
+from terp.kernels.jupyter.backlog import Backlog
+from terp.kernels.jupyter.channels import Message
+from terp.kernels.jupyter.connection import Way
+from terp.kernels.jupyter.endings import fatal_end, ordinary_end, silent_end
+from terp.kernels.jupyter.lives import Lives
+from terp.kernels.jupyter.run import Run
+from terp.kernels.jupyter.run_files import RunFiles
+from terp.kernels.jupyter.running import RunningKernel
+from terp.kernels.jupyter.settling import until_settled
+from terp.kernels.jupyter.stopping import Stopping
+from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, Translator, report_of, wants_exit
+from terp.kernels.waiting import first_of, is_set_within
+
+_REMEMBERED_RUNS = 500
+# How often code is sent that the kernel drops because code before it has failed.
+_TRIES = 5
+
+
+class JupyterKernel:
+    """Implements `Kernel` with what speaks Jupyter's protocol, wherever that is.
+
+    `way` says how to reach it, given the token with which the bootstrap in the kernel marks its
+    calls home. `files` finds those that runs change, `place` says where it runs when that is not here. What a
+    run puts out past `max_output_chars` is counted and not kept. Who makes it sets `next_tier`, which tells
+    what confines it when it is started.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        cwd: str,
+        way: Callable[[str], Way],
+        tell: KernelListener,
+        files: RunFiles,
+        *,
+        place: str = "",
+        max_output_chars: int = 64_000_000,
+    ) -> None:
+        self._language = language
+        self._tell = tell
+        self._max_output_chars = max_output_chars
+        self._token = secrets.token_hex(16)
+        self._translator = Translator()
+        self._files = files
+        self._place = place
+        self._turn = asyncio.Lock()
+        self._lives = Lives(
+            language, cwd, lambda: way(self._token), tell, files, self._on_unclaimed, self._all_told
+        )
+        self._run: Run | None = None
+        self._settling: asyncio.Task[None] | None = None
+        self._stopping = Stopping(
+            lambda: self._lives.running, lambda state, why: self._tell.changed(self._language, state, why)
+        )
+        self._asides = Asides(lambda: self._lives.running, lambda: self._run is not None)
+        self._tasks: set[asyncio.Task[None]] = set()
+        # Ids of requests to ids of runs, for output that comes after the end.
+        self._past: OrderedDict[str, str] = OrderedDict()
+
+    @property
+    def language(self) -> str:
+        """The language."""
+        return self._language
+
+    @property
+    def generation(self) -> int:
+        """Which life of the kernel this is."""
+        return self._lives.generation
+
+    @property
+    def cwd(self) -> str:
+        """The directory in which the kernel is, as far as its runs have told."""
+        return self._lives.cwd
+
+    @property
+    def tier(self) -> str:
+        """What confines the next run."""
+        return self._lives.tier
+
+    @property
+    def next_tier(self) -> Callable[[], str]:
+        """What tells what confines the kernel when it is started. Can be set."""
+        return self._lives.next_tier
+
+    @next_tier.setter
+    def next_tier(self, told: Callable[[], str]) -> None:
+        self._lives.next_tier = told
+
+    @property
+    def place(self) -> str:
+        """Where it runs when that is not here."""
+        return self._place
+
+    @property
+    def connection_file(self) -> str:
+        """Jupyter's connection file of the kernel that runs now; "" when none does, or when it has none."""
+        running = self._lives.running
+        return running.connection_file if running is not None else ""
+
+    @property
+    def running(self) -> str:
+        """The run that goes on in it; "" when there is none."""
+        return self._run.run_id if self._run is not None else ""
+
+    async def start(self) -> None:
+        """Bring the kernel up."""
+        await self._lives.up()
+
+    async def up(self) -> RunningKernel:
+        """The life of the kernel that there is now, brought up where there was none.
+
+        Raises:
+            KernelStartFailed: it did not come up.
+        """
+        return await self._lives.up()
+
+    async def execute(
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
+    ) -> AsyncGenerator[RunItem, None]:
+        """Run `code`; yield what happens."""
+        async with self._turn:
+            backlog = Backlog(self._max_output_chars)
+            run = Run(run_id, self._translator, backlog, self._token, code=code, number=number, moment=moment)
+            self._run = run
+            try:
+                running = await self._up_unless_stopped(run)
+                if running is None:
+                    yield RunEnded(run.stopped or "interrupted", note="Stopped before the code ran.")
+                    return
+                self._send(running, run, timeout_s)
+                async with aclosing(run.backlog.items()) as items:
+                    async for item in items:
+                        if isinstance(item, RunEnded):
+                            self._stopping.tell_interrupted(running, run)
+                        yield item
+            finally:
+                if run.message_id and not run.over.is_set():
+                    await self._stopping.stop(run, "interrupted")
+                self._run = None
+
+    async def type_in(self, text: str | None) -> None:
+        """Answer `input()`; ipykernel takes the character EOT as end of file."""
+        self._reply("\x04" if text is None else text)
+
+    async def answer(self, value: Any, error: str = "") -> None:
+        """Answer a call of terp's services."""
+        self._reply(json.dumps({"error": error} if error else {"value": value}))
+
+    async def interrupt(self) -> None:
+        """Stop what runs; a second time with the kernel, where the code has not answered."""
+        # Of a run that waits for code that resists, and that code, the one that waits is stopped first.
+        for run in dict.fromkeys((self._run, self._stopping.resisting)):
+            if run is not None:
+                await self._stopping.stop(run, "interrupted")
+
+    async def restart(self) -> None:
+        """Replace the kernel by a fresh one."""
+        if self._run is not None and self._lives.running is not None:
+            self._run.stop("died")
+        await self._lives.replace()
+
+    async def complete(self, code: str, cursor: int) -> Sequence[str]:
+        """Completions, if they come at once."""
+        return await self._asides.complete(code, cursor)
+
+    async def inspect(self, code: str, cursor: int) -> str:
+        """Documentation as plain text."""
+        return await self._asides.inspect(code, cursor)
+
+    async def variables(self) -> Sequence[Variable]:
+        """The person's variables."""
+        return await self._asides.variables()
+
+    async def names(self) -> Mapping[str, str]:
+        """The person's names with their types."""
+        return await self._asides.names()
+
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """The modules that code could not import."""
+        return await self._asides.missing(modules)
+
+    async def written(self, moment: int) -> Sequence[Sequence[str]]:
+        """The files that runs have written to since."""
+        return await self._asides.written(moment)
+
+    async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
+        """Put names back as they were, and files."""
+        told = await self._asides.take_back(moment, paths)
+        running = self._lives.running
+        if told and running is not None:
+            running.cwd = str(told.get("cwd") or running.cwd)
+            # What is different by now, no run has changed.
+            await self._files.look(self._lives.first_cwd)
+        return told
+
+    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
+        """The text of a value."""
+        return await self._asides.value(name, keys, spec)
+
+    async def aclose(self) -> None:
+        """End the kernel. Harmless when repeated."""
+        await self._lives.aclose()
+        for task in tuple(self._tasks):
+            await asyncio.wait({task})
+
+    async def _up_unless_stopped(self, run: Run) -> RunningKernel | None:
+        up = asyncio.create_task(self._settled_and_up())
+        stop = asyncio.create_task(run.stop_requested.wait())
+        try:
+            await first_of(up, stop)
+            return None if run.stopped else await up
+        finally:
+            up.cancel()
+            stop.cancel()
+
+    async def _settled_and_up(self) -> RunningKernel:
+        await self._stopping.settled()
+        return await self._lives.up()
+
+    async def _all_told(self) -> None:
+        """Return when what the last run has put out is complete."""
+        if self._settling is not None:
+            await asyncio.wait({self._settling})
+
+    def _send(self, running: RunningKernel, run: Run, timeout_s: float) -> None:
+        content = {
+            "code": run.code,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": True,
+            # Runs are sent one at a time; a queue that is being aborted would swallow the next one.
+            "stop_on_error": False,
+        }
+        self._files.begin()
+        run.sent_ns, running.used = time.time_ns(), True
+        about = {RUN_NUMBER: run.number, RUN_MOMENT: run.moment}
+        metadata = {name: number for name, number in about.items() if number}
+        tries = iter(range(_TRIES))
+
+        def send() -> bool:
+            if next(tries, None) is None:
+                return False
+            running.forget(run.message_id)
+            run.message_id = running.send("execute_request", content, run, metadata=metadata)
+            self._remember(run)
+            return True
+
+        run.again = send
+        send()
+        self._settling = self._background(self._settle(running, run))
+        if timeout_s > 0:
+            self._background(self._limit(run, timeout_s))
+
+    def _remember(self, run: Run) -> None:
+        self._past[run.message_id] = run.run_id
+        if len(self._past) > _REMEMBERED_RUNS:
+            self._past.popitem(last=False)
+
+    async def _settle(self, running: RunningKernel, run: Run) -> None:
+        """Wait for the end of a run and put it into its backlog."""
+        await until_settled(running, run)
+        running.cwd = run.cwd or running.cwd
+        files: tuple[FileChange, ...] = ()
+        try:
+            files = await self._files.changed_by(run, running)
+        finally:
+            # Whatever happens, a run ends: everybody waits for that, also who interrupts it.
+            running.forget(run.message_id)
+            run.backlog.put(self._ending(running, run, files))
+            run.over.set()
+
+    def _ending(self, running: RunningKernel, run: Run, files: tuple[FileChange, ...]) -> RunEnded:
+        if not run.reply.done():
+            gone = running.gone.done()
+            if not gone:
+                return silent_end(run, files)
+            return fatal_end(run, files, self._lives.obituary(running), left=running.was_left)
+        note = run.overtime
+        if wants_exit(run.reply.result()):
+            note = f"The code ended the session. {self._lives.afterwards(running)}"
+            self._background(self._lives.retire(running))
+        if run.lost:
+            note = run.lost
+            self._lives.lose_state()
+        recall = f"out[{run.number}]" if run.number and running.has_bootstrap else ""
+        return ordinary_end(run, files, note, recall=recall)
+
+    def _reply(self, text: str) -> None:
+        if self._lives.running is not None and self._run is not None:
+            self._run.answered()
+            self._lives.running.type_in(text)
+
+    async def _limit(self, run: Run, timeout_s: float) -> None:
+        """Stop a run that takes longer; the time in which it waits for an answer does not count."""
+        started = time.monotonic()
+        left = timeout_s
+        while left > 0:
+            if await is_set_within(left, run.over):
+                return
+            left = timeout_s - (time.monotonic() - started - run.waited_s())
+        run.overtime = f"Stopped after {timeout_s:g} s, the longest that one run may take."
+        await self._stopping.stop(run, "timeout", may_kill=True)
+
+    def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
+        if not self._past or report_of(message) is not None:
+            return
+        # A thread's output can carry the id of a question that was asked meanwhile.
+        run_id = self._past.get(parent, next(reversed(self._past.values())))
+        for output in self._translator.outputs(message):
+            self._tell.late_output(run_id, output)
+
+    def _background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

@@ -1,0 +1,203 @@
+"""The lives of one kernel: how each begins, what ends it, and which there is now."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from terp.errors import KernelKilled, KernelStartFailed
+from terp.events import KernelState
+from terp.events.kernel import KernelListener
+from terp.kernels.jupyter.channels import Message
+from terp.kernels.jupyter.connection import Way
+from terp.kernels.jupyter.run_files import RunFiles
+from terp.kernels.jupyter.running import RunningKernel
+from terp.sandbox.tier import NONE, is_confined
+
+_LOST = "Its variables are lost; the next run starts a new kernel."
+_LOOKED_FOR = "The next run looks for it again."
+
+
+class Lives:
+    """Starts a kernel when it is wanted, and again after its death.
+
+    `way` says how to reach it, `next_tier` what would confine a start now. What a life says that answers no
+    request of ours goes to `unclaimed`; `settled` returns when the output of its last run is complete.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        cwd: str,
+        way: Callable[[], Way],
+        tell: KernelListener,
+        files: RunFiles,
+        unclaimed: Callable[[str, str, Message], None],
+        settled: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.generation = 0
+        self.running: RunningKernel | None = None
+        self.next_tier: Callable[[], str] = lambda: NONE
+        self._language = language
+        self._cwd = cwd
+        self._way = way
+        self._tell = tell
+        self._files = files
+        self._unclaimed = unclaimed
+        self._settled = settled
+        self._coming: RunningKernel | None = None
+        self._starting: asyncio.Task[RunningKernel] | None = None
+        self._mourning: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    @property
+    def cwd(self) -> str:
+        """The directory of the life that there is now, else of the next one."""
+        return self.running.cwd if self.running is not None else self._cwd
+
+    @property
+    def tier(self) -> str:
+        """What confines the next run."""
+        life = self.running or self._coming
+        return self.next_tier() if life is None or self._is_outdated(life) else life.tier
+
+    @property
+    def first_cwd(self) -> str:
+        """The directory in which the kernel was first, "" while that is not known."""
+        return self._cwd
+
+    async def up(self) -> RunningKernel:
+        """The life that there is now, begun where there was none, or where it is held by less than the next.
+
+        Raises:
+            KernelStartFailed: it did not come up.
+        """
+        running = await self._any()
+        if self._is_outdated(running):
+            if self.running is running:
+                self.running = None
+                await _ended(running)
+            running = await self._any()
+        return running
+
+    async def replace(self) -> None:
+        """End the life that there is, also one that has only begun, and begin another.
+
+        Raises:
+            KernelStartFailed: it did not come up.
+        """
+        if self._starting is not None and not self._starting.done():
+            # Who waits for it gets it, and loses it; a start that is cut off would fail them.
+            await asyncio.wait({self._starting})
+        running, self.running = self.running, None
+        if running is not None:
+            self.generation += 1
+            await _ended(running)
+        await self._any()
+
+    async def retire(self, running: RunningKernel) -> None:
+        """End a life whose own code has told it to end."""
+        if self.running is running:
+            self._lose("died", f"The code ended the session. {self.afterwards(running)}")
+        await running.kill()
+
+    def lose_state(self) -> None:
+        """Note that the variables are gone although the kernel lives."""
+        self.generation += 1
+        self._tell.changed(self._language, "restarted", "")
+
+    def obituary(self, running: RunningKernel) -> str:
+        """How a life ended, and what follows."""
+        # When all is being ended there is no next run.
+        return running.obituary("" if self._closed else self.afterwards(running))
+
+    def afterwards(self, running: RunningKernel) -> str:
+        """What follows from the end of a life."""
+        return _LOOKED_FOR if running.is_shared or running.may_live else _LOST
+
+    async def aclose(self) -> None:
+        """End the life that there is; no other begins. Harmless when repeated."""
+        self._closed = True
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait({self._starting})
+        running, self.running = self.running, None
+        if running is not None:
+            await running.close()
+            self._tell.changed(self._language, "left" if running.is_shared else "stopped", "")
+        for task in tuple(self._mourning):
+            await asyncio.wait({task})
+
+    def _is_outdated(self, life: RunningKernel) -> bool:
+        """Whether no code has run in it yet, and a start now would be held by something else."""
+        if life.used or life.is_shared:
+            return False
+        return life.tier != (tier := self.next_tier()) and is_confined(tier)
+
+    async def _any(self) -> RunningKernel:
+        if self.running is not None and not self.running.gone.done():
+            return self.running
+        if self._closed:
+            raise KernelStartFailed("The kernels of this session were ended.")
+        if self._starting is None or self._starting.done():
+            self._starting = asyncio.create_task(self._bring_up())
+            # Who started it may have gone; its failure was told to the listeners.
+            self._starting.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return await asyncio.shield(self._starting)
+
+    async def _bring_up(self) -> RunningKernel:
+        # This takes no longer than the kernel needs anyway to come up.
+        looking = asyncio.create_task(self._files.look(self._cwd))
+        try:
+            running = await self._started()
+            # From here on `aclose` ends it.
+            self.running = running
+            self._cwd = self._cwd or running.cwd
+        except KernelStartFailed as error:
+            self._tell.changed(self._language, "died", error.message)
+            raise
+        finally:
+            self._coming = None
+            await asyncio.wait({looking})
+        looking.result()
+        self._tell.changed(self._language, "restarted" if self.generation > 1 else "ready", "")
+        task = asyncio.create_task(self._mourn(running))
+        self._mourning.add(task)
+        task.add_done_callback(self._mourning.discard)
+        return running
+
+    async def _started(self) -> RunningKernel:
+        """A life that answers. A kernel that somebody kills while it starts is started once more."""
+        try:
+            return await self._begin()
+        except KernelKilled as killed:
+            self._tell.changed(self._language, "died", f"{killed.message} It is started once more.")
+            return await self._begin()
+
+    async def _begin(self) -> RunningKernel:
+        way = self._way()
+        # Who changes what holds kernels must find this one too.
+        self.generation = max(1, self.generation)
+        self._tell.changed(self._language, "starting", way.why)
+        connect = await asyncio.to_thread(way.load)
+        self._coming = RunningKernel(way, connect(), self._unclaimed)
+        await self._coming.start()
+        return self._coming
+
+    async def _mourn(self, running: RunningKernel) -> None:
+        """Wait for the end of a life and tell it, unless it was wanted."""
+        await asyncio.wait({running.gone})
+        why = self.obituary(running)
+        if self.running is running:
+            self._lose("left" if running.was_left else "died", why)
+        # Its last output is still on the way, and its note quotes the log.
+        await self._settled()
+        await running.close()
+
+    def _lose(self, state: KernelState, why: str) -> None:
+        self.running = None
+        self.generation += 1
+        self._tell.changed(self._language, state, why)
+
+
+async def _ended(running: RunningKernel) -> None:
+    await running.kill()
+    await running.close()

@@ -1,0 +1,262 @@
+"""The kernels of this machine."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from terp.errors import SettingsError, UnknownLanguage
+from terp.events.kernel import Kernel, KernelListener, KnownLanguage, remedy_for
+from terp.kernels.attached.attachment import Attachment
+from terp.kernels.attached.language import AttachedLanguage, NoFiles, row_of
+from terp.kernels.jupyter.connection import Way
+from terp.kernels.jupyter.files import FileWatch
+from terp.kernels.jupyter.kernel import JupyterKernel
+from terp.kernels.jupyter.launch import Launch
+from terp.kernels.jupyter.listeners import Listeners
+from terp.kernels.jupyter.provisioning import ProvisionedWay
+from terp.kernels.jupyter.run_files import LocalFiles, RunFiles
+from terp.kernels.options import KernelOptions
+from terp.kernels.runtimes import python as python_runtime
+from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.kernels.runtimes.table import best_runtimes
+from terp.sandbox.confinement import Confinement, Wish
+from terp.sandbox.temporary import OwnTemporary
+from terp.sandbox.tier import NONE
+from terp.secrets.environment import find_python
+from terp.settings.interpreter import Interpreter
+from terp.settings.pythons import needed_around
+from terp.text.languages import language_of
+
+_INSIDE_PYTHON = ("sql",)
+
+
+class LocalKernels:
+    """Implements `Kernels` with processes of this machine, started at first use.
+
+    `interpreter` is the Python for the next start of its kernel, once that was decided, and `functions` gives
+    code for that start beside the `prelude` of the options: what is known by then. `own_files` and what
+    is below `own_folders`, set before a kernel is asked for, are written by terp itself and never a result of
+    code. Nothing of Jupyter is imported before a kernel is started.
+    """
+
+    def __init__(
+        self,
+        cwd: str = "",
+        options: KernelOptions | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        confinement: Confinement | None = None,
+    ) -> None:
+        self.cwd = str(Path(cwd or Path.cwd()).absolute())
+        self.options = options or KernelOptions()
+        self.elsewhere = ""
+        self.resumed = False
+        self.environ = os.environ if environ is None else environ
+        self.confinement = confinement or Confinement(Wish(), self.cwd, self.environ)
+        self.interpreter: Interpreter | None = None
+        self.functions: Callable[[], str] = str
+        self.own_files: tuple[str, ...] = ()
+        self.own_folders: tuple[str, ...] = ()
+        self._temporary = OwnTemporary()
+        self._listeners = Listeners()
+        self._kernels: dict[str, Kernel] = {}
+        self._attached: dict[str, Attachment] = {}
+        self._watches: dict[str, FileWatch] = {}
+
+    def fresh(self) -> "LocalKernels":
+        """Others like these, none of them started: with the same Python and packages, and confined alike."""
+        others = LocalKernels(self.cwd, self.options, environ=self.environ, confinement=self.confinement)
+        others.interpreter, others.functions = self.interpreter, self.functions
+        others.own_files, others.own_folders = self.own_files, self.own_folders
+        return others
+
+    @property
+    def network(self) -> bool:
+        """Whether code has the network, where it is confined."""
+        return self.confinement.network
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """What models are offered, the default first: what is here, or of that what was chosen."""
+        return tuple(self._here)
+
+    def known(self) -> Sequence[KnownLanguage]:
+        """Every language of the table."""
+        names: dict[tuple[Runtime, str], list[str]] = {}
+        for name, row in best_runtimes(self._machine()).items():
+            names.setdefault(row, []).append(name)
+        return [
+            KnownLanguage(tuple(theirs), found, row.remedy, row.keeps_state, row.tested, row.tells_variables)
+            for (row, found), theirs in names.items()
+        ]
+
+    @property
+    def stateless(self) -> Sequence[str]:
+        """Those of `languages` in which every run begins anew."""
+        return tuple(name for name, row in self._here.items() if not row.keeps_state)
+
+    def get(self, language: str) -> Kernel:
+        """The kernel for a language or an alias of it."""
+        name = language_of(language, self.languages)
+        if not name:
+            known = ", ".join(self.languages)
+            raise UnknownLanguage(
+                f"No kernel here runs {language!r}. There is: {known}.", remedy_for(language, self.known())
+            )
+        return self._kernel(self._here[name])
+
+    @property
+    def attached(self) -> Mapping[str, Attachment]:
+        """The kernels of somebody else in which code runs, by language."""
+        return self._attached
+
+    async def attach(self, attachment: Attachment) -> str:
+        """As `begin_with`, later: the kernel that ran the language is ended, or left if it is not ours.
+
+        Raises:
+            UnknownLanguage: none of the languages that were asked for is its.
+        """
+        await self._part_with(self._language_of(attachment))
+        return self.begin_with(attachment)
+
+    def begin_with(self, attachment: Attachment) -> str:
+        """Let a kernel that somebody else has started run its language, which is returned.
+
+        Until the languages are asked for it may be one that nothing else runs here, and is the default.
+
+        Raises:
+            UnknownLanguage: it is too late for that.
+        """
+        name = self._language_of(attachment)
+
+        def way(token: str) -> Way:
+            self.confinement.check_elsewhere(attachment.place)
+            return attachment.way(token, self.options.prelude if name == "python" else "")
+
+        cwd = attachment.cwd or self.cwd
+        files = self._files(cwd) if attachment.is_here else NoFiles()
+        kernel = self._jupyter(name, cwd, way, files)
+        self._attached[name] = attachment
+        self._kernels[name] = AttachedLanguage(attachment, kernel)
+        return name
+
+    async def detach(self, language: str) -> None:
+        """Let a kernel of terp's own run a language again; that of somebody else is left running.
+
+        Raises:
+            UnknownLanguage: terp has none for it.
+        """
+        if not best_runtimes(self._machine()).get(language, (None, ""))[1]:
+            raise UnknownLanguage(f"terp itself runs no {language} here.")
+        await self._part_with(language)
+        self._attached.pop(language, None)
+
+    def jupyter(self, language: str, way: Callable[[str], Way]) -> JupyterKernel:
+        """A kernel with what these kernels have in common: one process of this machine is confined here."""
+
+        def confined(token: str) -> Way:
+            made = way(token)
+            if isinstance(made, Launch):
+                if self.confinement.wanted:
+                    self.confinement.temporary = self._temporary.made()
+                needed = (*made.needs, *needed_around(self.cwd, self.environ, self.python))
+                return replace(made, confined=self.confinement.now(needed, language))
+            self.confinement.check_elsewhere(made.why)
+            return made
+
+        kernel = self._jupyter(language, self.cwd, confined, self._files(self.cwd))
+        kernel.next_tier = lambda: self.confinement.what
+        return kernel
+
+    def provisioned(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
+        """As `jupyter`, but started by the kernel provisioner that the person has named, if they have."""
+        provisioner = self.options.provisioner
+        if provisioner is None:
+            return self.jupyter(language, launch)
+        kernel = self.jupyter(language, lambda token: ProvisionedWay(launch(token), provisioner))
+        kernel.next_tier = lambda: NONE
+        return kernel
+
+    def _jupyter(self, language: str, cwd: str, way: Callable[[str], Way], files: RunFiles) -> JupyterKernel:
+        most = self.options.max_output_chars
+        return JupyterKernel(language, cwd, way, self._listeners, files, max_output_chars=most)
+
+    def _files(self, cwd: str) -> RunFiles:
+        """Those of all kernels that are started in a directory: a change is told once."""
+        if cwd not in self._watches:
+            self._watches[cwd] = FileWatch(own_files=self.own_files, own_folders=self.own_folders)
+        return LocalFiles(self._watches[cwd])
+
+    def listen(self, listener: KernelListener) -> Callable[[], None]:
+        """Tell `listener` what happens outside runs."""
+        return self._listeners.add(listener)
+
+    async def rest(self) -> Sequence[str]:
+        """End every kernel until it is asked for again, but for those of somebody else."""
+        theirs = {*self._attached, *(_INSIDE_PYTHON if "python" in self._attached else ())}
+        ours = {language: kernel for language, kernel in self._kernels.items() if language not in theirs}
+        for language, kernel in ours.items():
+            del self._kernels[language]
+            await kernel.aclose()
+        return tuple(language for language, kernel in ours.items() if kernel.generation)
+
+    async def aclose(self) -> None:
+        """End every kernel."""
+        for kernel in tuple(self._kernels.values()):
+            await kernel.aclose()
+        self._temporary.close()
+        self.confinement.forget_outputs()
+
+    @property
+    def python(self) -> Interpreter:
+        """The Python that runs the code: as decided, else what is configured or active, else terp's own."""
+        return self.interpreter or find_python(self.options.python, self.environ)
+
+    def python_kernel(self) -> Kernel:
+        """The kernel of languages that run inside Python, also where Python itself is not offered."""
+        return self._kernel(python_runtime.runtime())
+
+    def _language_of(self, attachment: Attachment) -> str:
+        settled = "_here" in self.__dict__
+        known = tuple(self._here) if settled else tuple(best_runtimes(self._machine()))
+        name = language_of(attachment.language, known) or ("" if settled else attachment.language)
+        if not name:
+            theirs = attachment.language or "a language without a name"
+            raise UnknownLanguage(
+                f"The kernel of {attachment.file.title} runs {theirs}, and this conversation "
+                f"{', '.join(known)}.",
+                f"terp attach {attachment.file.name} begins one with it.",
+            )
+        return name
+
+    async def _part_with(self, language: str) -> None:
+        """End the kernel of a language; what runs inside Python is made anew with the next one."""
+        for name in (language, *(_INSIDE_PYTHON if language == "python" else ())):
+            kernel = self._kernels.pop(name, None)
+            if kernel is not None:
+                await kernel.aclose()
+
+    def _kernel(self, runtime: Runtime) -> Kernel:
+        if runtime.language not in self._kernels:
+            self._kernels[runtime.language] = runtime.make(self)
+        return self._kernels[runtime.language]
+
+    def _machine(self) -> Machine:
+        network = self.confinement.network or not self.confinement.wanted
+        return Machine(self.environ, self.python.path, self.options.shell, network=network)
+
+    @cached_property
+    def _here(self) -> Mapping[str, Runtime]:
+        known = best_runtimes(self._machine())
+        chosen = [language_of(name, tuple(known)) or name for name in self.options.languages] or tuple(known)
+        unknown = [name for name in chosen if name not in known]
+        if unknown:
+            raise SettingsError(
+                [f"languages: terp runs no {name!r}; it runs {', '.join(known)}." for name in unknown]
+            )
+        here = {name: known[name][0] for name in chosen if known[name][1]}
+        attached = self._attached.items()
+        theirs = {name: known[name][0] if name in known else row_of(one) for name, one in attached}
+        return {**theirs, **here}

@@ -1,0 +1,88 @@
+"""Programs that end with terp, and all that they start with them, however terp ends."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from terp.kernels.jupyter import supervisor
+
+MARK = "TERP_KERNEL"
+"""Environment variable by which the descendants of a kernel are known, whatever session they are in."""
+
+# A line means that all is well; the end of the input without one, that terp was killed. What is killed may
+# just have started something, so it is looked for again.
+_GUARD = """
+read line && exit 0
+for look in 1 2 3 4 5; do
+    found=$(grep -ls "TERP_KERNEL=$1" /proc/[0-9]*/environ)
+    [ -n "$found" ] || exit 0
+    for environ in $found; do
+        pid=${environ#/proc/}
+        kill -KILL "${pid%/environ}" 2>/dev/null
+    done
+done
+"""
+
+
+def supervised(command: Sequence[str], directory: str = "", afterwards: Sequence[str] = ()) -> Sequence[str]:
+    """The command line that runs `command`, and ends it with all it has started when its stdin ends.
+
+    Then `directory` is removed, and the command `afterwards` run.
+    """
+    return (sys.executable, "-I", "-S", supervisor.__file__, directory, *afterwards, "--", *command)
+
+
+@contextmanager
+def lifeline() -> Iterator[int]:
+    """The stdin of a supervised program, which is ended with the context at the latest."""
+    theirs, ours = os.pipe()
+    try:
+        yield theirs
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+class Guard:
+    """A small shell that outlives terp by a moment, to end what carries a mark if terp is killed.
+
+    It is for programs that somebody else's library starts, with a stdin of their own.
+    """
+
+    def __init__(self, mark: str) -> None:
+        self._shell = subprocess.Popen(
+            ["/bin/sh", "-c", _GUARD, "terp-guard", mark],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+        )
+
+    def dismiss(self) -> None:
+        """They ended in an orderly way: there is nothing to guard any more."""
+        stdin = self._shell.stdin
+        if stdin is None or stdin.closed:
+            return
+        try:
+            stdin.write(b"done\n")
+            stdin.close()
+        except OSError:
+            self._shell.kill()
+        self._shell.wait()
+
+
+def end_marked(mark: str) -> None:
+    """Kill every process with this mark in its environment (Linux)."""
+    wanted = f"{MARK}={mark}".encode()
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if wanted in path.read_bytes().split(b"\0"):
+                os.kill(int(path.parent.name), signal.SIGKILL)
+        except OSError:
+            # It ended meanwhile, or it is somebody else's.
+            continue

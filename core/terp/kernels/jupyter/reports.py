@@ -1,0 +1,152 @@
+"""What the bootstrap in a kernel tells about a run, read with care: code in the kernel can forge it."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from terp.analysis.effects.secret_names import is_secret_name
+from terp.events.outputs import (
+    BackCall,
+    FileAction,
+    FileChange,
+    Held,
+    StoppedAt,
+    ToolWorking,
+    VariableAction,
+    VariableChange,
+)
+from terp.kernels.jupyter.files import with_moves
+
+_FILE_ACTIONS: Mapping[str, FileAction] = {"created": "created", "modified": "modified", "deleted": "deleted"}
+_ACTIONS: Mapping[str, VariableAction] = {"new": "new", "changed": "changed", "removed": "removed"}
+_MOST_ROWS = 500
+_MOST, _LONGEST, _LONGEST_PATH, _LONGEST_HINT = 100, 300, 4_096, 3_000
+_FRAME = re.compile(r'^ *File "(.*)", line (\d+) in (.+)$', re.MULTILINE)
+_CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]")
+
+
+def back_call_in(text: str) -> BackCall:
+    """The call of a service that JSON text is; one of the service "" where it is none."""
+    try:
+        call = json.loads(text)
+    except (ValueError, RecursionError):
+        call = None
+    service, arguments = (call.get("service"), call.get("arguments")) if isinstance(call, dict) else ("", {})
+    if not (isinstance(service, str) and isinstance(arguments, dict)):
+        return BackCall("", {})
+    return BackCall(service, arguments)
+
+
+def tool_in(report: Mapping[str, Any]) -> ToolWorking | None:
+    """The tool that a report tells of, or None."""
+    name = _text(report.get("tool"))
+    return ToolWorking(name, over=report.get("over") is True) if name.isidentifier() else None
+
+
+def changes_in(report: Mapping[str, Any]) -> tuple[VariableChange, ...]:
+    """The changes of the namespace in a report; none where it is not as it should be."""
+    rows = report.get("changes")
+    found = [_change(row) for row in rows[:_MOST]] if isinstance(rows, list) else []
+    return tuple(change for change in found if change is not None)
+
+
+def more_in(report: Mapping[str, Any]) -> int:
+    """How many changes a report leaves out."""
+    return _number(report.get("more")) or 0
+
+
+def files_in(report: Mapping[str, Any], host: str) -> tuple[FileChange, ...]:
+    """The files of `host` that a report tells were changed; none where it is not as it should be."""
+    rows = report.get("files")
+    changes, states = [], {}
+    for row in rows[:_MOST_ROWS] if isinstance(rows, list) else ():
+        if not isinstance(row, list) or len(row) != 5 or not isinstance(row[0], str):
+            continue
+        path, action = row[0], _FILE_ACTIONS.get(_text(row[1]))
+        if action is None or len(path) > _LONGEST_PATH:
+            continue
+        size, time_ns, inode = (_number(part) or 0 for part in row[2:])
+        changes.append(FileChange(path, action, 0 if action == "deleted" else size, host))
+        states[path] = (size, time_ns, inode)
+    return tuple(with_moves(changes, states))[:_MOST]
+
+
+def stopped_in(report: Mapping[str, Any]) -> StoppedAt | None:
+    """Where an interrupt hit, or None when the report does not say it."""
+    told = report.get("stopped")
+    line = _number(told.get("line")) if isinstance(told, Mapping) else None
+    if not isinstance(told, Mapping) or line is None:
+        return None
+    function, source, inside, file = (
+        _text(told.get(key)) for key in ("function", "source", "inside", "file")
+    )
+    values = _held(told.get("values"))
+    return StoppedAt(line, function, source, inside, _number(told.get("run")) or 0, file, values)
+
+
+def failed_in(report: Mapping[str, Any]) -> tuple[tuple[Held, ...], str]:
+    """What was at hand where an error hit, and what could help; () and "" when the report does not say it."""
+    told = report.get("failed")
+    if not isinstance(told, Mapping):
+        return (), ""
+    hint = told.get("hint")
+    return _held(told.get("values")), hint[:_LONGEST_HINT] if isinstance(hint, str) else ""
+
+
+def stopped_in_stack(stack: str, code: str) -> StoppedAt | None:
+    """Where code stood, from a stack that faulthandler wrote; None when no frame is of a cell.
+
+    The innermost frame comes first, the code of the run is the outermost cell, and values are not known.
+    """
+    frames = _FRAME.findall(stack)
+    cells = [at for at, (file, _, _) in enumerate(frames) if _CELL.search(file)]
+    if not cells:
+        return None
+    file, number, function = frames[cells[0]]
+    inside = _text(frames[cells[0] - 1][2]) if cells[0] else ""
+    # IPython counts, as tracebacks do, from the first line that is not empty.
+    lines = re.sub(r"\A(?:[ \t]*\n)+", "", code).splitlines()
+    line = int(number)
+    is_this = file == frames[cells[-1]][0] and 0 < line <= len(lines)
+    named = "" if function == "<module>" else _text(function)
+    if not is_this:
+        return StoppedAt(line, named, inside=inside, file="an earlier run")
+    return StoppedAt(line, named, lines[line - 1].strip()[:_LONGEST], inside)
+
+
+def shape_in(value: Any) -> tuple[int, ...]:
+    """A shape; () where it is none."""
+    numbers = [_number(length) for length in value[:_MOST]] if isinstance(value, Sequence) else [None]
+    return () if None in numbers else tuple(number for number in numbers if number is not None)
+
+
+def _change(row: Any) -> VariableChange | None:
+    if not isinstance(row, list) or len(row) != 5 or row[0] not in _ACTIONS or not isinstance(row[1], str):
+        return None
+    action, name, kind, shape, size = row
+    return VariableChange(_text(name), _ACTIONS[action], _text(kind), shape_in(shape), _number(size))
+
+
+def _held(rows: Any) -> tuple[Held, ...]:
+    """Names with their values; of text that may be a secret, its type and length alone."""
+    read = [
+        [_text(part) for part in row]
+        for row in (rows[:_MOST] if isinstance(rows, list) else ())
+        if isinstance(row, list) and len(row) in (2, 3)
+    ]
+    texts = [row for row in read if len(row) == 3]
+    if not texts:
+        return tuple(Held(*row) for row in read)
+    from terp.secrets.scrubbing import looks_secret  # noqa: PLC0415  (few runs fail)
+
+    secret = {text for name, text, _ in texts if is_secret_name(name) or looks_secret(text)}
+    return tuple(Held(row[0], row[-1] if row[1] in secret else row[1]) for row in read)
+
+
+def _text(value: Any) -> str:
+    return value[:_LONGEST] if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None

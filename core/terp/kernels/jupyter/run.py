@@ -1,0 +1,198 @@
+"""One run of code in a kernel: what has come of it so far, and whether it is over."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from terp.events.outputs import BackCall, Error, InputRequest, Output, RunStarted, RunStatus
+from terp.kernels.jupyter.backlog import Backlog
+from terp.kernels.jupyter.channels import Message
+from terp.kernels.jupyter.reports import back_call_in, tool_in
+from terp.kernels.jupyter.translation import Translator, error_of, is_dropped, omitted, pages, report_of
+
+# An `input_request` overtakes the output before it, which travels on another channel: so long it is
+# held back when no marker of the bootstrap says that the output is complete.
+_INPUT_GRACE_S = 0.1
+_LONGEST_PATH = 4_096
+
+
+class Run:
+    """The recipient of all that a kernel sends about one request.
+
+    `again` sends code that the kernel has dropped once more, unless that was done too often. `begun` is set
+    when the kernel has come to it, `reply` holds the kernel's answer, `ended` is set when the code is at its
+    end, `idle` when the output is complete, `over` when nothing more will come. `stopped` says how the run
+    was stopped from outside, if it was, and `told` whether that was told; `overtime` says it in words for a
+    run that took too long. `resists` is set when the code has not answered an interrupt, `insisted` done when
+    it is to end all the same, with its kernel; where it `may_be_killed` nobody has to insist. `stack` is
+    where the code stood before its kernel was `killed`.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        translator: Translator,
+        backlog: Backlog,
+        token: str,
+        *,
+        code: str = "",
+        number: int = 0,
+        moment: int = 0,
+    ) -> None:
+        self.run_id = run_id
+        self.code = code
+        self.number = number
+        self.moment = moment
+        self.message_id = ""
+        self.sent_ns = 0
+        self.messages = 0
+        self.backlog = backlog
+        self.reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self.again: Callable[[], bool] = lambda: False
+        self.begun = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.idle = asyncio.Event()
+        self.over = asyncio.Event()
+        self.stop_requested = asyncio.Event()
+        self.stopped: RunStatus | None = None
+        self.told = False
+        self.overtime = ""
+        self.resists = asyncio.Event()
+        self.insisted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.killed = self.may_be_killed = False
+        self.stack = ""
+        self.report: dict[str, Any] = {}
+        self._translator = translator
+        self._back_prompt = f"terp:{token}:"
+        self._asked_at: float | None = None
+        self._waited_s = 0.0
+        self._failed = False
+        self._started = False
+        self._held: InputRequest | BackCall | None = None
+        self._markers = 0
+
+    @property
+    def touched(self) -> Mapping[str, Any]:
+        """Paths that the code wrote to, with their state before; code can forge what is reported."""
+        told = self.report.get("touched")
+        return told if isinstance(told, Mapping) else {}
+
+    @property
+    def cwd(self) -> str:
+        """Where the code has taken the kernel; "" when it is where it was. Code can forge it."""
+        told = self.report.get("cwd")
+        if not isinstance(told, str) or len(told) > _LONGEST_PATH:
+            return ""
+        return told if os.path.isabs(told) else ""  # noqa: PTH117
+
+    @property
+    def lost(self) -> str:
+        """Why the state is lost although the kernel lives; "" while it is kept."""
+        told = self.report.get("lost")
+        return told if isinstance(told, str) else ""
+
+    def stop(self, status: RunStatus) -> None:
+        """Note that the run is being stopped from outside; the first reason stays."""
+        self.stopped = self.stopped or status
+        self.stop_requested.set()
+
+    def answered(self) -> None:
+        """A question of the code was answered."""
+        if self._asked_at is not None:
+            self._waited_s += time.monotonic() - self._asked_at
+            self._asked_at = None
+
+    def waited_s(self) -> float:
+        """How long the code has waited for a person or for terp; no time of its own."""
+        pending = 0.0 if self._asked_at is None else time.monotonic() - self._asked_at
+        return self._waited_s + pending
+
+    def received(self, channel: str, message: Message) -> None:
+        """Take one message of the kernel."""
+        self.messages += 1
+        if channel == "iopub":
+            self._on_iopub(message)
+        elif channel == "stdin":
+            self._on_stdin(message["content"])
+        elif message["msg_type"] == "execute_reply" and not self.reply.done():
+            self._on_reply(message["content"])
+
+    def finish_output(self) -> None:
+        """Add what only the reply carries: the pager's text, and an error that was not published."""
+        if not self.reply.done():
+            # Code may end its kernel before that has told of it: what was sent may have run.
+            self._started_with(0)
+            return
+        reply = self.reply.result()
+        self._started_with(reply.get("execution_count") or 0)
+        for page in pages(reply):
+            self._put(page)
+        if reply.get("status") == "error" and not self._failed:
+            self._put(error_of(reply))
+
+    def _on_reply(self, content: Message) -> None:
+        if is_dropped(content) and not (self._started or self.stopped) and self.again():
+            self.idle.clear()
+            self.begun.clear()
+            return
+        self.reply.set_result(content)
+        self.ended.set()
+
+    def _on_iopub(self, message: Message) -> None:
+        kind = message["msg_type"]
+        if kind == "status":
+            self.begun.set()
+            if message["content"].get("execution_state") == "idle":
+                self.idle.set()
+        elif kind == "execute_input":
+            self._started_with(message["content"].get("execution_count") or 0)
+        elif (report := report_of(message)) is not None:
+            self._on_report(report)
+        else:
+            for output in self._translator.outputs(message):
+                self._put(output)
+
+    def _on_report(self, report: Message) -> None:
+        if report.get("asks"):
+            self._markers += 1
+            self._release()
+        if tool := tool_in(report):
+            self._started_with(0)
+            self.backlog.put(tool)
+            return
+        dropped = omitted(report)
+        if dropped:
+            self._put(dropped)
+        self.report.update(report)
+
+    def _put(self, output: Output) -> None:
+        self._failed = self._failed or isinstance(output, Error)
+        self._started_with(0)
+        self.backlog.put(output)
+
+    def _started_with(self, execution_count: int) -> None:
+        if not self._started:
+            self._started = True
+            self.backlog.put(RunStarted(execution_count))
+
+    def _on_stdin(self, content: Message) -> None:
+        prompt = str(content.get("prompt") or "")
+        if prompt.startswith(self._back_prompt):
+            self._held = back_call_in(prompt[len(self._back_prompt) :])
+        else:
+            self._held = InputRequest(prompt, bool(content.get("password")))
+        if self._markers:
+            self._release()
+        else:
+            asyncio.get_running_loop().call_later(_INPUT_GRACE_S, self._release, self._held)
+
+    def _release(self, only: InputRequest | BackCall | None = None) -> None:
+        if self._held is None or (only is not None and only is not self._held):
+            return
+        self._markers = 0
+        self._asked_at = time.monotonic()
+        self._started_with(0)
+        self.backlog.put(self._held)
+        self._held = None

@@ -1,0 +1,272 @@
+"""A running kernel: the requests to it and what answers them, whatever way messages take."""
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from terp.errors import KernelStartFailed
+from terp.kernels.jupyter.channels import Dispatcher, Message, Recipient
+from terp.kernels.jupyter.connection import Connection, Way
+from terp.kernels.jupyter.requests import CommAnswer, Reply, new_request
+from terp.kernels.jupyter.translation import COMM_TARGET, is_dropped
+from terp.kernels.waiting import first_of, is_set_within
+
+# How long a subscription to iopub is given to show up before the probe is sent again.
+_PROBE_S = 0.25
+# How long a kernel that has just answered may take to tell where it is.
+_FACTS_S = 5.0
+# How long a late result is waited for.
+_LAG_S = 0.5
+# How long a kernel of somebody else may take to forget us.
+_FAREWELL_S = 1.0
+# How often code is sent again that the kernel has dropped because other code failed.
+_TRIES = 5
+
+
+class RunningKernel:
+    """One life of a kernel. Made by `start`; after `gone` is done it is of no use any more.
+
+    `way` says what the kernel needs before its first cell; `unclaimed` gets the output that belongs to no
+    open request of ours. `info` is what the kernel says of itself, `cwd` is where its code has taken it; it
+    is `used` once code was sent to it, and `was_left` when it goes on without us.
+    """
+
+    def __init__(
+        self, way: Way, connection: Connection, unclaimed: Callable[[str, str, Message], None]
+    ) -> None:
+        self._way = way
+        self._connection = connection
+        self._unclaimed = unclaimed
+        self._dispatcher = Dispatcher(self._on_unclaimed)
+        self._guest = way.guest
+        self._session = way.guest.session if way.guest else uuid.uuid4().hex
+        self._welcome = asyncio.Event()
+        self._ready = False
+        self._why = ""
+        self._subshell: Reply | None = None
+        self.used = self.was_left = False
+        self.info: Message = {}
+        self.cwd = way.cwd
+
+    @property
+    def gone(self) -> asyncio.Future[str]:
+        """Done when the kernel is, with how it ended as a sentence."""
+        return self._connection.gone
+
+    @property
+    def tier(self) -> str:
+        """What confines it."""
+        return self._way.tier
+
+    @property
+    def has_bootstrap(self) -> bool:
+        """Whether terp's own package is in the kernel."""
+        return bool(self._way.bootstrap)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether what runs may be somebody else's code."""
+        return self._guest is not None
+
+    @property
+    def may_live(self) -> bool:
+        """Whether it may be there all the same when it is gone."""
+        return self._connection.may_live
+
+    @property
+    def connection_file(self) -> str:
+        """Jupyter's connection file, "" without one."""
+        return self._connection.connection_file
+
+    async def start(self) -> None:
+        """Bring the kernel up and wait until it answers.
+
+        Raises:
+            KernelStartFailed: it cannot be started or reached, ends at once, or does not answer in time.
+        """
+        try:
+            await self._connection.open(self._dispatcher.route)
+            await self._until_ready()
+            self._ready = True
+        except BaseException:
+            await self.kill()
+            await self.close()
+            raise
+
+    def send(
+        self,
+        kind: str,
+        content: Mapping[str, Any],
+        recipient: Recipient,
+        *,
+        channel: str = "shell",
+        subshell: str = "",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Send a request; `recipient` gets what answers it. Returns its id."""
+        message = new_request(kind, content, session=self._session, metadata=metadata, subshell=subshell)
+        message_id = str(message["header"]["msg_id"])
+        self._dispatcher.expect(message_id, recipient)
+        self._connection.send(channel, message)
+        return message_id
+
+    def forget(self, message_id: str) -> None:
+        """No more messages for this request are wanted by its sender."""
+        self._dispatcher.forget(message_id)
+
+    async def ask(
+        self, kind: str, content: Mapping[str, Any], timeout_s: float, *, busy: bool = False
+    ) -> Message | None:
+        """The content of the reply to a request, or None when it does not come in time.
+
+        With `busy` the request goes to a subshell, which answers while code runs; None at once when
+        the kernel has no subshells.
+        """
+        deadline = time.monotonic() + timeout_s
+        if busy and not await self._has_subshell(timeout_s):
+            return None
+        reply = Reply()
+        message_id = self.send(kind, content, reply, subshell=self._aside(busy=busy))
+        try:
+            return await self._first(reply.content, deadline - time.monotonic())
+        finally:
+            self.forget(message_id)
+
+    async def ask_bootstrap(
+        self, what: str, timeout_s: float, *, busy: bool = False, about: Sequence[Any] = ()
+    ) -> Message | None:
+        """What the bootstrap in the kernel answers, or None as for `ask`. Runs no code of a cell."""
+        deadline = time.monotonic() + timeout_s
+        if busy and not await self._has_subshell(timeout_s):
+            return None
+        answer = CommAnswer()
+        content = {
+            "comm_id": uuid.uuid4().hex,
+            "target_name": COMM_TARGET,
+            "data": {"ask": what, "about": list(about)},
+        }
+        message_id = self.send("comm_open", content, answer, subshell=self._aside(busy=busy))
+        try:
+            return await self._first(answer.data, deadline - time.monotonic())
+        finally:
+            self.forget(message_id)
+
+    async def catch_up(self) -> None:
+        """Wait until what a run has put out is here, in a kernel that sends results late."""
+        if self._way.results_lag:
+            nothing = {"code": "", "silent": True, "store_history": False, "allow_stdin": False}
+            await self.ask("execute_request", nothing, _LAG_S)
+
+    def type_in(self, value: str) -> None:
+        """Answer the kernel's open `input_request`."""
+        self._post("stdin", "input_reply", {"value": value})
+
+    def poke(self) -> None:
+        """Wake the kernel's event loop.
+
+        A signal that arrives while code awaits is noticed only when the loop wakes up for another
+        reason (ipykernel issue 881); a request is one.
+        """
+        self._post("shell", "kernel_info_request", {})
+
+    async def interrupt(self) -> None:
+        """Ask the code to stop."""
+        await self._connection.interrupt()
+
+    async def stack(self) -> str:
+        """Where the code stands, for a kernel that is killed next; "" when that is not known at once."""
+        return await self._connection.stack() if self.has_bootstrap else ""
+
+    async def kill(self, why: str = "") -> None:
+        """End the kernel at once, or leave it where it is not ours; `why` is what people read of that."""
+        self._why = "" if self.is_shared or self.gone.done() else why
+        self.was_left = self.is_shared and not self.gone.done()
+        await self._connection.kill()
+
+    async def close(self) -> None:
+        """Say farewell to the kernel, end it if it is ours, and remove our traces. Harmless when repeated."""
+        if self._guest is not None and self._guest.farewell and not self.gone.done():
+            farewell = {"code": self._guest.farewell, "silent": True, "store_history": False}
+            # Where other code runs, this is done when that is over.
+            await self.ask("execute_request", farewell, _FAREWELL_S)
+        await self._connection.close()
+
+    def obituary(self, consequence: str = "") -> str:
+        """How the kernel ended, what follows from it, and its last words."""
+        # Of a kernel that may still be there nobody says that it was ended.
+        why = "" if self.may_live else self._why
+        how = why or (self.gone.result() if self.gone.done() else "The kernel was ended.")
+        words = self._connection.last_words()
+        quoted = f"Its last words:\n{words}" if words else ""
+        return " ".join(part for part in (how, consequence, quoted) if part)
+
+    def _post(self, channel: str, kind: str, content: Mapping[str, Any]) -> None:
+        """Send a message for whose answer nobody waits."""
+        self._connection.send(channel, new_request(kind, content, session=self._session))
+
+    async def _until_ready(self) -> None:
+        deadline = time.monotonic() + self._way.start_timeout_s
+        boot = self._boot()
+        while True:
+            probe = Reply()
+            self.send("kernel_info_request", {}, probe)
+            info = await self._first(probe.content, deadline - time.monotonic())
+            if info is None:
+                raise self._connection.not_up(self._way.start_timeout_s)
+            self.info = info
+            # The reply proves the shell channel; a subscription needs a proof of its own
+            # (a welcome, or an idle that came through), or the first outputs are lost.
+            if self._welcome.is_set() or await is_set_within(_PROBE_S, probe.idle):
+                break
+        if self._way.bootstrap:
+            await self._until_booted(boot)
+            if not self.cwd:
+                told = await self.ask_bootstrap("cwd", _FACTS_S) or {}
+                self.cwd = str(told.get("cwd") or "")
+
+    def _boot(self) -> Reply:
+        boot = Reply()
+        if self._way.bootstrap:
+            silent = {"code": self._way.bootstrap, "silent": True, "store_history": False}
+            self.send("execute_request", silent | {"stop_on_error": False}, boot)
+        return boot
+
+    async def _until_booted(self, boot: Reply) -> None:
+        for _ in range(_TRIES):
+            reply = await boot.content
+            if not is_dropped(reply):
+                break
+            boot = self._boot()
+        if reply.get("status") != "ok":
+            raise KernelStartFailed(
+                f"The kernel's preparation failed: {reply.get('ename')}: {reply.get('evalue')}",
+                "Update ipykernel and IPython in the kernel's environment.",
+            )
+
+    async def _first(self, reply: asyncio.Future[Message], timeout_s: float) -> Message | None:
+        """The reply, or None when the kernel ends or the time is up before it comes."""
+        await first_of(reply, self.gone, timeout_s=max(timeout_s, 0))
+        return reply.result() if reply.done() else None
+
+    async def _has_subshell(self, timeout_s: float) -> bool:
+        """Whether a subshell is there in time. It is asked for once, however late the answer comes."""
+        if self._subshell is None and "kernel subshells" in (self.info.get("supported_features") or ()):
+            self._subshell = Reply()
+            self.send("create_subshell_request", {}, self._subshell, channel="control")
+        return self._subshell is not None and await self._first(self._subshell.content, timeout_s) is not None
+
+    def _aside(self, *, busy: bool) -> str:
+        """The id of the subshell for questions beside a run; "" for the main one."""
+        reply = self._subshell.content if busy and self._subshell is not None else None
+        return str(reply.result().get("subshell_id") or "") if reply is not None else ""
+
+    def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
+        # What other clients of the kernel have asked for is theirs, and what a kernel says while it comes up
+        # belongs to no run.
+        asked_by = (message.get("parent_header") or {}).get("session") or self._session
+        if message["msg_type"] == "iopub_welcome":
+            self._welcome.set()
+        elif channel == "iopub" and asked_by == self._session and self._ready:
+            self._unclaimed(channel, parent, message)

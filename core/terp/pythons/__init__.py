@@ -1,1 +1,0 @@
-"""Which Python runs the code: finding it, asking about it, giving it a kernel."""
