@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from bench.kernel import in_turns, with_terp
 from bench.measure import Row, ratio, show
 from terp.kernels.jupyter.local import LocalKernels
-from terp.sandbox.canary import holds
-from terp.sandbox.confinement import Confinement, Wish, tiers_here
-from terp.sandbox.tier import NONE, Tier
+from terp.kernels.sandbox.canary import holds
+from terp.kernels.sandbox.confinement import Confinement, Wish, tiers_here
+from terp.kernels.sandbox.tier import NONE, Tier
 
 
 def cases(folder: str) -> Mapping[str, Confinement]:

@@ -8,8 +8,8 @@ from textwrap import fill
 
 from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
+from terp.kernels.sandbox.tier import NONE, is_confined
 from terp.person import Choice, Consent, Decline, Option, Run
-from terp.sandbox.tier import NONE, is_confined
 from terp.settings.places import find_places
 from terp.settings.profile_file import short_path
 from terp_cli.choices import letter_of, lettered, numbered

@@ -15,10 +15,10 @@ from typing import Literal, TextIO
 from terp import __version__
 from terp.errors import SettingsError
 from terp.kernels.environments.choosing import wanted_python
+from terp.kernels.sandbox.canary import holds
+from terp.kernels.sandbox.confinement import tiers_here
+from terp.kernels.sandbox.wishes import confinement_of, wish_of
 from terp.models.adapters.discovery import local_servers, running_models
-from terp.sandbox.canary import holds
-from terp.sandbox.confinement import tiers_here
-from terp.sandbox.wishes import confinement_of, wish_of
 from terp.secrets.environment import find_python
 from terp.secrets.keys import stored_keys
 from terp.settings import Settings

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 from terp.errors import SettingsError
+from terp.kernels.sandbox.policy import ResourceLimits
 from terp.opening import build_session
 from terp.person import Nobody
-from terp.sandbox.policy import ResourceLimits
 from terp.settings import Settings
 from terp.solve import keeping
 from terp.solve.checking import FILE_MB, MEMORY_MB, Bounds, Checker

@@ -6,8 +6,8 @@ from functools import partial
 
 from terp import __version__
 from terp.changing import Change, change_settings, started_anew, use_model
+from terp.kernels.sandbox.tier import is_confined
 from terp.models.building import settings_for
-from terp.sandbox.tier import is_confined
 from terp.session import Session
 from terp.settings import Settings
 from terp.store.places import Place

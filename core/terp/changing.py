@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 from terp.events.kernel import Kernel
 from terp.kernels.jupyter.local import LocalKernels
+from terp.kernels.sandbox.wishes import wish_of
 from terp.models.building import build_model, provider_of, settings_for
 from terp.models.facts.known_prices import known_prices
 from terp.models.facts.windows import windows
 from terp.opening import goal_in, limits_of, written_rules
 from terp.renewing import renew
-from terp.sandbox.wishes import wish_of
 from terp.secrets.keys import with_keys
 from terp.session import Session
 from terp.settings import Settings

@@ -9,10 +9,10 @@ from terp.equipment import Equipment
 from terp.events import RULE, CodeProposed
 from terp.events.kernel import Kernel
 from terp.events.log import EventLog
+from terp.kernels.sandbox.tier import is_confined
 from terp.models.tool import Call
 from terp.person import Decline, Person, Run
 from terp.person.questions import Questions
-from terp.sandbox.tier import is_confined
 from terp.tools.toolbox import is_shipped
 
 if TYPE_CHECKING:

@@ -28,10 +28,10 @@ from terp.events.outputs import (
     ToolWorking,
 )
 from terp.flood import Flood
+from terp.kernels.sandbox.denials import Denials
 from terp.lost_names import lost_name
 from terp.models.tool import Call
 from terp.observation import Observation, described
-from terp.sandbox.denials import Denials
 from terp.text.plain import without_escapes
 
 T = TypeVar("T")

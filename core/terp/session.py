@@ -19,6 +19,8 @@ from terp.events.model import Model
 from terp.history import History, PastTurn
 from terp.jobs import Jobs
 from terp.kernels.environments.readiness import Readiness
+from terp.kernels.sandbox.denials import denials_of
+from terp.kernels.sandbox.temporary import Leftovers
 from terp.limits import Limits
 from terp.live_facts import LiveFacts
 from terp.models.facts.window import Window
@@ -32,8 +34,6 @@ from terp.person.voice import Voice
 from terp.playing import Playing, Work
 from terp.proposals import Proposals
 from terp.runs import Runner
-from terp.sandbox.denials import denials_of
-from terp.sandbox.temporary import Leftovers
 from terp.services import Services
 from terp.store.protocol import Keeping
 from terp.text.interrupts import Interrupts

@@ -13,7 +13,7 @@ from terp.kernels.environments.missing import MissingPackages, Policy
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.jupyter.provisioning import provisioner_of
 from terp.kernels.options import KernelOptions
-from terp.sandbox.wishes import confinement_of
+from terp.kernels.sandbox.wishes import confinement_of
 from terp.secrets.keys import with_keys
 from terp.settings import Settings
 from terp.settings.places import Places, find_places

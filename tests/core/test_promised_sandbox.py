@@ -8,10 +8,10 @@ import pytest
 from terp.events import CodeProposed, TurnFinished
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
+from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.unconfined import Unconfined
 from terp.models.tool import Call
 from terp.person import AutoRun
-from terp.sandbox.confinement import Confinement, Wish
-from terp.sandbox.unconfined import Unconfined
 from terp.session import Session
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session

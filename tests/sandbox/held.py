@@ -7,11 +7,11 @@ from functools import cache
 from terp.events.kernel import Kernel
 from terp.events.outputs import Display, Error, RunEnded, Text
 from terp.kernels.jupyter.local import LocalKernels
-from terp.sandbox.bubblewrap import find_bubblewrap
-from terp.sandbox.canary import holds
-from terp.sandbox.confinement import Confinement, Wish
-from terp.sandbox.landlock import find_landlock
-from terp.sandbox.tier import Tier
+from terp.kernels.sandbox.bubblewrap import find_bubblewrap
+from terp.kernels.sandbox.canary import holds
+from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.landlock import find_landlock
+from terp.kernels.sandbox.tier import Tier
 from tests.sandbox.world import World
 
 TIERS = ("bubblewrap", "Landlock")

@@ -5,7 +5,7 @@ import os
 import sys
 
 from terp.kernels.jupyter.local import LocalKernels
-from terp.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.confinement import Confinement, Wish
 from tests.sandbox.held import printed_by, tier_named
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from terp.kernels.jupyter.launch import Launch, python_argv
-from terp.sandbox.policy import Policy
-from terp.sandbox.tier import Confined
+from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.tier import Confined
 from terp.secrets.environment import kernel_environment
 from terp.settings.interpreter import own_interpreter
 from tests.core.kernels import conformance, test_shell_conformance

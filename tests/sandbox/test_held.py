@@ -12,8 +12,8 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.kernels.jupyter.local import LocalKernels
-from terp.sandbox.confinement import Confinement, Wish
-from terp.sandbox.policy import ResourceLimits
+from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.policy import ResourceLimits
 from tests.sandbox.held import TIERS, printed_by, tier_named
 from tests.sandbox.world import World
 

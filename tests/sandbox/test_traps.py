@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from terp.kernels.jupyter.local import LocalKernels
-from terp.sandbox.denials import denials_of
+from terp.kernels.sandbox.denials import denials_of
 from tests.sandbox.held import TIERS, held_kernels, printed_by, tier_named
 from tests.sandbox.world import CANARY, World
 

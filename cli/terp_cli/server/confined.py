@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from terp.sandbox.tier import is_confined
-from terp.sandbox.wishes import confinement_of
+from terp.kernels.sandbox.tier import is_confined
+from terp.kernels.sandbox.wishes import confinement_of
 from terp.settings import Settings
 
 

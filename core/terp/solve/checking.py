@@ -12,9 +12,9 @@ from terp.errors import SettingsError
 from terp.events.kernel import Kernels
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.jupyter.rundir import RunDir
-from terp.sandbox.confinement import Confinement, Mode, Wish
-from terp.sandbox.policy import ResourceLimits
-from terp.sandbox.tier import Command
+from terp.kernels.sandbox.confinement import Confinement, Mode, Wish
+from terp.kernels.sandbox.policy import ResourceLimits
+from terp.kernels.sandbox.tier import Command
 from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import needed_by
 from terp.settings.project.bounded import Refused, read_bounded

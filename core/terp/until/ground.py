@@ -18,7 +18,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.jupyter.rundir import RunDir
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell
-from terp.sandbox.tier import Command
+from terp.kernels.sandbox.tier import Command
 from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import has_module, needed_by
 from terp.settings.project.folders import Folders, folders_of

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from terp.kernels.jupyter.orphans import MARK, end_marked, lifeline, supervised
-from terp.sandbox.tier import Command
+from terp.kernels.sandbox.tier import Command
 from terp.text.headtail import HeadTail
 from terp.text.plain import Lines
 

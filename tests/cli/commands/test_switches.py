@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from terp.sandbox.confinement import Confinement, Wish
-from terp.sandbox.unconfined import Unconfined
+from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.unconfined import Unconfined
 from terp_cli.commands.table import Misused
 from tests.cli.commands.talking import Noted
 

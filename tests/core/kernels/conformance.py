@@ -6,8 +6,8 @@ from jupyter_kernel_test import KernelTests
 
 from terp.kernels.jupyter.launch import Launch
 from terp.kernels.jupyter.rundir import RunDir
-from terp.sandbox.tier import Command
-from terp.sandbox.unconfined import unconfined
+from terp.kernels.sandbox.tier import Command
+from terp.kernels.sandbox.unconfined import unconfined
 
 START_S = 60
 

@@ -7,7 +7,7 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.kernels.jupyter.local import LocalKernels
-from terp.sandbox.policy import ResourceLimits
+from terp.kernels.sandbox.policy import ResourceLimits
 from terp.solve.checking import Bounds, Checker
 from terp.solve.test import GIVEN, Pair, Test
 from terp.testing import EchoKernel

@@ -11,10 +11,10 @@ from terp.events.outputs import Error
 from terp.kernels.environments.distributions import is_known, known_distribution, normal
 from terp.kernels.environments.installing import Installer, InstallFailed
 from terp.kernels.environments.wheels import wheel_modules
+from terp.kernels.sandbox.tier import NONE
 from terp.models.tool import Call
 from terp.person import Choice, Option
 from terp.person.voice import Voice
-from terp.sandbox.tier import NONE
 from terp.settings.interpreter import Interpreter, has_distribution, has_module, is_fixed
 from terp.settings.profile_file import short_path
 

@@ -10,8 +10,8 @@ from typing import Literal
 
 import terp
 from terp.kernels.jupyter.connection import Connection
-from terp.sandbox.tier import Confined
-from terp.sandbox.unconfined import unconfined
+from terp.kernels.sandbox.tier import Confined
+from terp.kernels.sandbox.unconfined import unconfined
 from terp.settings.interpreter import Interpreter
 from terp.text.importing import import_slow
 

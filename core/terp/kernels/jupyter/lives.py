@@ -10,7 +10,7 @@ from terp.kernels.jupyter.channels import Message
 from terp.kernels.jupyter.connection import Way
 from terp.kernels.jupyter.run_files import RunFiles
 from terp.kernels.jupyter.running import RunningKernel
-from terp.sandbox.tier import NONE, is_confined
+from terp.kernels.sandbox.tier import NONE, is_confined
 
 _LOST = "Its variables are lost; the next run starts a new kernel."
 _LOOKED_FOR = "The next run looks for it again."

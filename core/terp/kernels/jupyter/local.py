@@ -21,9 +21,9 @@ from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import best_runtimes
-from terp.sandbox.confinement import Confinement, Wish
-from terp.sandbox.temporary import OwnTemporary
-from terp.sandbox.tier import NONE
+from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.temporary import OwnTemporary
+from terp.kernels.sandbox.tier import NONE
 from terp.secrets.environment import find_python
 from terp.settings.interpreter import Interpreter
 from terp.settings.pythons import needed_around

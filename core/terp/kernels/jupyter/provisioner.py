@@ -15,7 +15,7 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from terp.errors import KernelKilled, KernelStartFailed
 from terp.kernels.jupyter.launch import Launch
 from terp.kernels.jupyter.orphans import supervised
-from terp.sandbox.tier import Command
+from terp.kernels.sandbox.tier import Command
 
 
 class GroupProvisioner(LocalProvisioner):

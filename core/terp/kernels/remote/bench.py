@@ -11,7 +11,7 @@ from terp.kernels.options import KernelOptions
 from terp.kernels.remote.carrying import FileCarrier
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import GatewayKernels, Origin
-from terp.sandbox.wishes import confinement_of
+from terp.kernels.sandbox.wishes import confinement_of
 from terp.secrets.keys import with_keys
 from terp.settings import Settings
 from terp.settings.gateway import gateway_of

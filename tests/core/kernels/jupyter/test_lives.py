@@ -11,8 +11,8 @@ import pytest
 from terp.errors import KernelKilled
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.sandbox.confinement import Confinement, Wish
-from terp.sandbox.unconfined import Unconfined
+from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.unconfined import Unconfined
 from tests.core.kernels.running import Listener, ran
 
 HELD = replace(Unconfined(), name="docker")

@@ -11,7 +11,7 @@ from terp.errors import KernelStartFailed, NoSandbox, SettingsError
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.jupyter.provisioning import Provisioner, provisioner_of
 from terp.kernels.options import KernelOptions
-from terp.sandbox.confinement import Wish
+from terp.kernels.sandbox.confinement import Wish
 from tests.core.kernels.running import Listener, interrupted_at, ran
 
 MODULE = """

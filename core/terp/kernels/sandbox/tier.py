@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from terp.sandbox.policy import Policy
+from terp.kernels.sandbox.policy import Policy
 
 NONE = "none"
 """The name of the tier that confines nothing."""

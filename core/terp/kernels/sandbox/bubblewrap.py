@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Literal
 
 from terp.kernels.hosts.processes import children
-from terp.sandbox.devices import graphics
-from terp.sandbox.launcher import entering, needed_by_launcher
-from terp.sandbox.own_places import with_own_places
-from terp.sandbox.policy import Policy
-from terp.sandbox.sockets import sockets_here
-from terp.sandbox.tier import Command
+from terp.kernels.sandbox.devices import graphics
+from terp.kernels.sandbox.launcher import entering, needed_by_launcher
+from terp.kernels.sandbox.own_places import with_own_places
+from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.sockets import sockets_here
+from terp.kernels.sandbox.tier import Command
 
 Kind = Literal["empty", "own", "hidden", "passage", "shown", "open", "fixed"]
 _NAMESPACES = (

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from terp.sandbox.private_places import obeyed_in, secrets_at
-from terp.sandbox.repositories import OBEYED
+from terp.kernels.sandbox.private_places import obeyed_in, secrets_at
+from terp.kernels.sandbox.repositories import OBEYED
 from terp.settings.places import Places
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import terp
-from terp.sandbox.policy import Policy
+from terp.kernels.sandbox.policy import Policy
 
 CONFIG = "confine.json"
 
 # The package itself would import what only terp needs.
 _START = (
     "import sys; terp = type(sys)('terp'); terp.__path__ = [sys.argv.pop(1)]; sys.modules['terp'] = terp; "
-    "from terp.sandbox.entering.__main__ import main; main()"
+    "from terp.kernels.sandbox.entering.__main__ import main; main()"
 )
 
 

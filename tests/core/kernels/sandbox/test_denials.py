@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from terp.events.outputs import Error, Text
-from terp.sandbox.denials import Denials
-from terp.sandbox.policy import Policy
+from terp.kernels.sandbox.denials import Denials
+from terp.kernels.sandbox.policy import Policy
 
 POLICY = Policy("/p", ("/p",), ("/p/.git/hooks",), ("/h/.ssh",), network=False)
 OUTSIDE = "Writing outside /p is blocked, here /o/x. The user can allow it for this session with /allow /o/x."

@@ -9,8 +9,8 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from terp.sandbox.policy import Policy
-from terp.sandbox.tier import Command, Tier
+from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.tier import Command, Tier
 
 _WAIT_S = 10.0
 _SECRET = "the canary sings"  # noqa: S105  (it is none)

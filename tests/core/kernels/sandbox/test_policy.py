@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.sandbox.policy import Allowed, Policy, policy_for
+from terp.kernels.sandbox.policy import Allowed, Policy, policy_for
 from terp.settings.places import Places
 
 

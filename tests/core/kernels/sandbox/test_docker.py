@@ -8,9 +8,9 @@ import pytest
 from terp.errors import KernelStartFailed
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.sandbox.confinement import Confinement, Wish
-from terp.sandbox.docker import find_docker
-from terp.sandbox.policy import ResourceLimits
+from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.docker import find_docker
+from terp.kernels.sandbox.policy import ResourceLimits
 
 RECORDING = """#!/bin/sh
 [ "$1" = version ] && { echo 27.0; exit; }

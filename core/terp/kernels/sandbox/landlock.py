@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from terp.kernels.jupyter.rundir import PREFIX
-from terp.sandbox.devices import graphics
-from terp.sandbox.entering.landlock import version
-from terp.sandbox.launcher import entering, needed_by_launcher
-from terp.sandbox.own_places import with_own_places
-from terp.sandbox.policy import Policy
-from terp.sandbox.tier import Command
+from terp.kernels.sandbox.devices import graphics
+from terp.kernels.sandbox.entering.landlock import version
+from terp.kernels.sandbox.launcher import entering, needed_by_launcher
+from terp.kernels.sandbox.own_places import with_own_places
+from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.tier import Command
 
 # Rights can only be given for whole trees, so a protected file in a tree that is open stays open.
 CANNOT = (

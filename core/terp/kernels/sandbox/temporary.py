@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from terp.events.kernel import Kernel
 from terp.kernels.jupyter.rundir import RunDir
-from terp.sandbox.policy import Policy
+from terp.kernels.sandbox.policy import Policy
 
 if TYPE_CHECKING:
-    from terp.sandbox.confinement import Confinement
+    from terp.kernels.sandbox.confinement import Confinement
 
 # What programs make there for themselves: `tempfile`, `mktemp`, multiprocessing, R, Java, Go, Node, PyTorch.
 _PASSING = re.compile(

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.sandbox.obeyed import Obeyed
+from terp.kernels.sandbox.obeyed import Obeyed
 
 
 @pytest.mark.parametrize("name", ["file", "folder", "folder/new", "link", "absent"])

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from terp.sandbox.repositories import repositories_in
+from terp.kernels.sandbox.repositories import repositories_in
 
 
 def made(*folders: Path) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import terp
-from terp.sandbox.policy import Policy
-from terp.sandbox.tier import Command
+from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.tier import Command
 
 IMAGE = "quay.io/jupyter/minimal-notebook"
 """Jupyter's own image with Python, ipykernel and a shell."""

@@ -11,14 +11,14 @@ from typing import Literal
 
 from terp.errors import NoSandbox, SettingsError
 from terp.events.messages import Attachment
-from terp.sandbox.canary import holds
-from terp.sandbox.launcher import needed_by_launcher
-from terp.sandbox.obeyed import Obeyed
-from terp.sandbox.policy import Allowed, Policy, ResourceLimits, policy_for
-from terp.sandbox.private_places import home_of
-from terp.sandbox.repositories import repositories_in
-from terp.sandbox.tier import NONE, Confined, Tier, is_confined
-from terp.sandbox.unconfined import Unconfined
+from terp.kernels.sandbox.canary import holds
+from terp.kernels.sandbox.launcher import needed_by_launcher
+from terp.kernels.sandbox.obeyed import Obeyed
+from terp.kernels.sandbox.policy import Allowed, Policy, ResourceLimits, policy_for
+from terp.kernels.sandbox.private_places import home_of
+from terp.kernels.sandbox.repositories import repositories_in
+from terp.kernels.sandbox.tier import NONE, Confined, Tier, is_confined
+from terp.kernels.sandbox.unconfined import Unconfined
 from terp.settings.places import Places, find_places, make_private
 
 Mode = Literal["auto", "off", "workspace", "strict", "docker"]
@@ -277,16 +277,16 @@ class Confinement:
 def tiers_here(wish: Wish, environ: Mapping[str, str]) -> Sequence[Tier]:
     """The tiers of this machine that a wish allows, the best first; whether they work is not tried yet."""
     if wish.mode == "docker":
-        from terp.sandbox.docker import IMAGE, find_docker  # noqa: PLC0415  (few have it)
+        from terp.kernels.sandbox.docker import IMAGE, find_docker  # noqa: PLC0415  (few have it)
 
         found: Sequence[Tier | None] = [find_docker(environ, wish.image or IMAGE)]
     elif sys.platform == "darwin":
-        from terp.sandbox.seatbelt import find_seatbelt  # noqa: PLC0415  (macOS alone)
+        from terp.kernels.sandbox.seatbelt import find_seatbelt  # noqa: PLC0415  (macOS alone)
 
         found = [find_seatbelt(environ)]
     else:
-        from terp.sandbox.bubblewrap import find_bubblewrap  # noqa: PLC0415  (for who is confined)
-        from terp.sandbox.landlock import find_landlock  # noqa: PLC0415
+        from terp.kernels.sandbox.bubblewrap import find_bubblewrap  # noqa: PLC0415  (for who is confined)
+        from terp.kernels.sandbox.landlock import find_landlock  # noqa: PLC0415
 
         found = [find_bubblewrap(environ), find_landlock()]
     return [tier for tier in found if tier is not None]

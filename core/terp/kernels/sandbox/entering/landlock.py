@@ -7,7 +7,7 @@ import ctypes
 import os
 import struct
 
-from terp.sandbox.entering.calls import syscall
+from terp.kernels.sandbox.entering.calls import syscall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from terp.errors import NoSandbox, SettingsError
-from terp.sandbox.confinement import Confinement, Mode, Wish
-from terp.sandbox.policy import ResourceLimits
-from terp.sandbox.tier import Tier
-from terp.sandbox.unconfined import Unconfined
-from terp.sandbox.wishes import wish_of
+from terp.kernels.sandbox.confinement import Confinement, Mode, Wish
+from terp.kernels.sandbox.policy import ResourceLimits
+from terp.kernels.sandbox.tier import Tier
+from terp.kernels.sandbox.unconfined import Unconfined
+from terp.kernels.sandbox.wishes import wish_of
 from terp.settings import Settings
 
 FREE = "none"

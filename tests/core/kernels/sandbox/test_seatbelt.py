@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from terp.sandbox.policy import Policy
-from terp.sandbox.seatbelt import profile_text
+from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.seatbelt import profile_text
 
 POLICY = Policy("/p", ("/p",), ("/p/.git/hooks",), ("/h/.ssh",), network=False)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from terp.sandbox.launcher import limited, needed_by_launcher
-from terp.sandbox.own_places import with_own_places
-from terp.sandbox.policy import Policy
-from terp.sandbox.tier import Command
+from terp.kernels.sandbox.launcher import limited, needed_by_launcher
+from terp.kernels.sandbox.own_places import with_own_places
+from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.tier import Command
 
 PROFILE = "confine.sb"
 

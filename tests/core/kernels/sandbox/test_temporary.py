@@ -2,9 +2,9 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from terp.sandbox.confinement import Confinement, Wish
-from terp.sandbox.temporary import Leftovers, OwnTemporary
-from terp.sandbox.unconfined import Unconfined
+from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.temporary import Leftovers, OwnTemporary
+from terp.kernels.sandbox.unconfined import Unconfined
 from terp.testing import EchoKernel
 
 DOCKER = replace(Unconfined(), name="docker")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error, Output, Text
-from terp.sandbox.obeyed import Obeyed
-from terp.sandbox.policy import Policy
-from terp.sandbox.tier import NONE
+from terp.kernels.sandbox.obeyed import Obeyed
+from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.tier import NONE
 
 if TYPE_CHECKING:
-    from terp.sandbox.confinement import Confinement
+    from terp.kernels.sandbox.confinement import Confinement
 
 _NO_NETWORK = re.compile(
     r"Network is unreachable|Temporary failure in name resolution|Could not resolve host"

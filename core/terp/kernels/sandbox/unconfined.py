@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from terp.sandbox.launcher import limited
-from terp.sandbox.policy import Policy
-from terp.sandbox.tier import NONE, Command, Confined
+from terp.kernels.sandbox.launcher import limited
+from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.tier import NONE, Command, Confined
 
 
 @dataclass(frozen=True, slots=True)

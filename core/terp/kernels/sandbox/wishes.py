@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
-from terp.sandbox.confinement import Confinement, Mode, Wish
-from terp.sandbox.policy import ResourceLimits
+from terp.kernels.sandbox.confinement import Confinement, Mode, Wish
+from terp.kernels.sandbox.policy import ResourceLimits
 from terp.settings import Settings
 
 

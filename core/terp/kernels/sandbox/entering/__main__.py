@@ -4,10 +4,10 @@ import json
 import os
 import sys
 
-from terp.sandbox.entering.calls import become_unprivileged, without_core_dumps
-from terp.sandbox.entering.filtering import filter_calls
-from terp.sandbox.entering.landlock import restrict
-from terp.sandbox.entering.resources import limit
+from terp.kernels.sandbox.entering.calls import become_unprivileged, without_core_dumps
+from terp.kernels.sandbox.entering.filtering import filter_calls
+from terp.kernels.sandbox.entering.landlock import restrict
+from terp.kernels.sandbox.entering.resources import limit
 
 
 def main() -> None:
