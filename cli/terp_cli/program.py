@@ -150,7 +150,7 @@ async def _at_gateway(call: Call, settings: Settings) -> "tuple[Sequence[KnownLa
 
 def _tools(call: Call) -> int:
     from terp.kernels.jupyter.local import LocalKernels  # noqa: PLC0415  (see above)
-    from terp.tools.reading import read_toolbox  # noqa: PLC0415
+    from terp.tools.files.reading import read_toolbox  # noqa: PLC0415
     from terp.workbench import kernel_options  # noqa: PLC0415
     from terp_cli.servers import tools_of  # noqa: PLC0415
     from terp_cli.tools import listed  # noqa: PLC0415

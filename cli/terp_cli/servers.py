@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from terp.mcp_servers.connection import START_S, Connection
-from terp.mcp_servers.programs import Programs
-from terp.mcp_servers.servers import Servers
 from terp.settings import Settings
-from terp.tools.declared import Tool
+from terp.tools.files.declared import Tool
+from terp.tools.mcp.connection import START_S, Connection
+from terp.tools.mcp.programs import Programs
+from terp.tools.mcp.servers import Servers
 from terp_cli.call import Call
 from terp_cli.sanitise import one_line
 

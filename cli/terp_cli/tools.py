@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from terp.tools.declared import Tool
+from terp.tools.files.declared import Tool
 
 
 def listed(tools: Sequence[Tool]) -> list[tuple[str, str, str]]:

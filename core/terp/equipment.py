@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from terp.kernels.environments.choosing import PythonChoice
     from terp.kernels.environments.missing import MissingPackages
     from terp.kernels.sandbox.confinement import Confinement
-    from terp.mcp_servers.servers import Servers
     from terp.secrets.known_secrets import Secrets
     from terp.secrets.scrubbing import Scrubber
+    from terp.tools.mcp.servers import Servers
     from terp.until.goal import Goal
 
 

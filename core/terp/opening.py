@@ -11,7 +11,6 @@ from terp.attaching import Attaching
 from terp.briefing import Briefing
 from terp.equipment import Equipment
 from terp.errors import SettingsError
-from terp.function_names import FunctionNames
 from terp.ledger import Account, Ledger
 from terp.limits import Limits
 from terp.models.building import build_model
@@ -29,6 +28,7 @@ from terp.settings.setting import table
 from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
 from terp.text.paths import typed_path
+from terp.tools.function_names import FunctionNames
 from terp.workbench import Workbench, open_bench
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _equip(
         bench.carry(session.readiness)
     bench.offer(session, session.voice)
     if settings.mcp_servers and "python" in bench.kernels.languages:
-        from terp.mcp_servers.opening import open_servers  # noqa: PLC0415  (few sessions have any)
+        from terp.tools.mcp.opening import open_servers  # noqa: PLC0415  (few sessions have any)
 
         open_servers(session, bench.kernels, settings.mcp_servers, functions)
 

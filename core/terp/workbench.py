@@ -19,8 +19,8 @@ from terp.settings import Settings
 from terp.settings.places import Places, find_places
 from terp.settings.project.files import Project
 from terp.store.places import Place
+from terp.tools.files.reading import read_toolbox
 from terp.tools.offering import OffersServices, offer_tools
-from terp.tools.reading import read_toolbox
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from terp.errors import TerpError
 from terp.settings.mcp_servers import McpServer
 from tests.cli.commands.talking import Noted
 from tests.cli.running import Terp
-from tests.core.mcp_servers.serving import TIME, Room, program
-from tests.core.mcp_servers.serving import script as broken
+from tests.core.tools.mcp.serving import TIME, Room, program
+from tests.core.tools.mcp.serving import script as broken
 from tests.loopback import Call
 
 SERVERS = f"""\

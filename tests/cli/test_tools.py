@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from terp.tools.declared import Parameter, Tool
+from terp.tools.files.declared import Parameter, Tool
 from terp.tools.toolbox import Toolbox
 from tests.cli.commands.talking import Noted
 from tests.cli.running import Terp

@@ -12,7 +12,7 @@ from terp.settings import Settings
 from terp.settings.interpreter import present_packages
 from terp.settings.places import Places
 from terp.settings.project.files import Project, ProjectFile
-from terp.tools.reading import read_toolbox
+from terp.tools.files.reading import read_toolbox
 from terp.tools.toolbox import Toolbox
 
 

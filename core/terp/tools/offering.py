@@ -9,7 +9,7 @@ from terp.person import Consent
 from terp.person.voice import Voice
 from terp.services import Service
 from terp.settings import Settings
-from terp.tools.searching import MOST_RESULTS, provider_for, search
+from terp.tools.web.searching import MOST_RESULTS, provider_for, search
 
 if TYPE_CHECKING:
     from terp.text.addresses import Destination
@@ -76,8 +76,8 @@ class ToolServices:
         """
         self._check_network()
         # Few sessions fetch anything.
-        from terp.tools.fetching import fetch  # noqa: PLC0415
-        from terp.tools.page_text import text_of  # noqa: PLC0415
+        from terp.tools.web.fetching import fetch  # noqa: PLC0415
+        from terp.tools.web.page_text import text_of  # noqa: PLC0415
 
         page = await fetch(str(arguments["url"]), self._allow_private)
         return {"url": page.url, "text": await text_of(page)}

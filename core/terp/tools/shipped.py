@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from terp.settings import Settings
-from terp.tools.declared import Tool
-from terp.tools.searching import NoProvider, provider_for
+from terp.tools.files.declared import Tool
 from terp.tools.toolbox import SHIPPED
+from terp.tools.web.searching import NoProvider, provider_for
 
 _MODULE = "terp_home.shipped"
 
@@ -24,7 +24,7 @@ def shipped_tools(settings: Settings, environ: Mapping[str, str]) -> tuple[Tool,
 
 def _declared() -> tuple[Tool, ...]:
     # Read as any other tool file is, from what the kernel gets.
-    from terp.tools.python_files import read_python  # noqa: PLC0415
+    from terp.tools.files.python_files import read_python  # noqa: PLC0415
 
     path = Path(__file__).parent.parent / "kernels" / "inside" / "shipped.py"
     read = read_python(path.read_text(encoding="utf-8"), SHIPPED, str(path), alone=False)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from terp.tools.declared import Tool
+from terp.tools.files.declared import Tool
 
 _TOLD = """\
 Functions ready in the Python kernel, for the code you execute (no tools: call them in Python; they need no \

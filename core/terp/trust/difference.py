@@ -12,7 +12,7 @@ from terp.settings.profile_file import read_profile
 from terp.settings.project.files import Project, ProjectFile, read_project
 from terp.settings.project.standing import Standing
 from terp.settings.setting import table
-from terp.tools.reading import functions_in
+from terp.tools.files.reading import functions_in
 
 Load = Callable[[Project | None], Loaded]
 """The settings of the call, with what a project says or without any."""

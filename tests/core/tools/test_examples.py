@@ -10,7 +10,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.settings import Settings
 from terp.settings.places import Places
-from terp.tools.reading import read_toolbox
+from terp.tools.files.reading import read_toolbox
 from terp.tools.toolbox import is_shipped
 from tests.core.kernels.running import ran
 from tests.core.tools.pages import Page, Web

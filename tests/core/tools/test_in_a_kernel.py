@@ -11,7 +11,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.settings import Settings
 from terp.settings.places import Places
-from terp.tools.reading import read_toolbox
+from terp.tools.files.reading import read_toolbox
 from tests.core.kernels.running import Ran, ran
 
 TOOLS = '''

@@ -36,7 +36,7 @@ TOOL = "terp.tools"
 """The full name of whatever is a tool of the session: nobody has read what it does."""
 SHIPPED = "terp.shipped"
 """Before the name of a tool that terp brings: `terp.analysis.effects.known_effects` says what each does."""
-SERVERS = "terp.mcp_servers"
+SERVERS = "terp.tools.mcp"
 """The full name of what calls the MCP servers of the session."""
 _MOST_READINGS = 6
 _ENTERED = {"file", "database", "archive", "instance", "content"}

@@ -10,7 +10,7 @@ from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, Display, RunItem
 from terp.kernels.jupyter.local import LocalKernels
 from tests.core.kernels.running import Ran, ran
-from tests.core.mcp_servers.workshop import PIXEL
+from tests.core.tools.mcp.workshop import PIXEL
 
 PATH = {"name": "path", "type": "str", "description": "Which file", "required": True, "default": ""}
 HEAD = {"name": "from_", "type": "int", "description": "", "required": False, "default": "None"}

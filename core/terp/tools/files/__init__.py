@@ -1,0 +1,1 @@
+"""Tool files of the user: what they declare, read without running them."""

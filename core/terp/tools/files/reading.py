@@ -1,0 +1,119 @@
+"""Which tool files a session reads, and what they declare. Their code is not run here."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from terp.errors import SettingsError
+from terp.settings import Settings
+from terp.settings.places import Places
+from terp.settings.profile_file import short_path
+from terp.settings.project.files import ProjectFile
+from terp.text.paths import typed_path
+from terp.tools.files.declared import Declared
+from terp.tools.shipped import shipped_tools
+from terp.tools.toolbox import Toolbox, together
+
+OWN_FILES = ("tools.py", "tools.yaml", "tools.yml", "tools.json")
+"""The tool files that are read from the person's configuration when they are there."""
+LARGEST_BYTES = 1_000_000
+_SUFFIXES = {".py", ".yaml", ".yml", ".json"}
+
+
+class RunsPython(Protocol):
+    """Kernels, and the directory that they start in."""
+
+    @property
+    def cwd(self) -> str:
+        """The person's directory."""
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """What can run in them."""
+
+
+def read_toolbox(
+    settings: Settings,
+    environ: Mapping[str, str],
+    places: Places,
+    kernels: RunsPython,
+    project: Sequence[ProjectFile] = (),
+) -> Toolbox:
+    """The tools that the `project` declares as far as it is trusted, the person's configuration and settings.
+
+    They come after those that terp brings; of one name the last counts. Without Python among the languages
+    there are none.
+
+    Raises:
+        SettingsError: a file that the settings name cannot be read.
+    """
+    if "python" not in kernels.languages:
+        return Toolbox()
+    named = [Path(kernels.cwd, typed_path(name)) for name in settings.tools]
+    own = [path for name in OWN_FILES if (path := places.config / name).is_file()]
+    sources: dict[str, str] = {}
+    read: list[Declared] = []
+    problems: list[str] = []
+    for path, content in _files(project, [*own, *named]):
+        try:
+            text = _text(path, content)
+        except SettingsError as error:
+            if path in named:
+                raise
+            problems += error.problems
+            continue
+        read.append(_declared(path, text))
+        if path.suffix == ".py":
+            sources[str(path)] = text
+    tools = together([shipped_tools(settings, environ), *(file.tools for file in read)])
+    return Toolbox(
+        tools, tuple(problem for file in read for problem in file.problems) + tuple(problems), sources
+    )
+
+
+def functions_in(file: ProjectFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The functions that a file declares, with their arguments, and what is wrong; nothing of it runs."""
+    try:
+        declared = _declared(file.path, _text(file.path, file.content))
+    except SettingsError as error:
+        return (), tuple(error.problems)
+    return tuple(f"{tool.name}({tool.arguments})" for tool in declared.tools), tuple(declared.problems)
+
+
+def _files(project: Sequence[ProjectFile], others: Sequence[Path]) -> Iterator[tuple[Path, bytes | None]]:
+    """Each file once, the strongest last; of a project's what was trusted, and not what is there by now."""
+    yield from ((file.path, file.content) for file in project if file.path not in others)
+    yield from ((path, None) for path in dict.fromkeys(others))
+
+
+def _declared(path: Path, text: str) -> Declared:
+    # Few sessions have tool files of one kind, hardly any of both.
+    if path.suffix == ".py":
+        from terp.tools.files.python_files import read_python  # noqa: PLC0415
+
+        return read_python(text, short_path(path), str(path))
+    from terp.tools.files.declarations import read_declarations  # noqa: PLC0415
+
+    return read_declarations(text, short_path(path), as_json=path.suffix == ".json")
+
+
+def _text(path: Path, content: bytes | None = None) -> str:
+    place = short_path(path)
+    if path.suffix not in _SUFFIXES:
+        raise SettingsError([f"tools: '{place}' is no tool file: these end in .py, .yaml or .json."])
+    raw = _read(path) if content is None else content
+    if len(raw) > LARGEST_BYTES:
+        raise SettingsError([f"tools: '{place}' is larger than 1 MB."])
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise SettingsError([f"{place}:{line}: this line is not UTF-8; save the file as UTF-8."]) from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        raise SettingsError([f"tools: '{short_path(path)}' cannot be read: {error.strerror}."]) from error

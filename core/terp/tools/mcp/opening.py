@@ -1,0 +1,69 @@
+"""Servers put into a session: into its kernel, its system prompt, and among what its code can call."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from terp.person.voice import Voice
+from terp.settings.mcp_servers import McpServer
+from terp.tools.function_names import FunctionNames
+from terp.tools.mcp.calls import offer_servers
+from terp.tools.mcp.programs import Programs
+from terp.tools.mcp.questions import ServerQuestions
+from terp.tools.mcp.servers import Servers
+
+if TYPE_CHECKING:
+    from terp.session import Session
+
+LOGS = "mcp"
+"""The folder of what servers write to stderr, in the folder of a session."""
+PATIENCE_S = 10.0
+"""How long the first request waits for servers to come up."""
+
+
+class TakesFunctions(Protocol):
+    """Kernels, of whose Python servers become a part."""
+
+    cwd: str
+    environ: Mapping[str, str]
+    functions: Callable[[], str]
+
+
+class ServersTold:
+    """What the model is told of servers before each of its replies."""
+
+    def __init__(self, servers: Servers, voice: Voice) -> None:
+        self._servers = servers
+        self._voice = voice
+        self._waited = False
+
+    async def text(self) -> str:
+        """The functions that servers have now.
+
+        Waits for servers that come up, once; why one does not is told to the person.
+        """
+        if self._servers.starting and not self._waited:
+            self._waited = True
+            async with self._voice.working(f"Starting MCP servers: {', '.join(self._servers.starting)}"):
+                await self._servers.settled(PATIENCE_S)
+            for name in self._servers.starting:
+                self._voice.tell(f"MCP server {name} is not up after {PATIENCE_S:g} s; it may still come.")
+        for failure in self._servers.news():
+            self._voice.tell(failure.message, failure.remedy)
+        return self._servers.told()
+
+
+def open_servers(
+    session: "Session",
+    kernels: TakesFunctions,
+    declared: Mapping[str, McpServer],
+    functions: FunctionNames,
+) -> None:
+    """Begin to connect to the servers, which end with the session. Nobody waits for them before a request."""
+    redacted = session.equipment.without_secrets
+    programs = Programs(kernels.environ, kernels.cwd, session.folder / LOGS, redacted)
+    servers = Servers(declared, programs, ServerQuestions(session.voice).elicit)
+    functions.servers = session.equipment.servers = servers
+    kernels.functions = servers.prelude
+    offer_servers(session, servers, session.voice)
+    session.tell_besides(ServersTold(servers, session.voice).text)
+    servers.start()

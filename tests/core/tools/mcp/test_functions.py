@@ -1,0 +1,110 @@
+"""From the schemas of tools to functions."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.types import Tool, ToolAnnotations
+
+from terp.tools.mcp.functions import Function, functions_of
+
+
+def tool(name: str = "tool", about: str = "Does it.", **properties: Any) -> Tool:
+    required = [key for key, one in properties.items() if one.pop("needed", False)]
+    schema = {"type": "object", "properties": properties, "required": required}
+    return Tool(name=name, description=about, input_schema=schema)
+
+
+def only(made: Tool) -> Function:
+    [function] = functions_of("shop", [made]).values()
+    return function
+
+
+def test_a_signature_has_the_types_of_the_schema() -> None:
+    made = tool(
+        path={"type": "string", "needed": True},
+        head={"type": "integer"},
+        mode={"enum": ["r", "w"], "default": "r"},
+        tags={"type": "array", "items": {"type": "string"}, "default": []},
+        limit={"anyOf": [{"type": "number"}, {"type": "null"}], "default": None},
+    )
+    assert only(made).declared.signature == (
+        "mcp.shop.tool(path: str, head: int = None, mode: Literal['r', 'w'] = 'r', tags: list[str] = [], "
+        "limit: Optional[float] = None)"
+    )
+
+
+def test_what_must_be_given_comes_first() -> None:
+    made = tool(a={"type": "string"}, b={"type": "string", "needed": True})
+    assert only(made).declared.signature == "mcp.shop.tool(b: str, a: str = None)"
+
+
+def test_what_a_schema_refers_to_is_its_type() -> None:
+    made = tool(where={"$ref": "#/$defs/Place", "needed": True}, loop={"$ref": "#/$defs/Loop"})
+    made.input_schema["$defs"] = {
+        "Place": {"type": "object"},
+        "Loop": {"type": "array", "items": {"$ref": "#/$defs/Loop"}},
+    }
+    assert only(made).declared.parameters[0].type == "dict"
+    assert only(made).declared.parameters[1].type.startswith("list[list[")
+
+
+def test_a_type_that_is_none_or_too_long_to_read_is_told_by_its_kind() -> None:
+    made = tool(
+        a={"type": "file"},
+        b={"type": "string", "enum": [f"choice {n}" for n in range(99)]},
+        c={"enum": [[1]]},
+    )
+    assert [one.type for one in only(made).declared.parameters] == ["Any", "str", "Any"]
+
+
+def test_a_result_is_told_with_its_fields() -> None:
+    made = tool()
+    made.output_schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}}
+    assert (only(made).declared.returns, only(made).declared.description) == (
+        "dict",
+        "Does it.\nReturns a dict with a: int, b: Any.",
+    )
+
+
+def test_a_value_that_is_wrapped_into_an_object_is_told_as_itself() -> None:
+    made = tool()
+    made.output_schema = {"type": "object", "properties": {"result": {"type": "integer"}}}
+    assert only(made).declared.signature == "mcp.shop.tool() -> int"
+
+
+def test_names_that_python_cannot_write_are_told() -> None:
+    made = tool("read-file", "Does it.", **{"from": {"type": "string", "needed": True}})
+    function = only(made)
+    assert function.declared.signature == "mcp.shop.read_file(from_: str)"
+    assert function.declared.description == "Does it.\n(The server calls it 'read-file'.)"
+    assert function.on_the_wire({"from_": "a"}) == {"from": "a"}
+
+
+def test_what_a_server_claims_is_kept_apart() -> None:
+    made = tool()
+    made.annotations = ToolAnnotations(read_only_hint=True)
+    assert only(made).read_only
+
+
+def test_a_tool_of_the_server_goes_before_what_terp_adds() -> None:
+    found = functions_of("shop", [tool("read_resource", "Its own.")], resources=True)
+    assert sorted(found) == ["list_resources", "read_resource"]
+    assert (found["read_resource"].asks, found["list_resources"].asks) == ("tool", "resources")
+
+
+json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+words = st.sampled_from(["type", "properties", "items", "anyOf", "enum", "const", "default", "$ref", "$defs"])
+schemas = st.dictionaries(words, json | st.sampled_from(["string", "array", "#/$defs/x"]), max_size=5)
+
+
+@given(st.dictionaries(st.text(max_size=5), schemas, max_size=4), schemas)
+def test_any_schema_makes_a_function_that_can_be_written(
+    properties: dict[str, Any], output: dict[str, Any]
+) -> None:
+    made = Tool(name="x", input_schema={"type": "object", "properties": properties}, output_schema=output)
+    compile(f"def {only(made).declared.signature.removeprefix('mcp.shop.')}: ...", "signature", "exec")
