@@ -11,18 +11,18 @@ from tempfile import TemporaryDirectory
 
 from bench.measure import Row, medians, show
 from terp.events.messages import Assistant, Message, Result, User
-from terp.history import History
 from terp.models.adapters.chat_format import chat_messages
 from terp.models.facts.window import Window
 from terp.models.repair.fences import with_text_fallback
 from terp.person import AutoRun, Nobody
 from terp.secrets.scrubbing import Scrubber
-from terp.sent import SentMessages
-from terp.session import Session
+from terp.session.context.history import History
+from terp.session.context.sent import SentMessages
+from terp.session.context.tokens import ExpectedTokens
+from terp.session.session import Session
 from terp.store.forms import Header
 from terp.store.keeping import Keeper
 from terp.testing import EchoKernel, ScriptedModel, call
-from terp.tokens import ExpectedTokens
 
 
 def conversation(messages: int) -> list[Message]:

@@ -18,7 +18,7 @@ from terp.events.kernel import Kernel
 from terp.events.outputs import RunEnded
 from terp.kernels.jupyter.local import LocalKernels
 from terp.person import AutoRun, Nobody
-from terp.session import Session
+from terp.session.session import Session
 from terp.testing import ScriptedModel, call
 from terp_cli.plain import PlainFront
 

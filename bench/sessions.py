@@ -24,10 +24,10 @@ from terp.events import (
 from terp.events.log import EventLog, Record
 from terp.events.messages import Assistant, Result
 from terp.events.outputs import Text
-from terp.history import History
 from terp.person import AutoRun
 from terp.secrets.scrubbing import Scrubber
-from terp.session import Session
+from terp.session.context.history import History
+from terp.session.session import Session
 from terp.store.forms import Header
 from terp.store.keeping import Keeper, resumed
 from terp.store.reading import read

@@ -309,7 +309,9 @@ from terp.models.adapters.adapters import open_model
 
 def test_a_first_prompt_waits_for_no_session() -> None:
     loaded = all_loaded_by("-c", "import terp_cli.program, terp_cli.first_prompt, terp_cli.desk")
-    assert loaded & {"terp.session", "terp.events", "terp.kernels", "terp.models", "terp.store"} == set()
+    assert (
+        loaded & {"terp.session.session", "terp.events", "terp.kernels", "terp.models", "terp.store"} == set()
+    )
 
 
 def test_the_direct_adapter_leaves_the_command_line_of_httpx_out() -> None:

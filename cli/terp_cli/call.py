@@ -26,7 +26,7 @@ from terp_cli.stopping import TIME_IS_OVER, Stopping
 from terp_cli.typed_ahead import TypedAhead
 
 if TYPE_CHECKING:
-    from terp.tally import Tally
+    from terp.session.cost.tally import Tally
     from terp_cli.oneshot import Front
     from terp_cli.plain import Detail
 

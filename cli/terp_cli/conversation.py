@@ -11,9 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from terp.attachments import attach, attach_elsewhere, text_room, with_attachments
-from terp.downloading import downloaded, is_address
-from terp.emitting import Emission
 from terp.errors import SettingsError
 from terp.events.messages import Attachment
 from terp.models.adapters.routing import doubt
@@ -21,7 +18,10 @@ from terp.models.building import with_offered_model
 from terp.opening import build_session
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.secrets.keys import with_keys
-from terp.session import Session
+from terp.session.attachments import attach, attach_elsewhere, text_room, with_attachments
+from terp.session.downloading import downloaded, is_address
+from terp.session.emitting import Emission
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import make_private
 from terp.store.places import Place

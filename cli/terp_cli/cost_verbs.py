@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from terp.errors import SettingsError, TerpError
 from terp.events.wire import VERSION
-from terp.ledger import Entry, Ledger, tallies
-from terp.tally import Tally, tally_of
+from terp.session.cost.ledger import Entry, Ledger, tallies
+from terp.session.cost.tally import Tally, tally_of
 from terp_cli.call import Call
 from terp_cli.commands.costs import HEAD, cells
 from terp_cli.json_front import usage_json, write_json

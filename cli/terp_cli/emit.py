@@ -2,9 +2,9 @@
 
 from typing import TextIO
 
-from terp.emitting import Emission, emission, emitted
 from terp.errors import SettingsError, TerpError
-from terp.session import Session
+from terp.session.emitting import Emission, emission, emitted
+from terp.session.session import Session
 from terp.text.plain import without_escapes
 from terp_cli.flags import Options
 from terp_cli.sanitise import readable

@@ -9,11 +9,11 @@ from typing import Any, TextIO
 from terp.events import CheckFinished, Event, Noticed, TurnFinished
 from terp.events.log import Record
 from terp.events.wire import VERSION, to_json
-from terp.reply import CodeRun, reply_of
 from terp.secrets.redacting import redacted
 from terp.secrets.scrubbing import Scrubber
 from terp.secrets.seams import Seams
-from terp.tally import Tally
+from terp.session.cost.tally import Tally
+from terp.session.reply import CodeRun, reply_of
 
 
 class StreamFront:

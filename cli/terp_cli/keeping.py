@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SessionError, TerpError
 from terp.events import Noticed
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import make_private
 from terp.store.folders import is_due, new_folder

@@ -6,9 +6,9 @@ from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
-from terp.attachments import attach, attach_elsewhere, text_room
 from terp.events.messages import Attachment
-from terp.namespaces import Namespaces
+from terp.session.attachments import attach, attach_elsewhere, text_room
+from terp.session.context.namespaces import Namespaces
 from terp.text.paths import typed_path
 from terp_cli.commands.talk import Talk
 from terp_cli.mentions import described, mentions

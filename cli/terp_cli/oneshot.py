@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from terp.events import Event, TurnFinished
 from terp.events.messages import Attachment
-from terp.session import Session
+from terp.session.session import Session
 from terp.until.loop import ask, until
 from terp_cli.collect import collect
 from terp_cli.exit_codes import EXIT_CODES
@@ -73,7 +73,7 @@ async def one_turn(session: Session, question: Question, front: Front, stopping:
     async with aclosing(_turn(session, question, stopping, seen)) as events:
         await front.show(events)
     # Not before the prompt, or the request, is out.
-    from terp.reply import reply_of  # noqa: PLC0415
+    from terp.session.reply import reply_of  # noqa: PLC0415
 
     reply = reply_of(seen)
     front.finish(seen, collect(reply.files, question.out) if question.out else [])
@@ -104,7 +104,7 @@ def _first(session: Session, first: First, *, last: bool) -> AsyncGenerator[Even
     if first == "go_on":
         goal, turn = session.equipment.goal, session.go_on()
         return turn if goal is None or not last else until(session, goal, turn)
-    from terp.cells import cells  # noqa: PLC0415  (few sessions are ever run again)
+    from terp.session.cells import cells  # noqa: PLC0415  (few sessions are ever run again)
 
     return session.rerun(cells((record.event for record in session.log.since(0)), session.folder))
 

@@ -34,7 +34,7 @@ from terp.events import (
 )
 from terp.events.kernel import Kernel
 from terp.events.messages import Assistant, Attachment
-from terp.namespaces import Namespaces
+from terp.session.context.namespaces import Namespaces
 from terp.settings.interpreter import environment_name
 from terp.until.loop import ask
 from terp_cli.commands.every import all_commands

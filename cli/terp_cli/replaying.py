@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from terp.analysis.effects.analysis import effects_of
 from terp.analysis.rules.deciding import Rules
-from terp.cells import Cell, cells
-from terp.comparing.difference import difference
 from terp.errors import TerpError
 from terp.events.outputs import Output, Text
 from terp.events.settled import Displays
-from terp.heard import HeardRun
 from terp.models.recording.file import Recording
 from terp.opening import written_rules
 from terp.person import Nobody
+from terp.session.cells import Cell, cells
+from terp.session.heard import HeardRun
+from terp.session.replay.difference import difference
 from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.store.catalogue import Catalogue
@@ -79,7 +79,7 @@ def _source(call: Call) -> Source:
     named = call.line.argument
     path = typed_path(named)
     if path.is_file():
-        from terp.comparing.recorded import recorded_cells  # noqa: PLC0415  (most are sessions)
+        from terp.session.replay.recorded import recorded_cells  # noqa: PLC0415  (most are sessions)
         from terp.text.languages import known_languages  # noqa: PLC0415
 
         return Source(recorded_cells(Recording(path).entries(), known_languages()), call.cwd, told=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from terp.errors import SessionError, SettingsError
 from terp.events import Noticed, SessionResumed
-from terp.session import Session
+from terp.session.session import Session
 from terp.store.catalogue import Catalogue
 from terp.store.places import real_directory
 from terp.store.reading import Stored, read_header

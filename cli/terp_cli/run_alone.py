@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from terp.artifacts import Artifacts
 from terp.events import Noticed, Progress
 from terp.events.kernel import Kernel
 from terp.events.log import EventLog, Record
@@ -14,7 +13,8 @@ from terp.models.tool import Call as CodeCall
 from terp.person import AutoRun, Nobody, Person
 from terp.person.questions import Questions
 from terp.person.voice import Voice
-from terp.services import Services
+from terp.session.artifacts import Artifacts
+from terp.session.services import Services
 from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.interrupts import Interrupted, Interrupts

@@ -6,8 +6,6 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Protocol, TextIO, assert_never
 
-from terp.artifacts import Artifacts
-from terp.beside import Beside
 from terp.errors import SettingsError
 from terp.events.changes import stopped_line
 from terp.events.kernel import Kernel
@@ -25,6 +23,8 @@ from terp.events.outputs import (
     Text,
     ToolWorking,
 )
+from terp.session.artifacts import Artifacts
+from terp.session.beside import Beside
 from terp.text.languages import language_of, means_language
 from terp.text.plain import without_escapes
 from terp_cli.exit_codes import EXIT_CODES

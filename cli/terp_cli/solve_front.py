@@ -9,7 +9,7 @@ from terp.events.log import Record
 from terp.events.wire import VERSION, to_json
 from terp.secrets.redacting import redacted
 from terp.secrets.seams import Seams
-from terp.session import Session
+from terp.session.session import Session
 from terp.solve import report
 from terp.solve.state import State
 from terp_cli.call import Call

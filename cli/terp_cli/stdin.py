@@ -143,8 +143,8 @@ def take_data(
     Raises:
         TerpError: the file cannot be written.
     """
-    from terp.attachments import cut_line  # noqa: PLC0415  (nothing is piped to a prompt)
     from terp.events.messages import Attachment  # noqa: PLC0415
+    from terp.session.attachments import cut_line  # noqa: PLC0415  (nothing is piped to a prompt)
     from terp.text.peek import Room, peek  # noqa: PLC0415
 
     path = folder() / "stdin"

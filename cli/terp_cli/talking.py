@@ -8,7 +8,7 @@ from terp import __version__
 from terp.changing import Change, change_settings, started_anew, use_model
 from terp.kernels.sandbox.tier import is_confined
 from terp.models.building import settings_for
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
 from terp_cli.ahead import preload_adapters

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from terp.between_runs import objection
 from terp.errors import SessionError, TerpError
 from terp.events.messages import Attachment
-from terp.explaining import asked_about
 from terp.person import Consent, Decline, Person
-from terp.session import Session
+from terp.session.between_runs import objection
+from terp.session.explaining import asked_about
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp_cli.commands.every import all_commands

@@ -5,9 +5,9 @@ from functools import partial
 from textwrap import fill
 from typing import Protocol
 
-from terp.between_runs import objection
 from terp.errors import TerpError
 from terp.person import Choice, Decline, Option
+from terp.session.between_runs import objection
 from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.settings.project.standing import Standing, standing_of

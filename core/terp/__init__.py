@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from terp.opening import open  # noqa: A004
     from terp.person import AutoRun, Consent, Decline, Nobody, Person, Run
-    from terp.reply import Reply, TurnFailed
-    from terp.session import Session
+    from terp.session.reply import Reply, TurnFailed
+    from terp.session.session import Session
 
 __version__ = "0.1.0"
 __all__ = [
@@ -29,9 +29,9 @@ __all__ = [
 
 _HOMES = {
     "open": "terp.opening",
-    "Reply": "terp.reply",
-    "Session": "terp.session",
-    "TurnFailed": "terp.reply",
+    "Reply": "terp.session.reply",
+    "Session": "terp.session.session",
+    "TurnFailed": "terp.session.reply",
 }
 
 

@@ -10,9 +10,9 @@ from terp.models.building import build_model, provider_of, settings_for
 from terp.models.facts.known_prices import known_prices
 from terp.models.facts.windows import windows
 from terp.opening import goal_in, limits_of, written_rules
-from terp.renewing import renew
 from terp.secrets.keys import with_keys
-from terp.session import Session
+from terp.session.rewind.renewing import renew
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.setting import table
 from terp.tools.offering import offer_tools

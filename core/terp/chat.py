@@ -9,12 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from terp.artifacts import OUTPUTS
 from terp.errors import SessionError
 from terp.events import Event
 from terp.events.messages import Attachment
-from terp.reply import Reply, TurnFailed, reply_of
-from terp.session import Session
+from terp.session.artifacts import OUTPUTS
+from terp.session.reply import Reply, TurnFailed, reply_of
+from terp.session.session import Session
 from terp.settings.places import make_private
 from terp.text.paths import unused
 from terp.until.loop import ask
@@ -117,7 +117,7 @@ class Chat:
 def _attached(session: Session, given: Given) -> Sequence[Attachment]:
     if isinstance(given, Attachment):
         return [given]
-    from terp.attachments import attach, attach_elsewhere  # noqa: PLC0415  (most prompts have none)
+    from terp.session.attachments import attach, attach_elsewhere  # noqa: PLC0415  (most prompts have none)
 
     if isinstance(given, bytes):
         # Code in a sandbox can read what is there.

@@ -18,7 +18,7 @@
     │   └── RecordingMiss      a replay has no reply for this request
     ├── SessionError           a stored session cannot be found, opened or changed
     │   └── SessionInUse       another process has it open
-    ├── TurnFailed             a turn ended without an answer (`terp.reply`, for callers of `terp.open`)
+    ├── TurnFailed             a turn ended without an answer (for callers of `terp.open`)
     └── KernelError            a kernel cannot do what was asked
         ├── KernelStartFailed  it did not come up; the message ends with the last lines of its log
         │   ├── KernelKilled        a signal ended it while it started

@@ -7,18 +7,18 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from terp.analysis.rules.deciding import Rules
-from terp.attaching import Attaching
-from terp.briefing import Briefing
-from terp.equipment import Equipment
 from terp.errors import SettingsError
-from terp.ledger import Account, Ledger
-from terp.limits import Limits
 from terp.models.building import build_model
 from terp.models.facts.known_prices import known_prices
 from terp.models.facts.windows import windows
 from terp.person import AutoRun, Nobody, Person
 from terp.secrets.known_secrets import Secrets
-from terp.session import Session
+from terp.session.attaching import Attaching
+from terp.session.context.briefing import Briefing
+from terp.session.cost.ledger import Account, Ledger
+from terp.session.equipment import Equipment
+from terp.session.limits import Limits
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.layers import Given
 from terp.settings.loading import Loaded, load_settings
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from terp.analysis.rules.rule import Rule
     from terp.chat import Chat
     from terp.kernels.remote.bench import GatewayBench
-    from terp.store.protocol import Keeping
+    from terp.session.keeping import Keeping
     from terp.until.goal import Goal
 
 
@@ -63,7 +63,7 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
 
     Nothing is kept unless `keep` is given: True keeps the session among those that `terp sessions` lists, a
     path keeps it in that folder. A folder that holds a session already is gone on with, in a new kernel. What
-    implements `terp.store.protocol.Keeping` keeps it in a store of its own, such as a database; pictures and
+    implements `terp.session.keeping.Keeping` keeps it in a store of its own, such as a database; pictures and
     full outputs are then still files of a new folder. `terp.store.lines.keep_lines` makes one of little.
 
     The project around `cwd` is left alone unless there is somebody to ask: `trusted` says about each of its
@@ -167,7 +167,7 @@ async def build_session(
     then among the servers of this machine, with consent. `prelude` is code that the Python kernel runs
     at every start, in the directory of `project`, whose instructions the model is told. `place` is where
     the session's files go, and with its `keeper` what keeps the session: any implementation of
-    `terp.store.protocol.Keeping`, whose `stored` is what it goes on with.
+    `terp.session.keeping.Keeping`, whose `stored` is what it goes on with.
 
     Raises:
         SettingsError: the model's name says no provider, or a language is one that terp does not know.

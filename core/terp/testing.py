@@ -18,7 +18,7 @@ from terp.events.model import CallDelta, Chunk, Replied, Text, Usage
 from terp.events.outputs import BackCall, InputRequest, Output, RunEnded, RunItem, RunStarted
 from terp.events.outputs import Text as Printed
 from terp.person import Choice, Consent, Decline, Run
-from terp.session import Session
+from terp.session.session import Session
 
 Part = str | ToolCall
 Scripted = Part | Sequence[Part | Chunk] | Exception

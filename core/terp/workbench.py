@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from terp.artifacts import OUTPUTS
-from terp.attaching import found_for, told
 from terp.errors import SettingsError
 from terp.kernels.environments.choosing import PythonChoice, Wanted, found_program, wanted_python
 from terp.kernels.environments.missing import MissingPackages, Policy
@@ -15,6 +13,8 @@ from terp.kernels.jupyter.provisioning import provisioner_of
 from terp.kernels.options import KernelOptions
 from terp.kernels.sandbox.wishes import confinement_of
 from terp.secrets.keys import with_keys
+from terp.session.artifacts import OUTPUTS
+from terp.session.attaching import found_for, told
 from terp.settings import Settings
 from terp.settings.places import Places, find_places
 from terp.settings.project.files import Project

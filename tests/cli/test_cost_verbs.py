@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from terp.events import UsageReported
-from terp.ledger import Ledger
+from terp.session.cost.ledger import Ledger
 from tests.cli.running import Result, Terp
 from tests.loopback import Call
 

@@ -7,7 +7,7 @@ import pytest
 
 from terp.events import CodeFinished, CodeProposed, Event, TurnFinished
 from terp.person import AutoRun, Decline, Person, Run
-from terp.reply import Reply, reply_of
+from terp.session.reply import Reply, reply_of
 from terp.testing import ScriptedPerson
 from terp_cli import demo
 from terp_cli.demo.play import play

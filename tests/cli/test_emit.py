@@ -2,8 +2,8 @@
 
 import pytest
 
-from terp.emitting import Emission
 from terp.errors import TerpError
+from terp.session.emitting import Emission
 from terp_cli.emit import on_terminal
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.kernels.jupyter.local import LocalKernels
-from terp.namespaces import Namespaces
+from terp.session.context.namespaces import Namespaces
 from terp_cli.mentions import described
 from tests.cli.commands.talking import Noted
 from tests.core.kernels.running import ran

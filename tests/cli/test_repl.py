@@ -16,7 +16,7 @@ from terp.errors import Unavailable
 from terp.events import CodeProposed, Event, KernelChanged, TextDelta
 from terp.events.messages import User
 from terp.person import Decline, Run
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.tally import Tally
+from terp.session.cost.tally import Tally
 from terp_cli.toolbar import Toolbar
 from tests.cli.running import Terp
 from tests.cli.teletype import Teletype

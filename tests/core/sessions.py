@@ -11,9 +11,9 @@ from terp.events import (
 )
 from terp.events.kernel import Kernels
 from terp.events.messages import Assistant, Message, Result
-from terp.limits import Limits
 from terp.person import AutoRun, Person
-from terp.session import Session
+from terp.session.limits import Limits
+from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel
 
 

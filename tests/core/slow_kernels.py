@@ -9,9 +9,9 @@ from terp.events import Event, JobChanged
 from terp.events.kernel import Kernel, KernelListener, KnownLanguage
 from terp.events.messages import User
 from terp.events.outputs import RunEnded, RunItem
-from terp.limits import Limits
 from terp.person import Person
-from terp.session import Session
+from terp.session.limits import Limits
+from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, collect
 from tests.core.sessions import open_session
 

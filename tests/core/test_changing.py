@@ -12,8 +12,8 @@ import terp
 from terp.changing import Change, change_settings, started_anew
 from terp.errors import NoSandbox, SettingsError
 from terp.events import CodeRejected, Event, TurnFinished
-from terp.ledger import Account, Ledger
-from terp.session import Session
+from terp.session.cost.ledger import Account, Ledger
+from terp.session.session import Session
 from terp.settings import Settings
 from tests.core.sessions import of
 from tests.loopback import Call, Loopback, Scripted

@@ -9,8 +9,8 @@ import pytest
 from terp.chat import Chat
 from terp.errors import AttachmentError, AuthFailed, SessionError
 from terp.events import CodeStarted, Event, TurnFinished, TurnStarted
-from terp.reply import TurnFailed
-from terp.session import Session
+from terp.session.reply import TurnFailed
+from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, call
 from tests.core.sessions import open_session
 

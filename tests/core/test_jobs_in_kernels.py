@@ -10,9 +10,9 @@ import pytest
 from terp.errors import KernelBusy
 from terp.events import CodeFinished, Event, JobChanged, KernelChanged, Printed, Progress
 from terp.kernels.jupyter.local import LocalKernels
-from terp.limits import Limits
 from terp.person import AutoRun
-from terp.session import Session
+from terp.session.limits import Limits
+from terp.session.session import Session
 from terp.testing import ScriptedModel, call, collect
 from tests.core.sessions import of, results
 from tests.core.slow_kernels import has_ended, told, until

@@ -13,7 +13,7 @@ from terp.events import CodeFinished, CodeStarted, Event, KernelChanged, Printed
 from terp.events.messages import Assistant, Result
 from terp.events.outputs import Error, Text
 from terp.person import AutoRun, Decline
-from terp.session import Session
+from terp.session.session import Session
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import unanswered
 

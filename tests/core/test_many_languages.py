@@ -7,7 +7,7 @@ import pytest
 from terp.errors import UnknownLanguage
 from terp.kernels.jupyter.local import LocalKernels
 from terp.person import AutoRun
-from terp.session import Session
+from terp.session.session import Session
 from terp.testing import ScriptedModel, call, collect
 from tests.core.sessions import results
 

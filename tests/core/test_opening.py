@@ -9,9 +9,9 @@ import pytest
 import terp
 from terp.errors import SettingsError
 from terp.events import TurnFinished
-from terp.ledger import Ledger
 from terp.person import Run
-from terp.reply import TurnFailed
+from terp.session.cost.ledger import Ledger
+from terp.session.reply import TurnFailed
 from terp.store.catalogue import Catalogue
 from terp.testing import ScriptedPerson, collect
 from tests.loopback import Call, Http, Loopback, Scripted

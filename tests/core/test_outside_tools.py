@@ -5,7 +5,7 @@ from pathlib import Path
 
 from terp.events import CodeDelta, TurnFinished, TurnStarted
 from terp.events.messages import Assistant, Result, ToolCall, User
-from terp.session import Session
+from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session, unanswered
 

@@ -12,7 +12,7 @@ from terp.kernels.sandbox.confinement import Confinement, Wish
 from terp.kernels.sandbox.unconfined import Unconfined
 from terp.models.tool import Call
 from terp.person import AutoRun
-from terp.session import Session
+from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session
 

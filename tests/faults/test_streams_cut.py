@@ -11,7 +11,7 @@ from terp.events import CodeStarted, Event, TurnFinished
 from terp.models.adapters.adapters import open_adapter
 from terp.models.adapters.retrying import RetryingModel
 from terp.person import AutoRun
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings.model_options import ModelOptions
 from terp.testing import EchoKernel
 from tests.core.sessions import of, unanswered

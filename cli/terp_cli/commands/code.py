@@ -8,8 +8,8 @@ from terp.events.outputs import Display, Text
 from terp.export.story import Answer, Run, Story
 from terp.export.telling import story_of
 from terp.export.words import output_text
-from terp.namespaces import Namespaces
-from terp.renewing import renew
+from terp.session.context.namespaces import Namespaces
+from terp.session.rewind.renewing import renew
 from terp_cli.clipboard import copied
 from terp_cli.commands.rows import columns, counted, size_of
 from terp_cli.commands.table import misused

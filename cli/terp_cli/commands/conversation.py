@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from terp.errors import KernelBusy
 from terp.events import ReasoningDelta, TurnStarted
 from terp.kernels.jupyter.local import LocalKernels
-from terp.namespaces import Namespaces
+from terp.session.context.namespaces import Namespaces
 from terp_cli.commands.rows import columns, counted
 from terp_cli.commands.saved import SavedSession
 from terp_cli.commands.talk import Talk

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from terp.errors import TerpError
 from terp.events import Event, TurnStarted
-from terp.ledger import tallies
 from terp.models.facts.prices import ModelFacts
-from terp.tally import Tally, money, tallies_by_model, tally_of
+from terp.session.cost.ledger import tallies
+from terp.session.cost.tally import Tally, money, tallies_by_model, tally_of
 from terp_cli.commands.rows import columns, counted, grouped
 from terp_cli.commands.talk import Talk
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from terp.errors import KernelStartFailed, TerpError
 from terp.events.kernel import Kernel
 from terp.kernels.attached.connection_files import written
-from terp.renewing import renew
+from terp.session.rewind.renewing import renew
 from terp.settings.interpreter import version_of
 from terp_cli.commands.profile import changed
 from terp_cli.commands.table import misused

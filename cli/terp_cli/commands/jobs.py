@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from terp.events import JobChanged
-from terp.past_runs import PastRun, past_runs
+from terp.session.past_runs import PastRun, past_runs
 from terp_cli.commands.code import full_output, numbered, runs_of
 from terp_cli.commands.rows import columns, counted
 from terp_cli.commands.table import misused
@@ -12,7 +12,7 @@ from terp_cli.commands.talk import Talk
 from terp_cli.sanitise import one_line
 
 if TYPE_CHECKING:
-    from terp.job import Job
+    from terp.session.job import Job
 
 _LINES = 20
 

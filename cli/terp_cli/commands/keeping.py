@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from terp.errors import TerpError
 from terp.kernels.jupyter.local import LocalKernels
-from terp.namespaces import Namespaces
 from terp.opening import limits_of
 from terp.secrets.known_secrets import Secrets
+from terp.session.context.namespaces import Namespaces
 from terp_cli.commands.files import place_in
 from terp_cli.commands.rows import counted, size_of
 from terp_cli.commands.table import misused

@@ -10,7 +10,7 @@ from terp_cli.commands.table import misused
 from terp_cli.commands.talk import PastTurn, Talk
 
 if TYPE_CHECKING:
-    from terp.rewinding import TakenBack, Written
+    from terp.session.rewind.rewinding import TakenBack, Written
 
 _CHAT = "chat"
 _NAMED = 20

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from terp.kernels.pages import PageKernel
 from terp.kernels.runtimes.sql import SqlKernel
 from terp.kernels.sandbox.tier import NONE, is_confined
-from terp.renewing import renew
+from terp.session.rewind.renewing import renew
 from terp.settings import Settings
 from terp.settings.setting import table
 from terp_cli.commands.table import misused

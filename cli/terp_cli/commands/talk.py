@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from terp.budget import Budget
-from terp.equipment import Equipment
 from terp.events.kernel import Kernels
 from terp.events.log import Record
 from terp.events.messages import Attachment, Message
 from terp.models.facts.window import Window
+from terp.session.cost.budget import Budget
+from terp.session.equipment import Equipment
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp_cli.commands.saved import SavedSession
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from terp.changing import Change
-    from terp.job import Job
-    from terp.rewinding import TakenBack, Written
+    from terp.session.job import Job
+    from terp.session.rewind.rewinding import TakenBack, Written
 
 
 class Named(Protocol):

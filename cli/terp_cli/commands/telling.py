@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from terp import __version__
 from terp.events import ModelCalled, UsageReported
+from terp.session.cost.tally import money
 from terp.settings import Settings
 from terp.settings.setting import table
-from terp.tally import money
 from terp_cli.commands.rows import columns, counted, grouped
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk

@@ -9,7 +9,7 @@ from typing import Any
 
 from terp.changing import Change, change_settings
 from terp.errors import TerpError
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.loading import load_settings
 from terp.settings.places import find_places

@@ -12,8 +12,8 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.models.recording.models import ReplayModel
 from terp.person import Choice, Consent, Decline, Person, Run
-from terp.reply import reply_of
-from terp.session import Session
+from terp.session.reply import reply_of
+from terp.session.session import Session
 from terp_cli.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, picture
 from terp_cli.oneshot import Front, Question, one_shot
 from terp_cli.sanitise import one_line

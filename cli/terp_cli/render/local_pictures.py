@@ -4,8 +4,8 @@ from base64 import b64encode
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from terp.artifacts import mime_of
 from terp.events.outputs import FileChange
+from terp.session.artifacts import mime_of
 from terp.text import pictures
 from terp.text.own_files import content_of
 from terp_cli.render.display import Draw, Drawn

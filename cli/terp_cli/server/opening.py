@@ -11,7 +11,7 @@ from terp.errors import SettingsError
 from terp.opening import build_session
 from terp.person import AutoRun, Person
 from terp.secrets.known_secrets import Secrets
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.profiles import Profiles
 from terp.settings.project.files import bare_project

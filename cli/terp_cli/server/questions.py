@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from terp.events import Answered, Asked, CodeProposed, TurnFinished
 from terp.person import Decline, Run
-from terp.session import Session
+from terp.session.session import Session
 from terp_cli.server.failures import Refused
 
 BY = "client"

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.session import Session
+from terp.session.session import Session
 from terp_cli.server.failures import Refused
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.person import RemotePerson

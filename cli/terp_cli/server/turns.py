@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from terp.events import Event
-from terp.session import Session
+from terp.session.session import Session
 from terp_cli.server.failures import Refused
 
 Asking = Callable[[Session], AsyncGenerator[Event, None]]

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from terp.comparing.difference import difference
 from terp.events.kernel import Kernel, Kernels, Variable
 from terp.events.outputs import BackCall, Display, Output, StreamName, Text
 from terp.events.settled import Displays
 from terp.export.story import Run
 from terp.export.words import unfinished
-from terp.heard import HeardRun
-from terp.limits import Limits
+from terp.session.heard import HeardRun
+from terp.session.limits import Limits
+from terp.session.replay.difference import difference
 from terp.text.languages import language_of
 
 _HEAD = "# /// script\n"

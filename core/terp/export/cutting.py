@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from terp.analysis.effects.cells import python_in
 from terp.analysis.slicing.cutting import Kept, Source, slice_of
-from terp.cells import AGAIN
 from terp.errors import TerpError
 from terp.events.log import Record
 from terp.export.imports import Distributions, needs
 from terp.export.script import script_metadata
 from terp.export.story import Part, Prompt, Run, Story
+from terp.session.cells import AGAIN
 
 
 class NothingToKeep(TerpError):

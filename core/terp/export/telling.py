@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from terp.artifacts import OUTPUTS, Artifacts, kept_at, mime_of, with_picture
-from terp.asked_lines import AskedLines
 from terp.events import (
     Answered,
     CheckFinished,
@@ -31,6 +29,8 @@ from terp.events.log import Record
 from terp.events.outputs import Display, DisplayUpdate, Output
 from terp.events.settled import Displays, Settled
 from terp.export.story import Answer, Fate, Part, Prompt, Reasoning, Remark, Run, Story
+from terp.session.artifacts import OUTPUTS, Artifacts, kept_at, mime_of, with_picture
+from terp.session.asked_lines import AskedLines
 
 
 def story_of(records: Sequence[Record], folder: Path) -> Story:

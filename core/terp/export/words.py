@@ -4,7 +4,7 @@ import re
 
 from terp.events.outputs import Display, Error, Omitted, Output, Text
 from terp.export.story import Run
-from terp.observation import plain_of
+from terp.session.observation import plain_of
 from terp.text.fencing import quoted
 from terp.text.plain import mended, settled, without_escapes
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from terp.errors import BudgetSpent, StopReason, TerpError
 from terp.events import Event, TurnFinished
 from terp.events.messages import Assistant
-from terp.session import Session
+from terp.session.session import Session
 from terp.solve import prompts
 from terp.text.interrupts import Interrupted, Interrupts
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from terp.errors import ModelError
 from terp.events.sameness import normal
-from terp.session import Session
+from terp.session.session import Session
 from terp.solve import prompts
 from terp.solve.asking import Ended, Show, asked, asked_beside, forget_unanswered, played
 from terp.solve.checking import Checker

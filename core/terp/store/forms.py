@@ -11,7 +11,7 @@ from typing import Any
 from terp.events import wire
 from terp.events.log import Record
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, System, ToolCall, User
-from terp.history import Change, Cut, Noted, PastTurn, Replaced, Said
+from terp.session.context.history import Change, Cut, Noted, PastTurn, Replaced, Said
 
 VERSION = 1
 _LOG = "terp session"

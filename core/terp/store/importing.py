@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from terp.artifacts import OUTPUTS, Artifacts
 from terp.events import CodeFinished, CodeProposed, CodeStarted, Printed, TextDelta, TurnFinished, TurnStarted
 from terp.events.log import EventLog
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall, User
 from terp.events.outputs import Display, Output, RunStatus, Text
-from terp.history import History
-from terp.proposals import digest_of
 from terp.saved_messages import code_of
+from terp.session.artifacts import OUTPUTS, Artifacts
+from terp.session.context.history import History
+from terp.session.proposals import digest_of
 from terp.store.keeping import Keeper
 
 _WITHOUT_PROMPT = "(what was said before is not in the file)"

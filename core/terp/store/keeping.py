@@ -24,12 +24,12 @@ from terp.events import (
 )
 from terp.events.log import Record
 from terp.events.messages import Assistant
-from terp.history import Change, Said
 from terp.secrets.redacting import redacted
 from terp.secrets.seams import Seams
+from terp.session.context.history import Change, Said
+from terp.session.keeping import Lines
 from terp.store.forms import Header, change_to_json, event_to_json, header_to_json, title_of
 from terp.store.journal import NAME, Journal
-from terp.store.protocol import Lines
 
 if TYPE_CHECKING:
     from terp.secrets.scrubbing import Scrubber

@@ -9,11 +9,11 @@ from pathlib import Path
 from terp import __version__
 from terp.errors import SessionError
 from terp.secrets.known_secrets import Secrets
+from terp.session.keeping import Keeping, Lines
 from terp.settings import Settings
 from terp.store.forms import Header
 from terp.store.keeping import Keeper
 from terp.store.places import real_directory
-from terp.store.protocol import Keeping, Lines
 from terp.store.reading import stored_of
 
 

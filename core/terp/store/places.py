@@ -7,10 +7,10 @@ from pathlib import Path
 
 from terp import __version__
 from terp.secrets.known_secrets import Secrets
+from terp.session.keeping import Keeping
 from terp.store.forms import Header
 from terp.store.journal import NAME
 from terp.store.keeping import Keeper, resumed
-from terp.store.protocol import Keeping
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from terp.errors import SessionError
 from terp.events import ReasoningDelta, TextDelta, UsageReported, wire
 from terp.events.log import Record
 from terp.events.messages import Assistant, Result, ToolCall
-from terp.history import History, Said
+from terp.session.context.history import History, Said
+from terp.session.cost.tally import Tally
 from terp.store.forms import VERSION, Header, change_from_json, header_from_json
 from terp.store.journal import NAME
-from terp.tally import Tally
 
 _EVENT, _HISTORY, _ASSISTANT = b'{"event":"', b'{"history":"', b'{"history":"assistant"'
 # More pieces than one reply has.
@@ -328,7 +328,7 @@ def _texts(parsed: Mapping[str, Any], last: int) -> Iterator[tuple[int, TextDelt
     if not values:
         yield last, TextDelta(parsed["text"])
         return
-    from terp.references.live import taken_apart  # noqa: PLC0415  (few replies have any)
+    from terp.session.answers.live import taken_apart  # noqa: PLC0415  (few replies have any)
 
     text = ""
     for piece in taken_apart(parsed["text"]):

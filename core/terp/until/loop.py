@@ -5,12 +5,12 @@ from contextlib import aclosing
 from itertools import count
 from pathlib import Path
 
-from terp.attachments import named_files
 from terp.errors import TerpError
 from terp.events import Event, TurnFinished
 from terp.events.messages import Attachment
 from terp.events.sameness import normal
-from terp.session import Session
+from terp.session.attachments import named_files
+from terp.session.session import Session
 from terp.until import telling
 from terp.until.checking import Checking, Preparing
 from terp.until.goal import Goal

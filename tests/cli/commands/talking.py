@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from terp.budget import Budget
-from terp.equipment import Equipment
 from terp.errors import TerpError
 from terp.events import Event
 from terp.events.kernel import Variable
 from terp.events.log import EventLog
 from terp.events.messages import Attachment, Message, System, User
-from terp.history import PastTurn
 from terp.models.facts.window import Window
-from terp.rewinding import TakenBack, Written
+from terp.session.context.history import PastTurn
+from terp.session.cost.budget import Budget
+from terp.session.equipment import Equipment
+from terp.session.rewind.rewinding import TakenBack, Written
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.testing import EchoKernel
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from terp.changing import Change
-    from terp.job import Job
+    from terp.session.job import Job
     from terp_cli.commands.talk import Talk
 
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from terp.events import TurnStarted, UsageReported
-from terp.ledger import Account, Ledger
-from terp.limits import Limits
 from terp.models.facts.prices import ModelFacts
+from terp.session.cost.ledger import Account, Ledger
+from terp.session.limits import Limits
 from tests.cli.commands.talking import Noted
 
 NOON = 1_795_348_800.0

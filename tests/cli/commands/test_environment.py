@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from terp.attaching import Attaching
 from terp.errors import SettingsError, TerpError
 from terp.kernels.jupyter.local import LocalKernels
+from terp.session.attaching import Attaching
 from terp_cli.commands.every import all_commands
 from tests.cli.commands.talking import Noted
 from tests.core.kernels.attached.test_finding import connection

@@ -6,8 +6,8 @@ import pytest
 
 from terp.events import CodeFinished, Event, JobChanged
 from terp.events.outputs import Text
-from terp.job import Job
 from terp.models.tool import Call
+from terp.session.job import Job
 from terp.testing import EchoKernel
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import Misused

@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from terp.errors import TerpError
 from terp.kernels.jupyter.local import LocalKernels
 from terp.person import AutoRun
-from terp.session import Session
+from terp.session.session import Session
 from terp.testing import ScriptedModel, call
 from tests.cli.commands.talking import Noted
 

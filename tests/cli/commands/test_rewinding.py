@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import TerpError
-from terp.rewinding import TakenBack, Written
+from terp.session.rewind.rewinding import TakenBack, Written
 from tests.cli.commands.talking import Noted
 
 TWO = ("plot iris.csv", "now in blue")

@@ -16,7 +16,7 @@ from terp.events.kernel import Kernels
 from terp.events.model import Model
 from terp.person import Person
 from terp.secrets.known_secrets import Secrets
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.store.folders import new_folder

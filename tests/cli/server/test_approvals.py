@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from terp.events.outputs import InputRequest
-from terp.proposals import digest_of
+from terp.session.proposals import digest_of
 from terp.testing import EchoKernel, call
 from terp_cli.server.limits import ServerLimits
 from tests.cli.server.serving import Running, decision, events_of, names, serving, until

@@ -1,6 +1,5 @@
 from pathlib import Path
 
-from terp.artifacts import OUTPUTS, Artifacts
 from terp.events import (
     CodeDelta,
     CodeRejected,
@@ -17,6 +16,7 @@ from terp.events import (
 from terp.events.outputs import Clear, Display, DisplayUpdate, Omitted, Text
 from terp.export.story import Answer, Prompt, Reasoning, Remark, Run
 from terp.export.telling import story_of
+from terp.session.artifacts import OUTPUTS, Artifacts
 from tests.core.export.scripted import png, proposed, ran, records, told, turn
 
 

@@ -8,7 +8,7 @@ from terp.events import CodeFinished, Printed, TurnFinished
 from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, Error, InputRequest, RunItem, Text
 from terp.kernels.jupyter.local import LocalKernels
-from terp.session import Session
+from terp.session.session import Session
 from terp.testing import ScriptedModel, ScriptedPerson, call, collect
 from tests.core.kernels.running import PATIENCE_S, Ran, ran
 

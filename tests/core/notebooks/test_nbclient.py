@@ -23,7 +23,7 @@ from terp.export.notebook import notebook
 from terp.export.telling import story_of
 from terp.kernels.jupyter.local import LocalKernels
 from terp.person import Nobody
-from terp.session import Session
+from terp.session.session import Session
 from terp.testing import ScriptedModel
 
 VERSION = "0.10.4"

@@ -7,7 +7,7 @@ from pathlib import Path
 from terp.events.messages import User
 from terp.kernels.jupyter.local import LocalKernels
 from terp.person import Nobody
-from terp.session import Session
+from terp.session.session import Session
 from terp.solve.checking import Bounds, Checker
 from terp.solve.loop import Accepting, Outcome, Reviewer, solve
 from terp.solve.phases import Bench

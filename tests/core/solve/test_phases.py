@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import Unavailable
-from terp.limits import Limits
+from terp.session.limits import Limits
 from terp.solve import phases
 from terp.solve.asking import Ended, prepare
 from terp.solve.problem import Problem

@@ -7,7 +7,7 @@ from terp.events.kernel import Kernels
 from terp.events.model import Model
 from terp.person import AutoRun, Person
 from terp.secrets.scrubbing import Scrubber
-from terp.session import Session
+from terp.session.session import Session
 from terp.store.forms import Header
 from terp.store.journal import NAME
 from terp.store.keeping import Keeper, resumed

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SessionError, SessionInUse
-from terp.session import Session
+from terp.session.session import Session
 from terp.store.catalogue import Catalogue
 from terp.store.folders import is_due
 from terp.store.keeping import resumed

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events.messages import Assistant, Attachment, Image, Result, ToolCall, User
-from terp.history import Change, Cut, History, Noted, Replaced, Said
+from terp.session.context.history import Change, Cut, History, Noted, Replaced, Said
 from terp.store.forms import Header, change_from_json, change_to_json, header_from_json, header_to_json
 
 texts = st.text(max_size=20)

@@ -29,12 +29,12 @@ from terp.events.kernel import WrittenValue
 from terp.events.log import Record
 from terp.events.messages import Assistant, Attachment, Image, User
 from terp.events.outputs import VariableChange
-from terp.session import Session
+from terp.session.cost.tally import tally_of
+from terp.session.session import Session
 from terp.store.forms import event_to_json
 from terp.store.journal import DAMAGED, NAME
 from terp.store.keeping import resumed
 from terp.store.reading import read
-from terp.tally import tally_of
 from terp.testing import EchoKernel, collect
 from terp.testing import call as call_of
 from tests.core.sessions import of, unanswered

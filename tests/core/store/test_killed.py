@@ -23,7 +23,7 @@ from terp.events import (
 )
 from terp.events.messages import Assistant, Result, User
 from terp.person import Decline, Run
-from terp.session import Session
+from terp.session.session import Session
 from terp.store.catalogue import Catalogue
 from terp.store.journal import NAME
 from terp.store.keeping import resumed

@@ -8,7 +8,7 @@ import terp
 from terp.errors import SessionError
 from terp.events import Event, Noticed
 from terp.person import AutoRun
-from terp.session import Session
+from terp.session.session import Session
 from terp.store.lines import keep_lines
 from terp.testing import EchoKernel, ScriptedModel, collect
 from tests.core.sessions import of

@@ -12,7 +12,7 @@ from terp.events import Asked, CheckFinished, CheckStarted, Event, TurnFinished,
 from terp.events.messages import User
 from terp.kernels.jupyter.local import LocalKernels
 from terp.person import Nobody, Person
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.testing import EchoKernel, ScriptedModel, call
 from terp.until.check import check_of

@@ -7,7 +7,7 @@ from typing import Any
 
 from terp.events.messages import Attachment
 from terp.person import Decline, Run
-from terp.session import Session
+from terp.session.session import Session
 from terp_cli.server.compat.accumulating import (
     NOTHING_BEGUN,
     Frame,

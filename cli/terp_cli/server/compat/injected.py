@@ -10,7 +10,7 @@ from terp.events import Event
 from terp.events.messages import Assistant, Attachment, Message, ToolCall
 from terp.events.model import Chunk, Model, Replied
 from terp.models.tool import NAME
-from terp.session import Session
+from terp.session.session import Session
 
 
 class InjectedModel:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.server.compat.accumulating import Frame
 from terp_cli.server.compat.listening import Listening

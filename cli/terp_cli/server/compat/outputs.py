@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp.observation import plain_of
+from terp.session.observation import plain_of
 from terp.text.plain import without_escapes
 
 _PICTURES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from terp.changing import Change, change_settings
 from terp.errors import SettingsError
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.call import Call
 from terp_cli.server.compat.compat import Compat

@@ -14,7 +14,7 @@ from terp.events import CodeStarted, Event, ReasoningDelta, TurnFinished, UsageR
 from terp.events.log import Record
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall
 from terp.models import tool
-from terp.session import Session
+from terp.session.session import Session
 from terp.text.fencing import quoted
 from terp.until import loop as until
 from terp_cli.server.failures import Refused

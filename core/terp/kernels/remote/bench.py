@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from terp.artifacts import OUTPUTS
 from terp.errors import SettingsError
 from terp.kernels.environments.readiness import Readiness
 from terp.kernels.options import KernelOptions
@@ -13,6 +12,7 @@ from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import GatewayKernels, Origin
 from terp.kernels.sandbox.wishes import confinement_of
 from terp.secrets.keys import with_keys
+from terp.session.artifacts import OUTPUTS
 from terp.settings import Settings
 from terp.settings.gateway import gateway_of
 from terp.settings.places import find_places

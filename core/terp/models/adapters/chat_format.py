@@ -20,7 +20,7 @@ ECHOED = (
 )
 """All fields of a reply that some provider wants back."""
 
-# The line of a result that stands for a picture, or describes one that is attached (`terp.observation`).
+# The line of a result that stands for a picture, or describes one that is attached (`terp.session.observation`).
 _NAMED = re.compile(r"^(\[image: .*(?=\]$)|\[Attachment: .* (?:PNG|JPEG|GIF) image, .*(?=\.$))", re.MULTILINE)
 
 

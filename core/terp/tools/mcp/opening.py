@@ -12,7 +12,7 @@ from terp.tools.mcp.questions import ServerQuestions
 from terp.tools.mcp.servers import Servers
 
 if TYPE_CHECKING:
-    from terp.session import Session
+    from terp.session.session import Session
 
 LOGS = "mcp"
 """The folder of what servers write to stderr, in the folder of a session."""

@@ -14,7 +14,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.compat.variables import Variables

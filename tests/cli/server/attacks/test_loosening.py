@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from terp.proposals import digest_of
+from terp.session.proposals import digest_of
 from terp.settings import Settings
 from terp.settings.setting import table
 from terp.testing import EchoKernel, call

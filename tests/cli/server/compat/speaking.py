@@ -13,7 +13,7 @@ import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
 from terp.events.kernel import Kernels
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.testing import EchoKernel, Scripted, ScriptedModel
 from terp_cli.server.application import application

@@ -7,7 +7,7 @@ import pytest
 from terp.analysis.rules.deciding import FOR_THE_SESSION
 from terp.events import Answered, CodeDeclined, CodeProposed, TurnFinished
 from terp.person import AutoRun, Decline, Nobody, Person, Run
-from terp.session import Session
+from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.analysis.rules.written import rules
 from tests.core.sessions import of, open_session, results

@@ -16,7 +16,7 @@ from terp.events import Asked, CodeFinished, CodeProposed, Event, Noticed, Print
 from terp.events.messages import ToolCall
 from terp.events.outputs import Text
 from terp.person import Choice, Consent, Decline, Run
-from terp.session import Session
+from terp.session.session import Session
 from terp.testing import ScriptedModel, call, collect
 from tests.core.kernels.environments.wheels import index_of, path_with, write_wheel
 from tests.core.sessions import of, results

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from terp.attachments import attach_elsewhere
 from terp.events.kernel import Kernel
 from terp.events.outputs import FileChange
 from terp.kernels.remote.carrying import FileCarrier
 from terp.kernels.remote.files import LARGEST
 from terp.kernels.remote.kernels import GatewayKernels
 from terp.models.tool import Call
+from terp.session.attachments import attach_elsewhere
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import Server
 from tests.core.kernels.running import ran

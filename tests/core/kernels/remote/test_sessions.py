@@ -13,7 +13,7 @@ from terp.events.kernel import Kernels
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.person import AutoRun
-from terp.session import Session
+from terp.session.session import Session
 from terp.testing import Scripted, ScriptedModel, call, collect
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import Server

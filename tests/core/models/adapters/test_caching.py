@@ -20,7 +20,7 @@ from terp.models.adapters.usage import used
 from terp.models.facts.prices import PriceList
 from terp.models.repair.fences import FencedModel, with_text_fallback
 from terp.person import AutoRun
-from terp.session import Session
+from terp.session.session import Session
 from terp.settings.model_options import ModelOptions
 from terp.testing import EchoKernel, call, collect
 from tests.core.models.recorded import ROOT, TOOL

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
-from terp.prompt import Facts, system_prompt
+from terp.session.context.prompt import Facts, system_prompt
 from terp.settings.places import Places
 from terp.settings.project.files import Project, ProjectFile
 from terp.settings.project.instructions import Instructions, written_instructions

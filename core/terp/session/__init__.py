@@ -1,0 +1,1 @@
+"""A conversation, its kernels and the person behind them: the turn loop."""

@@ -1,0 +1,1 @@
+"""The text of an answer: links to files, references to values."""

@@ -1,0 +1,1 @@
+"""The messages of a conversation, kept within the model's context window."""

@@ -1,0 +1,76 @@
+"""What terp itself knows of the work so far: the files that runs have left, and the variables there are.
+
+A model that sums a conversation up may be wrong about both.
+"""
+
+from collections.abc import Sequence
+
+from terp.errors import KernelBusy
+from terp.events import CodeFinished
+from terp.events.changes import file_name
+from terp.events.kernel import Kernel, Kernels, Variable
+from terp.events.log import EventLog
+from terp.events.outputs import FileChange
+from terp.session.context.namespaces import Namespaces
+from terp.session.context.summary import Listing
+
+
+class LiveFacts:
+    """Asks the log for files, and the kernels for what they hold at this moment."""
+
+    def __init__(self, kernels: Kernels, log: EventLog) -> None:
+        self._kernels = kernels
+        self._log = log
+
+    async def listed(self) -> Sequence[Listing]:
+        """The files that runs have left, if any, and the variables of each kernel that was started."""
+        namespaces = Namespaces(self._kernels)
+        held = [await _held(kernel, tells=namespaces.tells(kernel)) for kernel in namespaces.started]
+        none = [Listing("No kernel runs at this point, so there are no variables.")]
+        return [*self._files(), *(held or none)]
+
+    def _files(self) -> Sequence[Listing]:
+        last: dict[str, FileChange] = {}
+        for record in self._log.since(0):
+            if isinstance(record.event, CodeFinished):
+                for change in record.event.files:
+                    _note(last, change)
+        newest = [self._named(change) for change in reversed(last.values())]
+        return [Listing("Files that runs have left, the newest first:", newest)] if newest else []
+
+    def _named(self, change: FileChange) -> str:
+        if change.host:
+            return f"{change.path} on {change.host} ({change.action})"
+        return f"{file_name(change.path, self._kernels.cwd)} ({change.action})"
+
+
+def _note(last: dict[str, FileChange], change: FileChange) -> None:
+    last.pop(change.source, None)
+    before = last.pop(change.path, None)
+    if before is None or before.action != "created":
+        last[change.path] = change
+    elif change.action != "deleted":
+        # What was changed since is still new; what is gone again never mattered.
+        last[change.path] = before
+
+
+async def _held(kernel: Kernel, *, tells: bool) -> Listing:
+    language = kernel.language
+    if not tells:
+        return Listing(f"The variables of {language} cannot be listed.")
+    try:
+        variables = await kernel.variables()
+    except KernelBusy:
+        return Listing(f"The variables of {language} cannot be listed while its kernel is busy.")
+    if not variables:
+        anew = ": its kernel was started anew" if kernel.generation > 1 else ""
+        return Listing(f"There are no variables in {language} at this point{anew}.")
+    heading = f"Variables in {language} at this point, whatever the notes say:"
+    return Listing(heading, [_shown(variable) for variable in variables])
+
+
+def _shown(variable: Variable) -> str:
+    if len(variable.shape) == 1:
+        return f"{variable.name} ({variable.type} of length {variable.shape[0]})"
+    shape = f" {'×'.join(map(str, variable.shape))}" if variable.shape else ""
+    return f"{variable.name} ({variable.type}{shape})"

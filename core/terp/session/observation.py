@@ -1,0 +1,219 @@
+"""What the model reads of a run."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from terp.events.changes import delta_line, file_name, stopped_line
+from terp.events.hints import hint
+from terp.events.messages import Image
+from terp.events.outputs import (
+    Clear,
+    Display,
+    DisplayUpdate,
+    Error,
+    FileChange,
+    Omitted,
+    Output,
+    RunEnded,
+    Text,
+)
+from terp.events.tracebacks import readable
+from terp.text import pictures
+from terp.text.headtail import HeadTail
+from terp.text.plain import Lines, without_escapes
+
+_NOISE = ("Requirement already satisfied:",)
+_BARE = re.compile(r"<IPython\.core\.display\.\w+ object>")
+_IMAGES = 4
+_IMAGE_BASE64 = 4_000_000
+_FILES = 20
+# A longer result says how its code can be read again.
+_LONG = 800
+
+
+class Observation:
+    """Gathers the outputs of one run in bounded memory and tells them as text and images."""
+
+    def __init__(self, max_chars: int, cwd: str) -> None:
+        self._cwd = cwd
+        self._text = HeadTail(max(200, max_chars))
+        self._lines = {"stdout": Lines(), "stderr": Lines()}
+        self._clear_next = False
+        self._images: list[Image] = []
+        self._updates: dict[str, DisplayUpdate] = {}
+        self._omitted = 0
+        self._remarks: list[str] = []
+        self._saved: set[str] = set()
+
+    def add(self, output: Output) -> None:
+        """Note one output, in order."""
+        if self._clear_next and not isinstance(output, Clear):
+            self._forget()
+        match output:
+            case Text(stream=stream, text=text):
+                self._write(self._lines[stream].feed(text))
+            case Display():
+                self._displayed(output)
+            case DisplayUpdate(display_id=display_id):
+                self._updates[display_id] = output
+            case Error():
+                self._block(readable(output, self._cwd))
+                self.remark(hint(output, self._cwd))
+            case Clear(wait=True):
+                self._clear_next = True
+            case Clear():
+                self._forget()
+            case Omitted(characters=characters):
+                self._omitted += characters
+            case _:
+                pass
+
+    def remark(self, text: str) -> None:
+        """Add a sentence of terp's own for the model; nothing when it is empty."""
+        if text:
+            self._remarks.append(text)
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The pictures that were displayed, the last few."""
+        return tuple(self._images[-_IMAGES:])
+
+    @property
+    def so_far(self) -> str:
+        """The text until now, in whole lines; "" when there is none."""
+        return self._text.text().rstrip("\n")
+
+    def text(self, ended: RunEnded, full_output: str = "", cwd: str = "") -> str:
+        """All of it in words, once the run is over; never empty.
+
+        `full_output` is the path of the file with everything, `cwd` where the run has left the kernel. A
+        display that was updated is told as it ended: a progress bar is one line here, not a thousand.
+        """
+        self._rest()
+        for update in self._updates.values():
+            self._block(described(update))
+        self._updates.clear()
+        where = f'{ended.recall}.text has all, {ended.recall}.grep("…") searches it' if full_output else ""
+        said = [self._text.text(where if ended.recall else "").rstrip("\n")]
+        if self._text.empty:
+            said = [_silence(ended)]
+        if self._omitted:
+            said.append(f"[… {self._omitted:,} more characters came and were not kept …]")
+        if not self._text.empty and ended.hidden_value is not None and ended.hidden_value != "None":
+            said.append(f"[the last expression, silenced with ';', is {ended.hidden_value}]")
+        said += [f"[{remark}]" for remark in self._remarks]
+        files = tuple(change for change in ended.files if change.path not in self._saved)
+        said += _endings(replace(ended, files=files), cwd or self._cwd)
+        if full_output and len(said[0]) > _LONG:
+            # What is shortened later (`terp.session.context.sent`) keeps its end.
+            said.append(f"[this output stays in {ended.recall or full_output}]")
+        return "\n".join(said)
+
+    def _write(self, text: str) -> None:
+        if any(noise in text for noise in _NOISE):
+            text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith(_NOISE))
+        if text:
+            self._text.add(text)
+
+    def _rest(self) -> None:
+        for lines in self._lines.values():
+            if rest := lines.rest():
+                self._write(rest + "\n")
+
+    def _block(self, text: str) -> None:
+        self._rest()
+        self._text.add(text.rstrip("\n") + "\n")
+
+    def _displayed(self, display: Display) -> None:
+        """A figure that the code has saved, too, is that file: one picture with one path."""
+        if saved := pictures.saved_to(display.metadata):
+            self._saved.add(saved)
+            display = replace(display, path=file_name(saved, self._cwd))
+        self._block(described(display))
+        self._picture(display)
+
+    def _forget(self) -> None:
+        self._text.clear()
+        self._images.clear()
+        self._updates.clear()
+        self._lines = {"stdout": Lines(), "stderr": Lines()}
+        self._clear_next = False
+
+    def _picture(self, display: Display | DisplayUpdate) -> None:
+        for mime in pictures.EXTENSIONS:
+            data = display.data.get(mime)
+            if isinstance(data, str) and len(data) <= _IMAGE_BASE64:
+                self._images.append(Image(mime, data.replace("\n", "")))
+                return
+
+
+def _silence(ended: RunEnded) -> str:
+    if ended.status != "ok":
+        return "The code printed nothing."
+    if ended.hidden_value is None:
+        return "The code ran; it has no output."
+    if ended.hidden_value == "None":
+        return "The code ran; it has no output, and its last expression is None."
+    return f"The code ran; its last expression, silenced with ';', is {ended.hidden_value}"
+
+
+def _endings(ended: RunEnded, cwd: str) -> list[str]:
+    said = []
+    if ended.status == "interrupted":
+        said.append("[interrupted by the person]")
+    if ended.note:
+        said.append(f"[{ended.note}]")
+    if ended.stopped_at:
+        said.append(f"[it stood at {stopped_line(ended.stopped_at)}]")
+    if ended.held:
+        said.append(
+            f"[values where it failed: {', '.join(f'{one.name} = {one.value}' for one in ended.held)}]"
+        )
+    if ended.hint:
+        said.append(f"[{ended.hint}]")
+    if delta := delta_line(ended.changes, ended.more_changes):
+        said.append(f"[variables: {delta}]")
+    if ended.files:
+        said.append(f"[files: {_listed(ended.files, cwd)}]")
+    return said
+
+
+def _listed(files: tuple[FileChange, ...], cwd: str) -> str:
+    named = ", ".join(
+        f"{change.action} {f'{file_name(change.source, cwd)} to ' if change.source else ''}"
+        f"{file_name(change.path, cwd)}"
+        for change in files[:_FILES]
+    )
+    more = len(files) - _FILES
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def described(display: Display | DisplayUpdate) -> str:
+    """What was displayed, in words: its text, or the file it is in."""
+    picture = pictures.raster(display.data)
+    if picture is not None:
+        size = pictures.size(picture[1])
+        measure = f", {size[0]}×{size[1]}" if size else ""
+        return f"[image: {display.path or picture[0]}{measure}]"
+    if display.path:
+        return f"[{Path(display.path).suffix.lstrip('.')}: {display.path}]"
+    return plain_of(display.data)
+
+
+def plain_of(bundle: Mapping[str, Any]) -> str:
+    """A MIME bundle as text, for whoever cannot see it; never base64."""
+    plain = bundle.get("text/plain")
+    # Displays of Markdown, JSON and LaTeX have as text the name of their class.
+    bare = isinstance(plain, str) and _BARE.fullmatch(plain) is not None
+    for mime in (*(() if bare else ("text/plain",)), "text/markdown", "text/latex"):
+        if isinstance(text := bundle.get(mime), str):
+            return without_escapes(text)
+    if "application/json" in bundle:
+        return json.dumps(bundle["application/json"], ensure_ascii=False)
+    if isinstance(plain, str):
+        return without_escapes(plain)
+    return f"[an object that is shown as {', '.join(sorted(bundle)) or 'nothing'}]"

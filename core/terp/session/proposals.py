@@ -1,0 +1,139 @@
+"""From a call of the model to the person's decision about exactly these bytes."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from terp.analysis.rules.deciding import Ruling
+from terp.events import RULE, CodeProposed
+from terp.events.kernel import Kernel
+from terp.events.log import EventLog
+from terp.kernels.sandbox.tier import is_confined
+from terp.models.tool import Call
+from terp.person import Decline, Person, Run
+from terp.person.questions import Questions
+from terp.session.equipment import Equipment
+from terp.tools.toolbox import is_shipped
+
+if TYPE_CHECKING:
+    from terp.analysis.effects.session_names import SessionNames
+
+
+_NOT_HELD = "this kernel was started without the sandbox"
+
+
+class Proposals:
+    """Shows calls and gets them decided.
+
+    `drawn` returns when the front end that drives the turn has drawn everything logged so far, so
+    that nobody is asked about code that is not on the screen yet, and nothing runs that is not.
+    `equipment` is what the session has: its tools, and the person's rules.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        questions: Questions,
+        person: Person,
+        drawn: Callable[[], Awaitable[None]],
+        equipment: Callable[[], Equipment],
+    ) -> None:
+        self._equipment = equipment
+        self._log = log
+        self._questions = questions
+        self._person = person
+        self._drawn = drawn
+        self._names: dict[str, SessionNames] = {}
+        self._shown_tier = ""
+
+    async def decide(self, call: Call, kernel: Kernel) -> Run | Decline:
+        """The decision about `call`.
+
+        A `Run` always holds the code that was shown last: an edit is proposed again before it can
+        be approved, and so is code whose kernel was started anew while the person thought about it.
+        """
+        code, edited = call.code, False
+        while True:
+            proposed, ruling = self._proposed(call, code, kernel)
+            self._log.append(proposed)
+            asking = self._asking(proposed, ruling, edited=edited)
+            decision = await self._questions.ask("approval", call.id, asking)
+            if not isinstance(decision, Run):
+                return Decline("") if not isinstance(decision, Decline) else decision
+            if decision.by == "person" and (held := self._equipment().confinement) is not None:
+                held.said = proposed.tier
+            if decision.rules:
+                self._equipment().rules.add(decision.rules)
+            if decision.code == code and _still_true(proposed, kernel):
+                return decision
+            code, edited = decision.code, True
+
+    def is_held_as_shown(self, kernel: Kernel) -> bool:
+        """Return False if the kernel is up without the sandbox that was shown with the last proposal."""
+        return is_confined(kernel.tier) or not is_confined(self._shown_tier)
+
+    def _asking(
+        self, proposed: CodeProposed, ruling: Ruling, *, edited: bool
+    ) -> Callable[[], Awaitable[Run | Decline]]:
+        async def ask() -> Run | Decline:
+            await self._drawn()
+            if ruling.verdict == "deny":
+                return Decline(f"a rule of the user denies {ruling.what}.", by=f"{RULE}{ruling.by}")
+            # Who has just edited code is there, and waits to see it again.
+            if ruling.verdict == "allow" and not edited and not proposed.asks:
+                return Run(proposed.code, by=f"{RULE}{ruling.by}")
+            return await self._person.approve(proposed)
+
+        return ask
+
+    def _proposed(self, call: Call, code: str, kernel: Kernel) -> tuple[CodeProposed, Ruling]:
+        # The tables of what is known are not needed before there is code.
+        from terp.analysis.effects.analysis import effects_of  # noqa: PLC0415
+        from terp.analysis.effects.python import SERVERS, SHIPPED, TOOL  # noqa: PLC0415
+        from terp.analysis.effects.session_names import SessionNames  # noqa: PLC0415
+
+        if call.language not in self._names:
+            self._names[call.language] = SessionNames(self._log, call.language)
+        equipment = self._equipment()
+        offered = {
+            tool.name: f"{SHIPPED}.{tool.name}" if is_shipped(tool) else TOOL
+            for tool in equipment.toolbox.tools
+        }
+        if equipment.servers is not None:
+            offered["mcp"] = SERVERS
+        # A variable of the same name hides a tool.
+        known = {**offered, **self._names[call.language].known()}
+        effects = effects_of(call.language, code, known, kernel.cwd)
+        ruling = equipment.rules.ruling(call.language, code, effects)
+        proposed = CodeProposed(
+            call.id,
+            call.language,
+            code,
+            digest_of(code),
+            kernel.cwd,
+            kernel.generation,
+            kernel.tier,
+            effects,
+            kernel.place,
+            f"rule {ruling.by}" if ruling.verdict == "ask" else self._weaker(kernel),
+        )
+        self._shown_tier = proposed.tier
+        return proposed, ruling
+
+    def _weaker(self, kernel: Kernel) -> str:
+        """Why code does not run unasked in a kernel that is held by less than the user was told."""
+        held = self._equipment().confinement
+        return _NOT_HELD if held is not None and not kernel.place and held.promises_more(kernel.tier) else ""
+
+
+def digest_of(code: str) -> str:
+    """The SHA-256 of code in UTF-8, hexadecimal."""
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _still_true(proposed: CodeProposed, kernel: Kernel) -> bool:
+    # A first start (generation 0 to 1) while the person reads loses nothing they could have relied on; a
+    # kernel on another machine tells only then in which directory it is.
+    restarted = proposed.kernel_generation not in (0, kernel.generation)
+    moved = proposed.cwd not in ("", kernel.cwd)
+    return not (restarted or moved) and (proposed.tier, proposed.place) == (kernel.tier, kernel.place)

@@ -1,0 +1,1 @@
+"""The code of a stored session, run again and compared."""

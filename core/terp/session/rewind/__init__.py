@@ -1,0 +1,1 @@
+"""Undoing turns with what their code did, and resuming a stored session."""

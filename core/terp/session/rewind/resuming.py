@@ -1,0 +1,118 @@
+"""What must be settled when a stored session goes on in new kernels."""
+
+from collections.abc import Sequence
+
+from terp.events import JobChanged, Noticed, SessionResumed
+from terp.events.kernel import Kernels
+from terp.events.log import EventLog
+from terp.events.messages import Result, ToolCall, User
+from terp.models.tool import Misunderstood, understand
+from terp.session.context.history import History
+from terp.session.conversation import Conversation
+from terp.session.past_runs import past_runs
+from terp.store.reading import LeftOver, Stored
+
+_NAMED = 20
+_PENDING = "Not run: terp ended before the person had decided about this code."
+_STARTED = "terp ended while this code ran. What it had done by then is not known, and its output is lost."
+_FINISHED = "This code ran to its end, but terp ended before its output was noted down."
+
+
+class Resumption:
+    """What a session owes to the one before it: a note to the model, and calls that were never decided.
+
+    Making one settles the conversation: every call has its result, counters go on, and nothing is left
+    in it that only the provider before understands. `event` tells the person. Kernels that live on have lost
+    nothing.
+    """
+
+    def __init__(self, stored: Stored, conversation: Conversation, kernels: Kernels) -> None:
+        if stored.model != conversation.model.name:
+            conversation.drop_extras()
+        conversation.budget.used = stored.used
+        self.left_over = _undecided(stored.left_over)
+        self._next_step = stored.step + 1
+        calls = (understand(call, kernels.languages, call_id=call_id) for call_id, call in self.left_over)
+        codes = tuple(call.code for call in calls if not isinstance(call, Misunderstood))
+        turns = len(stored.history.turns)
+        lost = stored.runs > 0 and not kernels.resumed
+        gone = () if kernels.resumed else stored.gone
+        self.event = SessionResumed(stored.folder.name, turns, lost, gone, codes)
+        _settle(stored.history, stored.left_over)
+        self._history = stored.history
+        self._since = len(stored.history.messages)
+        self._note = _note(self.event)
+        self._earlier = len(stored.history.notes)
+
+    def note_again(self, note: str) -> None:
+        """Tell the model something else of the kernel with the next message."""
+        self._note, self._since = note, len(self._history.messages)
+        self._earlier = len(self._history.notes)
+
+    def note(self) -> str:
+        """What the next message must tell the model; "" when the conversation has it."""
+        since = self._history.messages[self._since :]
+        told = any(isinstance(message, User | Result) and self._note in message.text for message in since)
+        return "" if told else self._note
+
+    def note_among(self, notes: Sequence[str]) -> Sequence[str]:
+        """All that the next message must tell the model: `notes`, and `note` where it belongs in time."""
+        earlier, self._earlier = self._earlier, 0
+        new = self.note()
+        return (*notes[:earlier], *([new] if new else []), *notes[earlier:])
+
+    def reopen(self) -> tuple[tuple[tuple[str, ToolCall], ...], int]:
+        """The calls that were never decided, without a result again; the number of the next step."""
+        left_over, self.left_over = self.left_over, ()
+        if left_over:
+            self._since = len(self._history.messages) - len(left_over)
+            self._history.cut(self._since)
+        return left_over, self._next_step if left_over else 1
+
+
+def _undecided(left_over: Sequence[LeftOver]) -> tuple[tuple[str, ToolCall], ...]:
+    # They are the last ones: a reply's calls run one by one.
+    return tuple((left.call_id, left.call) for left in left_over if not (left.started or left.finished))
+
+
+def _settle(history: History, left_over: Sequence[LeftOver]) -> None:
+    for left in left_over:
+        text = _FINISHED if left.finished else _STARTED if left.started else _PENDING
+        history.append(Result(left.call.id, text))
+
+
+def _note(event: SessionResumed) -> str:
+    if not event.lost:
+        return ""
+    named = ", ".join(event.gone[:_NAMED]) + (" and others" if len(event.gone) > _NAMED else "")
+    gone = f"these variables are gone: {named}" if named else "all variables of earlier runs are gone"
+    return f"[This conversation was resumed. The kernel is new: {gone}; imports must be done again.]"
+
+
+def _cut_off(log: EventLog) -> list[tuple[int, str]]:
+    """The runs that have no end, with the first line of each; those in the background are told apart."""
+    events = [record.event for record in log.since(0)]
+    beside = {event.call_id for event in events if isinstance(event, JobChanged)}
+    runs = [run for run in past_runs(events) if run.status is None and run.call_id not in beside]
+    return [(run.number, next(iter(run.code.strip().splitlines()), "")) for run in runs]
+
+
+def resume(stored: Stored, conversation: Conversation, kernels: Kernels, log: EventLog) -> Resumption:
+    """The conversation settled, and the person told."""
+    resumption = Resumption(stored, conversation, kernels)
+    cut_off = [] if kernels.resumed else _cut_off(log)
+    log.append(resumption.event)
+    for number, code in cut_off:
+        log.append(
+            Noticed(
+                f"Run {number} was cut off when terp ended, and what it did is not known: {code}",
+                f"/out {number} shows what is kept of its output.",
+            )
+        )
+    for job in stored.jobs:
+        lost = f"{job} was lost: it still ran when terp ended."
+        log.append(Noticed(lost))
+        stored.history.note(f"[{lost}]")
+    for notice in stored.notices:
+        log.append(Noticed(notice))
+    return resumption

@@ -1,0 +1,67 @@
+"""What code in a kernel can ask of terp while it runs: a line from the person, or a service."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from terp.errors import NobodyThere, TerpError
+from terp.events.kernel import Kernel
+from terp.events.outputs import BackCall, InputRequest
+from terp.person import Person
+from terp.person.questions import Questions
+from terp.session.runs import Attended, Guard
+from terp.text.interrupts import Interrupted
+
+Service = Callable[[Mapping[str, Any]], Awaitable[Any]]
+
+
+class Services:
+    """Answers running code. `drawn` returns when all that was logged is on the screen."""
+
+    def __init__(self, questions: Questions, person: Person, drawn: Callable[[], Awaitable[None]]) -> None:
+        self._questions = questions
+        self._person = person
+        self._drawn = drawn
+        self._services: dict[str, Service] = {}
+
+    def offer(self, name: str, service: Service) -> None:
+        """Let code call `service` by `name`; what it raises is raised there."""
+        self._services[name] = service
+
+    async def type_in(self, request: InputRequest, kernel: Kernel, attended: Attended) -> str:
+        """Have a line typed for code that waits for one; what the model should know of that."""
+
+        async def ask(whose: str) -> str:
+            prompt = whose + request.prompt
+
+            async def from_person() -> str:
+                await self._drawn()
+                return await self._person.type_in(prompt, secret=request.secret)
+
+            line: str = await self._questions.ask("input", prompt, from_person, secret=request.secret)
+            return line
+
+        try:
+            line = await attended.asked(ask)
+        except Interrupted:
+            return ""
+        except NobodyThere as nobody:
+            await kernel.type_in(None)
+            return f"{nobody.message} It got end of file; do not use input()."
+        await kernel.type_in(line)
+        return ""
+
+    async def serve(self, call: BackCall, kernel: Kernel, guard: Guard) -> None:
+        """Give code the answer of the service that it calls, which `guard` waits for."""
+        service = self._services.get(call.service)
+        if service is None:
+            missing = f"terp has no service {call.service!r} here"
+            await kernel.answer(None, missing if call.service else "this call names no service of terp")
+            return
+        try:
+            await kernel.answer(await guard(service(call.arguments)))
+        except Interrupted:
+            return
+        except TerpError as error:
+            await kernel.answer(None, error.message)
+        except Exception as error:  # noqa: BLE001  # whatever a service raises belongs to the code that called it
+            await kernel.answer(None, f"{type(error).__name__}: {error}")

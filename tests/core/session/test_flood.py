@@ -1,0 +1,37 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from terp.events.outputs import Display, Omitted, Output, Text
+from terp.session import flood
+from terp.session.flood import Flood
+
+
+def passed(outputs: list[Output]) -> list[Output]:
+    limiter = Flood()
+    shown = [item for output in outputs for item in limiter.passed(output)]
+    return [*shown, *limiter.ended()]
+
+
+def test_ordinary_output_passes_unchanged() -> None:
+    outputs: list[Output] = [Text("stdout", "a"), Display({}), Text("stderr", "b")]
+    assert passed(outputs) == outputs
+
+
+def test_a_flood_is_its_head_a_count_and_its_tail() -> None:
+    line = "x" * 99 + "\n"
+    shown = passed([Text("stdout", line * 1000)] * 50)
+    texts = [output.text for output in shown if isinstance(output, Text)]
+    counts = [output for output in shown if isinstance(output, Omitted)]
+    assert sum(len(text) for text in texts[:-1]) == flood.HEAD
+    assert len(texts[-1]) == flood.TAIL
+    assert sum(count.characters for count in counts) == 5_000_000 - flood.HEAD - flood.TAIL
+    assert sum(count.lines for count in counts) == (5_000_000 - flood.HEAD - flood.TAIL) // 100
+    assert len(counts) < 10
+
+
+@given(sizes=st.lists(st.integers(1, 400_000), max_size=12))
+def test_every_character_is_shown_or_counted(sizes: list[int]) -> None:
+    shown = passed([Text("stdout", "y" * size) for size in sizes])
+    seen = sum(len(output.text) for output in shown if isinstance(output, Text))
+    counted = sum(output.characters for output in shown if isinstance(output, Omitted))
+    assert seen + counted == sum(sizes)
