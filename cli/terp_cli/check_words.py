@@ -1,7 +1,7 @@
 """What a person is told about a check of a turn."""
 
+from terp.checks.until.telling import changed_files
 from terp.events import CheckFinished, CheckStarted
-from terp.until.telling import changed_files
 
 
 def started(event: CheckStarted) -> str:

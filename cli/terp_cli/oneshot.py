@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
+from terp.checks.until.loop import ask, until
 from terp.events import Event, TurnFinished
 from terp.events.messages import Attachment
 from terp.session.session import Session
-from terp.until.loop import ask, until
 from terp_cli.collect import collect
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.stopping import TIME_IS_OVER, Stopping

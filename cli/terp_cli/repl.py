@@ -18,6 +18,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+from terp.checks.until.loop import ask
 from terp.errors import TerpError
 from terp.events import (
     CheckFinished,
@@ -36,7 +37,6 @@ from terp.events.kernel import Kernel
 from terp.events.messages import Assistant, Attachment
 from terp.session.context.namespaces import Namespaces
 from terp.settings.interpreter import environment_name
-from terp.until.loop import ask
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import UnknownCommand
 from terp_cli.missed_mentions import attached

@@ -1,7 +1,7 @@
 """A person at a terminal who looks at an answer: more asserts, and a comment."""
 
-from terp.solve.asking import Ended
-from terp.solve.state import State
+from terp.checks.solve.asking import Ended
+from terp.checks.solve.state import State
 from terp.text.interrupts import Interrupted, Interrupts
 from terp_cli.call import STDIN
 from terp_cli.solve_front import SolveFront

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Protocol, TextIO
 
+from terp.checks.solve import report
+from terp.checks.solve.state import State
 from terp.errors import StopReason
 from terp.events import Event, ModelRetrying, Noticed, TextDelta, TurnFinished
 from terp.events.log import Record
@@ -10,8 +12,6 @@ from terp.events.wire import VERSION, to_json
 from terp.secrets.redacting import redacted
 from terp.secrets.seams import Seams
 from terp.session.session import Session
-from terp.solve import report
-from terp.solve.state import State
 from terp_cli.call import Call
 from terp_cli.json_front import usage_json, write_json
 from terp_cli.plain import with_remedy

@@ -4,18 +4,18 @@ import asyncio
 import os
 from pathlib import Path
 
+from terp.checks.solve import keeping
+from terp.checks.solve.checking import FILE_MB, MEMORY_MB, Bounds, Checker
+from terp.checks.solve.loop import Accepting, Outcome, Reviewer, solve
+from terp.checks.solve.phases import Bench
+from terp.checks.solve.problem import LARGEST, Problem, decoded, read_folder, text_of
+from terp.checks.solve.single import is_python, read_markdown, read_python
+from terp.checks.solve.state import State, begun, reopened
 from terp.errors import SettingsError
 from terp.kernels.sandbox.policy import ResourceLimits
 from terp.opening import build_session
 from terp.person import Nobody
 from terp.settings import Settings
-from terp.solve import keeping
-from terp.solve.checking import FILE_MB, MEMORY_MB, Bounds, Checker
-from terp.solve.loop import Accepting, Outcome, Reviewer, solve
-from terp.solve.phases import Bench
-from terp.solve.problem import LARGEST, Problem, decoded, read_folder, text_of
-from terp.solve.single import is_python, read_markdown, read_python
-from terp.solve.state import State, begun, reopened
 from terp.store.places import Place
 from terp.text.paths import typed_path
 from terp_cli.call import STDIN, Call

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from terp.checks.until.loop import ask
 from terp.errors import SessionError
 from terp.events import Event
 from terp.events.messages import Attachment
@@ -17,7 +18,6 @@ from terp.session.reply import Reply, TurnFailed, reply_of
 from terp.session.session import Session
 from terp.settings.places import make_private
 from terp.text.paths import unused
-from terp.until.loop import ask
 
 T = TypeVar("T")
 Given = Attachment | str | os.PathLike[str] | bytes

@@ -34,9 +34,9 @@ from terp.workbench import Workbench, open_bench
 if TYPE_CHECKING:
     from terp.analysis.rules.rule import Rule
     from terp.chat import Chat
+    from terp.checks.until.goal import Goal
     from terp.kernels.remote.bench import GatewayBench
     from terp.session.keeping import Keeping
-    from terp.until.goal import Goal
 
 
 _ASKED = ("approve", "allow", "choose", "type_in")
@@ -283,7 +283,7 @@ def goal_in(settings: Settings) -> "Goal | None":
     """
     if not settings.until:
         return None
-    from terp.until.goal import goal_of  # noqa: PLC0415  (see above)
+    from terp.checks.until.goal import goal_of  # noqa: PLC0415  (see above)
 
     return goal_of(settings)
 

@@ -12,6 +12,8 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
+from terp.checks.until.check import check_of
+from terp.checks.until.goal import Goal
 from terp.errors import Unavailable
 from terp.events import CodeProposed, Event, KernelChanged, TextDelta
 from terp.events.messages import User
@@ -20,8 +22,6 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call
-from terp.until.check import check_of
-from terp.until.goal import Goal
 from terp_cli.desk import Desk
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.terminal import TerminalFront

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.running import Result, Terp, said, to
 from tests.cli.teletype import Teletype
-from tests.core.solve.solving import RIGHT, WRONG, adding, asserting
+from tests.core.checks.solve.solving import RIGHT, WRONG, adding, asserting
 from tests.loopback import Call, Loopback, Scripted
 
 FILES = {

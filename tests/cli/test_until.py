@@ -11,7 +11,7 @@ from typing import TypeVar
 import pytest
 
 from tests.cli.running import Terp, said, to
-from tests.core.until.projects import RIGHT, project
+from tests.core.checks.until.projects import RIGHT, project
 from tests.loopback import Call, Loopback, Scripted
 
 T = TypeVar("T")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from terp.checks.until.check import check_of
+from terp.checks.until.ground import Bounds, Ground, Ran
+from terp.checks.until.verdict import why_not
 from terp.kernels.jupyter.local import LocalKernels
-from terp.until.check import check_of
-from terp.until.ground import Bounds, Ground, Ran
-from terp.until.verdict import why_not
-from tests.core.until.projects import RIGHT, TESTS
+from tests.core.checks.until.projects import RIGHT, TESTS
 from tests.sandbox.held import TIERS
 from tests.sandbox.world import World
 

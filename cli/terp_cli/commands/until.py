@@ -1,6 +1,6 @@
 """The command by which turns go on until a check passes."""
 
-from terp.until.goal import Goal, goal_of
+from terp.checks.until.goal import Goal, goal_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 

@@ -5,11 +5,11 @@ from collections.abc import AsyncGenerator, Sequence
 
 import anyio.to_thread
 
+from terp.checks.until import loop as until
 from terp.events import Event
 from terp.events.messages import Attachment
 from terp.session.attachments import attach, with_attachments
 from terp.session.session import Session
-from terp.until import loop as until
 from terp_cli.server.failures import Refused
 from terp_cli.server.served import Served
 from terp_cli.server.turns import Asking, Turn

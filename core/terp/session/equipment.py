@@ -8,6 +8,7 @@ from terp.analysis.rules.deciding import Rules
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
+    from terp.checks.until.goal import Goal
     from terp.kernels.environments.choosing import PythonChoice
     from terp.kernels.environments.missing import MissingPackages
     from terp.kernels.sandbox.confinement import Confinement
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from terp.session.attaching import Attaching
     from terp.session.context.briefing import Briefing
     from terp.tools.mcp.servers import Servers
-    from terp.until.goal import Goal
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Equipment:
     somebody else. `briefing` makes the system prompt of settings. `secrets` are written down by nothing. The
     functions of `toolbox` and `servers` are in the Python kernel, and run when the model calls them as tools,
     by one of the names in `functions`. `rules` decide about code before the person is asked. Turns that
-    `terp.until.loop.ask` begins go on until the check of `goal` has passed.
+    `terp.checks.until.loop.ask` begins go on until the check of `goal` has passed.
 
     `outside` are tools, by name and in OpenAI's form, that whoever asks runs themselves: the model is offered
     them too, and a reply that calls one ends its turn. In the session's `history` the call has a result then

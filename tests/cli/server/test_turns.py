@@ -5,10 +5,10 @@ from pathlib import Path
 
 from starlette.types import Message
 
+from terp.checks.until.check import check_of
+from terp.checks.until.goal import Goal
 from terp.kernels.jupyter.local import LocalKernels
 from terp.testing import EchoKernel, call
-from terp.until.check import check_of
-from terp.until.goal import Goal
 from terp_cli.server.following import EventStream
 from terp_cli.server.limits import ServerLimits
 from tests.cli.server.serving import SECRET, decision, events_of, names, serving, until

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from terp.checks.until import loop as until
 from terp.errors import SessionError, StopReason
 from terp.events import CodeStarted, Event, ReasoningDelta, TurnFinished, UsageReported
 from terp.events.log import Record
@@ -16,7 +17,6 @@ from terp.events.messages import Assistant, Attachment, Image, Message, Result, 
 from terp.models import tool
 from terp.session.session import Session
 from terp.text.fencing import quoted
-from terp.until import loop as until
 from terp_cli.server.failures import Refused
 from terp_cli.server.openai import exchange
 from terp_cli.server.openai.forms import MessageSaid

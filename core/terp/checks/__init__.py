@@ -1,0 +1,1 @@
+"""Work that checks itself: turns until a check passes, and problems with tests."""
