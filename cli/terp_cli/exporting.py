@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, cast
 
-from terp.export.imports import distributions_of
-from terp.export.writing import export
 from terp.secrets.environment import find_python
 from terp.store.catalogue import Catalogue
+from terp.store.export.imports import distributions_of
+from terp.store.export.writing import export
 from terp.store.places import real_directory
 from terp.store.reading import read
 from terp.text.paths import typed_path
@@ -13,7 +13,7 @@ from terp_cli.call import Call
 from terp_cli.sanitise import one_line
 
 if TYPE_CHECKING:
-    from terp.export.writing import Format
+    from terp.store.export.writing import Format
 
 
 def export_session(call: Call) -> int:

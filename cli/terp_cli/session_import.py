@@ -4,11 +4,11 @@ from pathlib import Path
 
 from terp.errors import SessionError, SettingsError
 from terp.events.messages import Message
-from terp.saved_messages import MessagesUnreadable, from_json
 from terp.settings.profile_file import short_path
 from terp.store.importing import import_messages
 from terp.store.keeping import Keeper
 from terp.store.places import real_directory
+from terp.store.saved_messages import MessagesUnreadable, from_json
 from terp_cli.call import Call
 from terp_cli.keeping import place_of
 

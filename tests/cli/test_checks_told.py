@@ -1,11 +1,11 @@
 """A check as each front end tells it."""
 
 from terp import events as on
-from terp.export.story import Prompt, Remark
+from terp.store.export.story import Prompt, Remark
 from tests.cli.drawing import drawn
 from tests.cli.test_plain import shown
 from tests.cli.test_spoken import heard
-from tests.core.export.scripted import told
+from tests.core.store.export.scripted import told
 
 CHECK: list[on.Event] = [
     on.CheckStarted("pytest -q", 2),

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.events.outputs import Display, Text
-from terp.export.story import Answer, Run, Story
-from terp.export.telling import story_of
-from terp.export.words import output_text
 from terp.session.context.namespaces import Namespaces
 from terp.session.rewind.renewing import renew
+from terp.store.export.story import Answer, Run, Story
+from terp.store.export.telling import story_of
+from terp.store.export.words import output_text
 from terp_cli.clipboard import copied
 from terp_cli.commands.rows import columns, counted, size_of
 from terp_cli.commands.table import misused

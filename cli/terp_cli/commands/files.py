@@ -20,7 +20,7 @@ _MESSAGES = "messages.json"
 
 async def export(talk: Talk, argument: str) -> None:
     """The session as a file of a format."""
-    from terp.export.writing import FORMATS  # noqa: PLC0415  (see `_exported`)
+    from terp.store.export.writing import FORMATS  # noqa: PLC0415  (see `_exported`)
 
     format_, _, path = argument.partition(" ")
     if format_ not in FORMATS:
@@ -43,9 +43,9 @@ async def markdown(talk: Talk, path: str) -> None:
 
 async def _exported(talk: Talk, format_: str, path: str) -> None:
     # Nothing of an export is needed before there is one.
-    from terp.export.imports import distributions_of  # noqa: PLC0415
-    from terp.export.writing import Format, export  # noqa: PLC0415
     from terp.secrets.environment import find_python  # noqa: PLC0415
+    from terp.store.export.imports import distributions_of  # noqa: PLC0415
+    from terp.store.export.writing import Format, export  # noqa: PLC0415
 
     session, environ = talk.session, talk.environ
     records = session.log.since(0)
@@ -68,8 +68,8 @@ def formats(_: Talk, begun: str) -> list[str]:
 
 async def save_message(talk: Talk, path: str) -> None:
     """The conversation as JSON that Open Interpreter reads too."""
-    from terp.export.writing import write_new  # noqa: PLC0415  (see above)
-    from terp.saved_messages import to_json  # noqa: PLC0415
+    from terp.store.export.writing import write_new  # noqa: PLC0415  (see above)
+    from terp.store.saved_messages import to_json  # noqa: PLC0415
 
     messages = talk.session.history
     if not messages:
@@ -83,7 +83,7 @@ async def save_message(talk: Talk, path: str) -> None:
 
 async def load_message(talk: Talk, path: str) -> None:
     """The conversation of such a file, in place of this one."""
-    from terp.saved_messages import MessagesUnreadable, from_json  # noqa: PLC0415  (see above)
+    from terp.store.saved_messages import MessagesUnreadable, from_json  # noqa: PLC0415  (see above)
 
     place = place_in(talk, path or _MESSAGES)
     try:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from terp.events.kernel import Variable
-    from terp.export.cutting import Cut
-    from terp.export.writing import Format
     from terp.secrets.scrubbing import Scrubber
+    from terp.store.export.cutting import Cut
+    from terp.store.export.writing import Format
 
 _OUTSIDE = frozenset({"writes", "deletes", "network", "subprocess", "installs", "secrets"})
 
@@ -99,7 +99,7 @@ async def _differing(
     scrubber: "Scrubber",
 ) -> "tuple[list[str], list[str]]":
     """What differs when the script runs, and when its cells do; the kernels are closed."""
-    from terp.export.checking import differences, script_differences  # noqa: PLC0415  (see `_check`)
+    from terp.store.export.checking import differences, script_differences  # noqa: PLC0415  (see `_check`)
 
     limits, as_kept = limits_of(talk.settings), scrubber.redacted
     try:
@@ -123,8 +123,8 @@ async def _held(talk: Talk, names: "Sequence[str]") -> "Mapping[str, Variable]":
 
 async def _cut(talk: Talk, names: "Sequence[str]") -> "Cut":
     # Nothing of this is needed before it is asked for.
-    from terp.export.cutting import cut_story, told_once  # noqa: PLC0415
-    from terp.export.telling import story_of  # noqa: PLC0415
+    from terp.store.export.cutting import cut_story, told_once  # noqa: PLC0415
+    from terp.store.export.telling import story_of  # noqa: PLC0415
 
     session = talk.session
     records = told_once(session.log.since(0))
@@ -132,11 +132,11 @@ async def _cut(talk: Talk, names: "Sequence[str]") -> "Cut":
 
 
 def _written(talk: Talk, cut: "Cut", format_: str, target: Path, scrubber: "Scrubber") -> Path:
-    from terp.export.cutting import with_dependencies  # noqa: PLC0415  (see `_cut`)
-    from terp.export.imports import distributions_of  # noqa: PLC0415
-    from terp.export.redacting import redacted  # noqa: PLC0415
-    from terp.export.writing import write_story  # noqa: PLC0415
     from terp.secrets.environment import find_python  # noqa: PLC0415
+    from terp.store.export.cutting import with_dependencies  # noqa: PLC0415  (see `_cut`)
+    from terp.store.export.imports import distributions_of  # noqa: PLC0415
+    from terp.store.export.redacting import redacted  # noqa: PLC0415
+    from terp.store.export.writing import write_story  # noqa: PLC0415
 
     known = distributions_of(find_python(talk.settings.python, talk.environ).path)
     story = redacted(cut.story, scrubber)

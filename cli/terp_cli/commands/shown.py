@@ -6,8 +6,8 @@ from pathlib import Path
 
 from terp.errors import TerpError
 from terp.events.outputs import Display
-from terp.export.story import Run
-from terp.export.telling import story_of
+from terp.store.export.story import Run
+from terp.store.export.telling import story_of
 from terp.text.paths import typed_path
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk

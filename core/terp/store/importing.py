@@ -7,11 +7,11 @@ from terp.events import CodeFinished, CodeProposed, CodeStarted, Printed, TextDe
 from terp.events.log import EventLog
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall, User
 from terp.events.outputs import Display, Output, RunStatus, Text
-from terp.saved_messages import code_of
 from terp.session.artifacts import OUTPUTS, Artifacts
 from terp.session.context.history import History
 from terp.session.proposals import digest_of
 from terp.store.keeping import Keeper
+from terp.store.saved_messages import code_of
 
 _WITHOUT_PROMPT = "(what was said before is not in the file)"
 _NOTE = "It ran elsewhere, before this conversation was imported."

@@ -8,7 +8,7 @@ from terp.events.kernel import Variable
 from terp.events.outputs import Display, Text
 from terp_cli.commands.table import Misused
 from tests.cli.commands.talking import Noted
-from tests.core.export.scripted import ran, turn
+from tests.core.store.export.scripted import ran, turn
 
 
 def worked(tmp_path: Path) -> Noted:

@@ -7,7 +7,7 @@ from terp.errors import TerpError
 from terp.events.messages import Assistant, Message, Result, User
 from terp.testing import call
 from tests.cli.commands.talking import Noted
-from tests.core.export.scripted import session
+from tests.core.store.export.scripted import session
 
 
 def talk(tmp_path: Path) -> Noted:

@@ -12,7 +12,7 @@ from terp.testing import EchoKernel
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import Misused
 from tests.cli.commands.talking import Noted
-from tests.core.export.scripted import ran, turn
+from tests.core.store.export.scripted import ran, turn
 
 
 async def free(_: Job) -> None:

@@ -6,7 +6,7 @@ from terp.errors import TerpError
 from terp.events.outputs import Display
 from terp_cli.commands.table import Misused
 from tests.cli.commands.talking import Noted
-from tests.core.export.scripted import ran, turn
+from tests.core.store.export.scripted import ran, turn
 
 
 def shown(tmp_path: Path) -> Noted:

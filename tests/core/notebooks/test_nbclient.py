@@ -19,11 +19,11 @@ import pytest
 from filelock import FileLock
 
 from terp.events import Printed
-from terp.export.notebook import notebook
-from terp.export.telling import story_of
 from terp.kernels.jupyter.local import LocalKernels
 from terp.person import Nobody
 from terp.session.session import Session
+from terp.store.export.notebook import notebook
+from terp.store.export.telling import story_of
 from terp.testing import ScriptedModel
 
 VERSION = "0.10.4"

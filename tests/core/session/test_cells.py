@@ -5,7 +5,7 @@ from terp.events import Answered, Asked, CodeFinished, CodeStarted, Event, Kerne
 from terp.events.outputs import Display, InputRequest, Text
 from terp.session.cells import Cell, cells
 from terp.session.proposals import digest_of
-from tests.core.export.scripted import proposed, ran
+from tests.core.store.export.scripted import proposed, ran
 
 
 def test_lines_that_were_typed_are_part_of_a_cell() -> None:

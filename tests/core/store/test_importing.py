@@ -9,13 +9,13 @@ import pytest
 from terp.events import CodeFinished, CodeProposed, Printed, TextDelta, TurnFinished, TurnStarted
 from terp.events.messages import Assistant, Image, Result, User
 from terp.events.outputs import Display, Text
-from terp.saved_messages import from_json
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp.store.importing import import_messages
 from terp.store.keeping import Keeper
 from terp.store.places import new_place
 from terp.store.reading import Stored, read
+from terp.store.saved_messages import from_json
 from terp.testing import call
 from tests.core.sessions import of
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 import anyio.to_thread
 from fastapi import APIRouter, Header, Query, Response
 
-from terp.export.writing import export
 from terp.session.artifacts import OUTPUTS
+from terp.store.export.writing import export
 from terp.text.languages import language_of
 from terp_cli.server import content, forms
 from terp_cli.server.failures import Refused, documented

@@ -4,7 +4,7 @@ import zlib
 
 from terp.events.outputs import Display, Error, Omitted, Output, Text
 from terp.session.replay.difference import difference
-from tests.core.export.scripted import png
+from tests.core.store.export.scripted import png
 
 
 def picture(encoded: str) -> Display:

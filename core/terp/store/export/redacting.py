@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from terp.events.outputs import Display, Error, Output, Text
-from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.secrets.scrubbing import Scrubber
+from terp.store.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.text.pictures import is_picture
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
-from terp.saved_messages import MessagesUnreadable, from_json, to_json
+from terp.store.saved_messages import MessagesUnreadable, from_json, to_json
 from terp.testing import call
 
 PICTURE = Image("image/png", "AAAA")

@@ -5,9 +5,9 @@ import pytest
 
 from terp.events import TextDelta
 from terp.events.outputs import Display, Error, Text
-from terp.export.writing import FORMATS, ExportFailed, Format, export, slug
 from terp.secrets.scrubbing import Scrubber
-from tests.core.export.scripted import FOLDER, png, ran, records, session, turn
+from terp.store.export.writing import FORMATS, ExportFailed, Format, export, slug
+from tests.core.store.export.scripted import FOLDER, png, ran, records, session, turn
 
 SECRET = "sk-abcdefghijklmnopqrstuvwxyz"
 

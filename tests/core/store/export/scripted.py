@@ -1,6 +1,6 @@
 """A small session with something of everything, and what each format makes of it.
 
-`python -m tests.core.export.scripted` writes the expected files anew; look at the difference.
+`python -m tests.core.store.export.scripted` writes the expected files anew; look at the difference.
 """
 
 import base64
@@ -27,13 +27,13 @@ from terp.events import (
 )
 from terp.events.log import Record
 from terp.events.outputs import Display, Error, InputRequest, Output, RunStatus, Text
-from terp.export.notebook import notebook
-from terp.export.page import page
-from terp.export.rendered import Rendered
-from terp.export.script import script
-from terp.export.story import Story
-from terp.export.telling import story_of
-from terp.export.transcript import transcript
+from terp.store.export.notebook import notebook
+from terp.store.export.page import page
+from terp.store.export.rendered import Rendered
+from terp.store.export.script import script
+from terp.store.export.story import Story
+from terp.store.export.telling import story_of
+from terp.store.export.transcript import transcript
 
 EXPECTED = Path(__file__).parent / "expected"
 FOLDER = Path("/sessions/2026-11-21-abcd")

@@ -14,10 +14,10 @@ from terp.events import (
     TurnStarted,
 )
 from terp.events.outputs import Clear, Display, DisplayUpdate, Omitted, Text
-from terp.export.story import Answer, Prompt, Reasoning, Remark, Run
-from terp.export.telling import story_of
 from terp.session.artifacts import OUTPUTS, Artifacts
-from tests.core.export.scripted import png, proposed, ran, records, told, turn
+from terp.store.export.story import Answer, Prompt, Reasoning, Remark, Run
+from terp.store.export.telling import story_of
+from tests.core.store.export.scripted import png, proposed, ran, records, told, turn
 
 
 def outputs(*given: object) -> tuple[object, ...]:

@@ -7,11 +7,11 @@ from pathlib import Path
 from terp.events.kernel import Kernel, Kernels, Variable
 from terp.events.outputs import BackCall, Display, Output, StreamName, Text
 from terp.events.settled import Displays
-from terp.export.story import Run
-from terp.export.words import unfinished
 from terp.session.heard import HeardRun
 from terp.session.limits import Limits
 from terp.session.replay.difference import difference
+from terp.store.export.story import Run
+from terp.store.export.words import unfinished
 from terp.text.languages import language_of
 
 _HEAD = "# /// script\n"

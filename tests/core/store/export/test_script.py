@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from terp.events.outputs import Error
-from terp.export.imports import Needs, distributions_of, needs
-from terp.export.script import script
-from terp.export.scripting import compiles, plain_python
-from terp.export.story import Answer, Prompt, Run, Story
-from tests.core.export.scripted import rendered
+from terp.store.export.imports import Needs, distributions_of, needs
+from terp.store.export.script import script
+from terp.store.export.scripting import compiles, plain_python
+from terp.store.export.story import Answer, Prompt, Run, Story
+from tests.core.store.export.scripted import rendered
 
 import ast  # isort: skip
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from terp.events.outputs import Error
-from terp.export.imports import Distributions, needs
-from terp.export.rendered import Rendered
-from terp.export.scripting import (
+from terp.store.export.imports import Distributions, needs
+from terp.store.export.rendered import Rendered
+from terp.store.export.scripting import (
     awaited,
     commented,
     compiles,
@@ -17,8 +17,8 @@ from terp.export.scripting import (
     without_futures,
     without_metadata,
 )
-from terp.export.story import Answer, Part, Prompt, Remark, Run, Story
-from terp.export.words import one_line, unfinished
+from terp.store.export.story import Answer, Part, Prompt, Remark, Run, Story
+from terp.store.export.words import one_line, unfinished
 from terp.text.languages import language_of
 from terp.text.plain import mended
 

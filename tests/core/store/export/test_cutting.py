@@ -1,9 +1,9 @@
 import pytest
 
 from terp.events.outputs import Display, Error, Text
-from terp.export.cutting import NothingToKeep, cut_story, told_once, with_dependencies
-from terp.export.story import Prompt, Run
-from tests.core.export.scripted import ran, records, told, turn
+from terp.store.export.cutting import NothingToKeep, cut_story, told_once, with_dependencies
+from terp.store.export.story import Prompt, Run
+from tests.core.store.export.scripted import ran, records, told, turn
 
 STORY = told(
     *turn("Load it.", *ran("c1", "import numpy as np\nx = np.arange(3)", count=1)),

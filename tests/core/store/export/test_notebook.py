@@ -6,10 +6,10 @@ import pytest
 from nbclient import NotebookClient
 
 from terp.events.outputs import Display, Error, Output, Text
-from terp.export.notebook import notebook
-from terp.export.story import Run, Story
-from tests.core.export.scripted import story as scripted
-from tests.core.export.scripted import told
+from terp.store.export.notebook import notebook
+from terp.store.export.story import Run, Story
+from tests.core.store.export.scripted import story as scripted
+from tests.core.store.export.scripted import told
 
 
 def read(text: str, as_version: int = 4) -> Any:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from terp.events.outputs import Display, Error, Omitted, Output, Text
-from terp.export.rendered import Rendered
-from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
-from terp.export.words import folded, not_run, omitted, unfinished
+from terp.store.export.rendered import Rendered
+from terp.store.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
+from terp.store.export.words import folded, not_run, omitted, unfinished
 from terp.text.fencing import fenced, quoted
 from terp.text.languages import language_of
 from terp.text.plain import mended

@@ -3,8 +3,8 @@
 import re
 
 from terp.events.outputs import Display, Error, Omitted, Output, Text
-from terp.export.story import Run
 from terp.session.observation import plain_of
+from terp.store.export.story import Run
 from terp.text.fencing import quoted
 from terp.text.plain import mended, settled, without_escapes
 

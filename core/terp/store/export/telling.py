@@ -28,9 +28,9 @@ from terp.events import (
 from terp.events.log import Record
 from terp.events.outputs import Display, DisplayUpdate, Output
 from terp.events.settled import Displays, Settled
-from terp.export.story import Answer, Fate, Part, Prompt, Reasoning, Remark, Run, Story
 from terp.session.artifacts import OUTPUTS, Artifacts, kept_at, mime_of, with_picture
 from terp.session.asked_lines import AskedLines
+from terp.store.export.story import Answer, Fate, Part, Prompt, Reasoning, Remark, Run, Story
 
 
 def story_of(records: Sequence[Record], folder: Path) -> Story:

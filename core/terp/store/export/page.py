@@ -7,12 +7,12 @@ from html import escape
 from typing import Any
 
 from terp.events.outputs import Display, Error, Output, Text
-from terp.export.colouring import code_style, coloured
-from terp.export.page_style import POLICY, STYLE
-from terp.export.prose import Prose
-from terp.export.rendered import Rendered
-from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
-from terp.export.words import as_text, not_run, output_text, unfinished
+from terp.store.export.colouring import code_style, coloured
+from terp.store.export.page_style import POLICY, STYLE
+from terp.store.export.prose import Prose
+from terp.store.export.rendered import Rendered
+from terp.store.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
+from terp.store.export.words import as_text, not_run, output_text, unfinished
 from terp.text import pictures
 
 _TABLE_TAGS = {"table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "br"}

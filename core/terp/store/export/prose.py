@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-from terp.export.colouring import coloured
-from terp.export.words import as_text
+from terp.store.export.colouring import coloured
+from terp.store.export.words import as_text
 from terp.text.own_files import content_of
 from terp.text.pictures import EXTENSIONS
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from terp.events.outputs import Display, Error, Text
-from terp.export.page import page
-from terp.export.story import Answer, Prompt, Reasoning, Remark, Run, Story
-from tests.core.export.scripted import story as scripted
+from terp.store.export.page import page
+from terp.store.export.story import Answer, Prompt, Reasoning, Remark, Run, Story
+from tests.core.store.export.scripted import story as scripted
 
 HOSTILE = "</script><img src=x onerror=alert(1)><svg onload=alert(1)><!--</pre></style></title>\"'&"
 PAGE_TAGS = {

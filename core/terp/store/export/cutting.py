@@ -8,10 +8,10 @@ from terp.analysis.effects.cells import python_in
 from terp.analysis.slicing.cutting import Kept, Source, slice_of
 from terp.errors import TerpError
 from terp.events.log import Record
-from terp.export.imports import Distributions, needs
-from terp.export.script import script_metadata
-from terp.export.story import Part, Prompt, Run, Story
 from terp.session.cells import AGAIN
+from terp.store.export.imports import Distributions, needs
+from terp.store.export.script import script_metadata
+from terp.store.export.story import Part, Prompt, Run, Story
 
 
 class NothingToKeep(TerpError):

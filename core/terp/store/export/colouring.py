@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from terp.export.words import as_text
+from terp.store.export.words import as_text
 
 # What would show code in another order than it runs in.
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from terp.events.outputs import Display, Output
-from terp.export.rendered import Rendered
-from terp.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
-from terp.export.words import folded, not_run, output_text, unfinished
+from terp.store.export.rendered import Rendered
+from terp.store.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
+from terp.store.export.words import folded, not_run, output_text, unfinished
 from terp.text import pictures
 from terp.text.fencing import fenced, quoted
 from terp.text.plain import mended
