@@ -88,8 +88,8 @@ def test_a_session_is_put_together_in_few_places() -> None:
         if isinstance(node, ast.Call) and called(node.func) in ("Session", "build_session")
     }
     assert found == {
-        ("terp/opening.py", "Session"),
-        ("terp/opening.py", "build_session"),
+        ("opening/session.py", "Session"),
+        ("opening/session.py", "build_session"),
         ("demo/play.py", "Session"),
         ("terp_cli/conversation.py", "build_session"),
         ("terp_cli/solving.py", "build_session"),

@@ -15,7 +15,7 @@ from terp.errors import SettingsError
 from terp.events.messages import Attachment
 from terp.models.adapters.routing import doubt
 from terp.models.building import with_offered_model
-from terp.opening import build_session
+from terp.opening.session import build_session
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.secrets.keys import with_keys
 from terp.session.attachments import attach, attach_elsewhere, text_room, with_attachments

@@ -121,7 +121,7 @@ def _replay(call: Call) -> int:
 
 def _languages(call: Call) -> int:
     from terp.kernels.jupyter.local import LocalKernels  # noqa: PLC0415  (see above)
-    from terp.workbench import kernel_options  # noqa: PLC0415
+    from terp.opening.workbench import kernel_options  # noqa: PLC0415
     from terp_cli.languages import listed  # noqa: PLC0415
 
     settings = call.settings()
@@ -137,7 +137,7 @@ def _languages(call: Call) -> int:
 
 async def _at_gateway(call: Call, settings: Settings) -> "tuple[Sequence[KnownLanguage], Toolbox]":
     """The languages and the tools behind the gateway of this call; no kernel is started."""
-    from terp.kernels.remote.bench import open_gateway  # noqa: PLC0415  (most code runs here)
+    from terp.opening.remote_workbench import open_gateway  # noqa: PLC0415  (most code runs here)
     from terp.store.places import Place  # noqa: PLC0415
 
     place = Place(call.places.sessions)
@@ -150,8 +150,8 @@ async def _at_gateway(call: Call, settings: Settings) -> "tuple[Sequence[KnownLa
 
 def _tools(call: Call) -> int:
     from terp.kernels.jupyter.local import LocalKernels  # noqa: PLC0415  (see above)
+    from terp.opening.workbench import kernel_options  # noqa: PLC0415
     from terp.tools.files.reading import read_toolbox  # noqa: PLC0415
-    from terp.workbench import kernel_options  # noqa: PLC0415
     from terp_cli.servers import tools_of  # noqa: PLC0415
     from terp_cli.tools import listed  # noqa: PLC0415
 

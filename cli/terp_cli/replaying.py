@@ -13,7 +13,8 @@ from terp.errors import TerpError
 from terp.events.outputs import Output, Text
 from terp.events.settled import Displays
 from terp.models.recording.file import Recording
-from terp.opening import written_rules
+from terp.opening.session import written_rules
+from terp.opening.workbench import Workbench, open_bench
 from terp.person import Nobody
 from terp.session.cells import Cell, cells
 from terp.session.heard import HeardRun
@@ -24,7 +25,6 @@ from terp.store.catalogue import Catalogue
 from terp.store.places import Place, is_session, real_directory
 from terp.store.reading import read
 from terp.text.paths import typed_path
-from terp.workbench import Workbench, open_bench
 from terp_cli.call import Call
 from terp_cli.commands.rows import counted
 from terp_cli.exit_codes import EXIT_CODES
@@ -33,7 +33,7 @@ from terp_cli.run_alone import Alone, equip
 from terp_cli.sanitise import one_line, readable
 
 if TYPE_CHECKING:
-    from terp.kernels.remote.bench import GatewayBench
+    from terp.opening.remote_workbench import GatewayBench
 
 _UNFINISHED = {
     "interrupted": "it was interrupted",

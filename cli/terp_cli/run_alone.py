@@ -10,6 +10,7 @@ from terp.events.log import EventLog, Record
 from terp.events.outputs import BackCall, Error, InputRequest
 from terp.kernels.environments.readiness import Readiness
 from terp.models.tool import Call as CodeCall
+from terp.opening.workbench import Workbench, open_bench
 from terp.person import AutoRun, Nobody, Person
 from terp.person.questions import Questions
 from terp.person.voice import Voice
@@ -18,7 +19,6 @@ from terp.session.services import Services
 from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.interrupts import Interrupted, Interrupts
-from terp.workbench import Workbench, open_bench
 from terp_cli.call import STDIN, Call
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.keeping import folder_of
@@ -28,7 +28,7 @@ from terp_cli.seat import person_beside
 from terp_cli.typed_lines import TypedLines
 
 if TYPE_CHECKING:
-    from terp.kernels.remote.bench import GatewayBench
+    from terp.opening.remote_workbench import GatewayBench
 
 _UNASKED = "--auto-install known or always installs without a question."
 

@@ -13,7 +13,7 @@ from terp.checks.solve.single import is_python, read_markdown, read_python
 from terp.checks.solve.state import State, begun, reopened
 from terp.errors import SettingsError
 from terp.kernels.sandbox.policy import ResourceLimits
-from terp.opening import build_session
+from terp.opening.session import build_session
 from terp.person import Nobody
 from terp.settings import Settings
 from terp.store.places import Place

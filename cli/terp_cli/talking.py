@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import partial
 
 from terp import __version__
-from terp.changing import Change, change_settings, started_anew, use_model
 from terp.kernels.sandbox.tier import is_confined
 from terp.models.building import settings_for
+from terp.opening.changing import Change, change_settings, started_anew, use_model
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.store.places import Place

@@ -29,7 +29,7 @@ from terp_cli.sanitise import readable
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from terp.changing import Change
+    from terp.opening.changing import Change
 
 _PAGER = "less -R"
 

@@ -6,12 +6,12 @@ from textwrap import fill
 from typing import Protocol
 
 from terp.errors import TerpError
+from terp.opening.trust_difference import Difference, difference_of
 from terp.person import Choice, Decline, Option
 from terp.session.between_runs import objection
 from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.settings.project.standing import Standing, standing_of
-from terp.trust.difference import Difference, difference_of
 from terp_cli.call import Call
 from terp_cli.sanitise import one_line, readable, visible
 from terp_cli.seat import Seat

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from terp.opening import open  # noqa: A004
+    from terp.opening.session import open  # noqa: A004
     from terp.person import AutoRun, Consent, Decline, Nobody, Person, Run
     from terp.session.reply import Reply, TurnFailed
     from terp.session.session import Session
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "open": "terp.opening",
+    "open": "terp.opening.session",
     "Reply": "terp.session.reply",
     "Session": "terp.session.session",
     "TurnFailed": "terp.session.reply",

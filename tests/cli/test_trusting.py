@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from terp.opening.trust_difference import Difference
 from terp.person import Choice, Decline
 from terp.settings.places import Places
 from terp.settings.project.standing import Standing, standing_of
-from terp.trust.difference import Difference
 from terp_cli.trusting import OPTIONS, ask, told
 from tests.cli.running import Terp, said, to
 from tests.cli.teletype import Teletype

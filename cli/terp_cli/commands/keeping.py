@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from terp.errors import TerpError
 from terp.kernels.jupyter.local import LocalKernels
-from terp.opening import limits_of
+from terp.opening.session import limits_of
 from terp.secrets.known_secrets import Secrets
 from terp.session.context.namespaces import Namespaces
 from terp_cli.commands.files import place_in

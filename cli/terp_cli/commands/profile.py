@@ -11,7 +11,7 @@ from terp_cli.commands.telling import shown
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from terp.changing import Change
+    from terp.opening.changing import Change
 
 _VALUE_CHARS = 16
 

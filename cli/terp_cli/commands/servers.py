@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from terp.errors import TerpError
-from terp.tools.mcp.opening import LOGS
+from terp.opening.mcp import LOGS
 from terp_cli.commands.rows import columns, counted
 from terp_cli.commands.talk import Talk
 from terp_cli.servers import NONE, functions, listed

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     # There is a prompt before there is rich.
     from rich.text import Text
 
-    from terp.changing import Change
+    from terp.opening.changing import Change
     from terp.session.job import Job
     from terp.session.rewind.rewinding import TakenBack, Written
 

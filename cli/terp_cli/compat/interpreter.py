@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from terp.changing import Change, change_settings
 from terp.errors import TerpError
+from terp.opening.changing import Change, change_settings
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.loading import load_settings

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from terp.errors import SettingsError
-from terp.opening import build_session
+from terp.opening.session import build_session
 from terp.person import AutoRun, Person
 from terp.secrets.known_secrets import Secrets
 from terp.session.session import Session

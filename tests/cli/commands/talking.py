@@ -24,7 +24,7 @@ from terp_cli.commands.saved import SavedSession
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from terp.changing import Change
+    from terp.opening.changing import Change
     from terp.session.job import Job
     from terp_cli.commands.talk import Talk
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.changing import Change
+from terp.opening.changing import Change
 from terp.settings import Settings
 from terp_cli.commands.every import all_commands
 from tests.cli.commands.talking import Noted

@@ -7,8 +7,8 @@ import pytest
 import terp
 from terp.analysis.rules.deciding import Rules
 from terp.analysis.rules.rule import NoRule
-from terp.changing import Change, change_settings
 from terp.errors import SettingsError
+from terp.opening.changing import Change, change_settings
 from terp.settings import Settings
 from terp.settings.layers import Given, Layer
 from terp.settings.loading import Loaded, load_settings

@@ -11,7 +11,7 @@ from terp.events import CodeProposed, Noticed, TurnFinished
 from terp.events.effects import cannot_tell
 from terp.person import AutoRun
 from terp.testing import ScriptedPerson, collect
-from tests.core.test_opening import surroundings
+from tests.core.opening.test_session import surroundings
 from tests.core.tools.pages import Page, Web
 from tests.loopback import Call, Loopback, Scripted
 

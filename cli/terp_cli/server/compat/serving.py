@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from terp.changing import Change, change_settings
 from terp.errors import SettingsError
+from terp.opening.changing import Change, change_settings
 from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.call import Call

@@ -15,7 +15,7 @@ from terp.events import Asked, CodeProposed, Noticed, TurnFinished
 from terp.person import AutoRun
 from terp.settings.mcp_servers import McpServer
 from terp.testing import ScriptedPerson, collect
-from tests.core.test_opening import surroundings
+from tests.core.opening.test_session import surroundings
 from tests.core.tools.mcp.serving import TIME, program
 from tests.loopback import Call, Loopback, Scripted
 
@@ -174,5 +174,7 @@ class Interrupting(AutoRun):
 
 
 def test_a_session_without_servers_imports_nothing_for_them() -> None:
-    code = "import sys, terp.opening; sys.exit(bool({'mcp', 'terp.tools.mcp.servers'} & {*sys.modules}))"
+    code = (
+        "import sys, terp.opening.session; sys.exit(bool({'mcp', 'terp.tools.mcp.servers'} & {*sys.modules}))"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})

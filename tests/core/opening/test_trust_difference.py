@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from terp.opening.trust_difference import Difference, difference_of
 from terp.settings.loading import Loaded, load_settings
 from terp.settings.places import Places
 from terp.settings.project.files import Project
 from terp.settings.project.standing import standing_of
-from terp.trust.difference import Difference, difference_of
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ from terp.kernels.sandbox.wishes import wish_of
 from terp.models.building import build_model, provider_of, settings_for
 from terp.models.facts.known_prices import known_prices
 from terp.models.facts.windows import windows
-from terp.opening import goal_in, limits_of, written_rules
+from terp.opening.session import goal_in, limits_of, written_rules
+from terp.opening.workbench import install_policy
 from terp.secrets.keys import with_keys
 from terp.session.rewind.renewing import renew
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.setting import table
 from terp.tools.offering import offer_tools
-from terp.workbench import install_policy
 
 _PROMPT = frozenset(
     {"code", "instructions", "max_output_chars", "packages", "python", "references", "system_message"}

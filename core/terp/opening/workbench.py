@@ -25,7 +25,7 @@ from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from terp.kernels.attached.finding import Found
-    from terp.kernels.remote.bench import GatewayBench
+    from terp.opening.remote_workbench import GatewayBench
     from terp.person.voice import Voice
 
 
@@ -130,7 +130,7 @@ async def open_bench(
     if settings.gateway_url and settings.attach:
         raise SettingsError(["attach and gateway_url exclude each other: code runs in one place."])
     if settings.gateway_url:
-        from terp.kernels.remote.bench import open_gateway  # noqa: PLC0415  (most code runs here)
+        from terp.opening.remote_workbench import open_gateway  # noqa: PLC0415  (most code runs here)
 
         return await open_gateway(settings, project=project, environ=environ, place=place, prelude=prelude)
     found = await found_for(settings, environ, str(project.cwd))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from terp.chat import Chat
 from terp.errors import AttachmentError, AuthFailed, SessionError
 from terp.events import CodeStarted, Event, TurnFinished, TurnStarted
+from terp.opening.chat import Chat
 from terp.session.reply import TurnFailed
 from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, call

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import terp
-from terp.changing import Change, change_settings, started_anew
 from terp.errors import NoSandbox, SettingsError
 from terp.events import CodeRejected, Event, TurnFinished
+from terp.opening.changing import Change, change_settings, started_anew
 from terp.session.cost.ledger import Account, Ledger
 from terp.session.session import Session
 from terp.settings import Settings

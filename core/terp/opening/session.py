@@ -11,6 +11,7 @@ from terp.errors import SettingsError
 from terp.models.building import build_model
 from terp.models.facts.known_prices import known_prices
 from terp.models.facts.windows import windows
+from terp.opening.workbench import Workbench, open_bench
 from terp.person import AutoRun, Nobody, Person
 from terp.secrets.known_secrets import Secrets
 from terp.session.attaching import Attaching
@@ -29,13 +30,12 @@ from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
 from terp.text.paths import typed_path
 from terp.tools.function_names import FunctionNames
-from terp.workbench import Workbench, open_bench
 
 if TYPE_CHECKING:
     from terp.analysis.rules.rule import Rule
-    from terp.chat import Chat
     from terp.checks.until.goal import Goal
-    from terp.kernels.remote.bench import GatewayBench
+    from terp.opening.chat import Chat
+    from terp.opening.remote_workbench import GatewayBench
     from terp.session.keeping import Keeping
 
 
@@ -106,7 +106,7 @@ class Opening:
         self._session: Session | None = None
 
     def __enter__(self) -> "Chat":
-        from terp.chat import Chat  # noqa: PLC0415  (who awaits does without)
+        from terp.opening.chat import Chat  # noqa: PLC0415  (who awaits does without)
 
         self._chat = Chat(self._build)
         return self._chat
@@ -233,7 +233,7 @@ def _equip(
         bench.carry(session.readiness)
     bench.offer(session, session.voice)
     if settings.mcp_servers and "python" in bench.kernels.languages:
-        from terp.tools.mcp.opening import open_servers  # noqa: PLC0415  (few sessions have any)
+        from terp.opening.mcp import open_servers  # noqa: PLC0415  (few sessions have any)
 
         open_servers(session, bench.kernels, settings.mcp_servers, functions)
 

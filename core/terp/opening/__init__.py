@@ -1,0 +1,1 @@
+"""From settings to a session: the one place that puts its parts together."""
