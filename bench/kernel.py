@@ -20,7 +20,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.person import AutoRun, Nobody
 from terp.session.session import Session
 from terp.testing import ScriptedModel, call
-from terp_cli.plain import PlainFront
+from terp_cli.fronts.plain import PlainFront
 
 LINES = 250_000
 FLOOD = f"for i in range({LINES}): print('line', i)"

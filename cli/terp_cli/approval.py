@@ -15,7 +15,7 @@ from terp.settings.profile_file import short_path
 from terp_cli.choices import letter_of, lettered, numbered
 from terp_cli.clipboard import copied
 from terp_cli.commands.table import Commands
-from terp_cli.front import PersonalFront
+from terp_cli.fronts.front import PersonalFront
 from terp_cli.lookalikes import lookalikes
 from terp_cli.reader import Reader
 from terp_cli.sanitise import one_line, readable, visible

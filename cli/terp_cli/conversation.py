@@ -26,10 +26,10 @@ from terp.settings import Settings
 from terp.settings.places import make_private
 from terp.store.places import Place
 from terp.text.peek import Room
-from terp_cli.call import STDIN, Call
-from terp_cli.emit import wanted_by, write_variable
+from terp_cli.fronts.call import STDIN, Call
+from terp_cli.fronts.emit import wanted_by, write_variable
+from terp_cli.fronts.oneshot import Question, one_shot
 from terp_cli.keeping import place_of, prune_soon, resumed_by, tell_of_past, what_first
-from terp_cli.oneshot import Question, one_shot
 from terp_cli.seat import Seat, person_beside, seat_of
 from terp_cli.stdin import Piped, read_prompt, take_data
 from terp_cli.trusting import settled

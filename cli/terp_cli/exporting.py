@@ -9,7 +9,7 @@ from terp.store.export.writing import export
 from terp.store.places import real_directory
 from terp.store.reading import read
 from terp.text.paths import typed_path
-from terp_cli.call import Call
+from terp_cli.fronts.call import Call
 from terp_cli.sanitise import one_line
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import asyncio
 
 from terp.settings import Settings
 from terp.text.importing import import_slow
-from terp_cli.call import Call
+from terp_cli.fronts.call import Call
 from terp_cli.seat import Seat
 from terp_cli.talk import LineSettings
 

@@ -13,9 +13,9 @@ from terp.settings import Settings
 from terp.settings.places import make_private
 from terp.store.folders import is_due, new_folder
 from terp.store.places import Place, new_place, real_directory, stored_place
-from terp_cli.call import Call
 from terp_cli.commands.saved import SavedSession
-from terp_cli.oneshot import First
+from terp_cli.fronts.call import Call
+from terp_cli.fronts.oneshot import First
 
 if TYPE_CHECKING:
     from terp_cli.resuming import Resuming

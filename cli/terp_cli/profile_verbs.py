@@ -20,9 +20,9 @@ from terp.settings.schema import NAME as SCHEMA
 from terp.settings.schema import profile_schema
 from terp.settings.setting import table
 from terp.text.paths import typed_path
-from terp_cli.call import Call
 from terp_cli.commands.rows import counted
 from terp_cli.commands.telling import shown
+from terp_cli.fronts.call import Call
 from terp_cli.sanitise import one_line, readable
 from terp_cli.subcommands import lacking
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from terp.errors import SettingsError, TerpError
 from terp.settings import Settings
 from terp_cli import streams
-from terp_cli.call import Call
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
+from terp_cli.fronts.call import Call
 from terp_cli.sanitise import one_line
 from terp_cli.stopping import Stopped
 
@@ -71,7 +71,7 @@ def _run_code(call: Call) -> int:
 
 
 def _doctor(call: Call) -> int:
-    from terp_cli import doctor  # noqa: PLC0415  (see above)
+    from terp_cli.fronts import doctor  # noqa: PLC0415  (see above)
 
     problems: tuple[str, ...] = ()
     try:
@@ -122,7 +122,7 @@ def _replay(call: Call) -> int:
 def _languages(call: Call) -> int:
     from terp.kernels.jupyter.local import LocalKernels  # noqa: PLC0415  (see above)
     from terp.opening.workbench import kernel_options  # noqa: PLC0415
-    from terp_cli.languages import listed  # noqa: PLC0415
+    from terp_cli.fronts.languages import listed  # noqa: PLC0415
 
     settings = call.settings()
     if settings.gateway_url:
@@ -152,8 +152,8 @@ def _tools(call: Call) -> int:
     from terp.kernels.jupyter.local import LocalKernels  # noqa: PLC0415  (see above)
     from terp.opening.workbench import kernel_options  # noqa: PLC0415
     from terp.tools.files.reading import read_toolbox  # noqa: PLC0415
-    from terp_cli.servers import tools_of  # noqa: PLC0415
-    from terp_cli.tools import listed  # noqa: PLC0415
+    from terp_cli.fronts.servers import tools_of  # noqa: PLC0415
+    from terp_cli.fronts.tools import listed  # noqa: PLC0415
 
     settings = call.settings()
     if settings.gateway_url:
@@ -177,7 +177,7 @@ def _tools(call: Call) -> int:
 
 
 def _mcp(call: Call) -> int:
-    from terp_cli.servers import check  # noqa: PLC0415  (see above)
+    from terp_cli.fronts.servers import check  # noqa: PLC0415  (see above)
 
     return check(call)
 

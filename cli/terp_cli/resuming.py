@@ -12,7 +12,7 @@ from terp.store.catalogue import Catalogue
 from terp.store.places import real_directory
 from terp.store.reading import Stored, read_header
 from terp_cli import past_words
-from terp_cli.call import Call
+from terp_cli.fronts.call import Call
 from terp_cli.picking import pick
 
 

@@ -3,7 +3,7 @@
 from terp.checks.solve.asking import Ended
 from terp.checks.solve.state import State
 from terp.text.interrupts import Interrupted, Interrupts
-from terp_cli.call import STDIN
+from terp_cli.fronts.call import STDIN
 from terp_cli.solve_front import SolveFront
 from terp_cli.typed_lines import TypedLines
 

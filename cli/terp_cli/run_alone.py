@@ -19,10 +19,10 @@ from terp.session.services import Services
 from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.interrupts import Interrupted, Interrupts
-from terp_cli.call import STDIN, Call
 from terp_cli.exit_codes import EXIT_CODES
+from terp_cli.fronts.call import STDIN, Call
+from terp_cli.fronts.plain import with_remedy
 from terp_cli.keeping import folder_of
-from terp_cli.plain import with_remedy
 from terp_cli.run_code import CodeRun, language_for, read_code
 from terp_cli.seat import person_beside
 from terp_cli.typed_lines import TypedLines

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from terp.settings import Settings
 from terp_cli import tty
-from terp_cli.call import STDIN, Call
+from terp_cli.fronts.call import STDIN, Call
+from terp_cli.fronts.titles import Titles
 from terp_cli.painter import Painter
-from terp_cli.titles import Titles
 
 if TYPE_CHECKING:
     from terp.person import Person
     from terp_cli.approval import TerminalPerson
-    from terp_cli.front import PersonalFront
+    from terp_cli.fronts.front import PersonalFront
     from terp_cli.reader import Reader
     from terp_cli.window import Means
 
@@ -85,7 +85,7 @@ def person_beside(call: Call, settings: Settings) -> "Person | None":
     if descriptor is None:
         return None
     from terp_cli.approval import TerminalPerson  # noqa: PLC0415  (see `Seat.person`)
-    from terp_cli.terminal import TerminalFront  # noqa: PLC0415
+    from terp_cli.fronts.terminal import TerminalFront  # noqa: PLC0415
 
     encoding = call.notes.encoding
     out = open(descriptor, "w", encoding=encoding, errors=call.notes.errors, closefd=False)  # noqa: SIM115
@@ -101,7 +101,7 @@ def person_beside(call: Call, settings: Settings) -> "Person | None":
 def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | None) -> "PersonalFront":
     verbose = call.options.verbose
     if settings.screen_reader:
-        from terp_cli.spoken import SpokenFront  # noqa: PLC0415  (see `Seat`)
+        from terp_cli.fronts.spoken import SpokenFront  # noqa: PLC0415  (see `Seat`)
 
         return SpokenFront.on(
             call.out,
@@ -110,7 +110,7 @@ def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | Non
             verbose=verbose,
             repeats=not call.stays,
         )
-    from terp_cli.terminal import TerminalFront  # noqa: PLC0415  (see `Seat`)
+    from terp_cli.fronts.terminal import TerminalFront  # noqa: PLC0415  (see `Seat`)
 
     return TerminalFront.on(
         painter,

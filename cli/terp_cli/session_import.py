@@ -9,7 +9,7 @@ from terp.store.importing import import_messages
 from terp.store.keeping import Keeper
 from terp.store.places import real_directory
 from terp.store.saved_messages import MessagesUnreadable, from_json
-from terp_cli.call import Call
+from terp_cli.fronts.call import Call
 from terp_cli.keeping import place_of
 
 

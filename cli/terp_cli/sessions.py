@@ -11,11 +11,11 @@ from terp.store.forms import message_to_json
 from terp.store.places import real_directory
 from terp.store.reading import read
 from terp.text.paths import typed_path
-from terp_cli.call import Call
 from terp_cli.commands.rows import counted
-from terp_cli.json_front import write_json
+from terp_cli.fronts.call import Call
+from terp_cli.fronts.json import write_json
+from terp_cli.fronts.plain import PlainFront, with_remedy
 from terp_cli.picking import row, title, when
-from terp_cli.plain import PlainFront, with_remedy
 from terp_cli.sanitise import one_line, readable
 from terp_cli.subcommands import lacking
 

@@ -12,9 +12,9 @@ from terp.events.wire import VERSION, to_json
 from terp.secrets.redacting import redacted
 from terp.secrets.seams import Seams
 from terp.session.session import Session
-from terp_cli.call import Call
-from terp_cli.json_front import usage_json, write_json
-from terp_cli.plain import with_remedy
+from terp_cli.fronts.call import Call
+from terp_cli.fronts.json import usage_json, write_json
+from terp_cli.fronts.plain import with_remedy
 from terp_cli.sanitise import readable
 
 _WIDTH = 77

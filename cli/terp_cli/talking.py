@@ -12,9 +12,9 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
 from terp_cli.ahead import preload_adapters
-from terp_cli.call import Call
+from terp_cli.fronts.call import Call
+from terp_cli.fronts.oneshot import Question, one_turn
 from terp_cli.keeping import saved, stored, way_back
-from terp_cli.oneshot import Question, one_turn
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.seat import Seat
 from terp_cli.terminal_talk import Around, Asks, TerminalTalk

@@ -22,7 +22,7 @@ from terp.settings import Settings
 from terp.settings.places import Places
 from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
-from terp_cli.front import PersonalFront
+from terp_cli.fronts.front import PersonalFront
 from terp_cli.reader import Reader
 from terp_cli.sanitise import readable
 

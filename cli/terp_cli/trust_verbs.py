@@ -9,8 +9,8 @@ from terp.errors import SettingsError
 from terp.events.wire import VERSION
 from terp.settings.project.decisions import Decisions
 from terp.settings.project.standing import Standing, standing_of
-from terp_cli.call import Call
-from terp_cli.json_front import write_json
+from terp_cli.fronts.call import Call
+from terp_cli.fronts.json import write_json
 from terp_cli.sanitise import one_line
 from terp_cli.trusting import ask, decide, difference, shown_files, state_of, told
 

@@ -12,7 +12,7 @@ from terp.session.between_runs import objection
 from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.settings.project.standing import Standing, standing_of
-from terp_cli.call import Call
+from terp_cli.fronts.call import Call
 from terp_cli.sanitise import one_line, readable, visible
 from terp_cli.seat import Seat
 

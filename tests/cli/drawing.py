@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from terp.events import CodeFinished, CodeProposed, CodeStarted, Event, Printed, TurnFinished
 from terp.events.effects import Effects
 from terp.events.outputs import Output
-from terp_cli.terminal import TerminalFront
+from terp_cli.fronts.terminal import TerminalFront
 from tests.cli.screens import Terminal
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from terp.events import Event, Printed
 from terp.events.outputs import Display
 from terp_cli.asked import Asked
-from terp_cli.terminal import TerminalFront
+from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.terminal_facts import TerminalFacts
 from tests.cli.drawing import Clock
 from tests.cli.pictures.made import png

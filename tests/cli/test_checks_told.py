@@ -3,8 +3,8 @@
 from terp import events as on
 from terp.store.export.story import Prompt, Remark
 from tests.cli.drawing import drawn
-from tests.cli.test_plain import shown
-from tests.cli.test_spoken import heard
+from tests.cli.fronts.test_plain import shown
+from tests.cli.fronts.test_spoken import heard
 from tests.core.store.export.scripted import told
 
 CHECK: list[on.Event] = [

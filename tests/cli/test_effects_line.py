@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from terp.events.effects import Effect, Effects
 from terp_cli.effects_line import effects_line, notable
 from tests.cli.drawing import drawn, proposed
-from tests.cli.test_terminal import UNSAFE
+from tests.cli.fronts.test_terminal import UNSAFE
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 
 from terp.events import Event, TurnFinished
 from terp.events.wire import to_json
-from terp_cli.json_front import write_json
-from terp_cli.plain import PlainFront
+from terp_cli.fronts.json import write_json
+from terp_cli.fronts.plain import PlainFront
+from terp_cli.fronts.spoken import SpokenFront
 from terp_cli.render.transcript import Transcript
-from terp_cli.spoken import SpokenFront
 from tests.cli.drawing import Clock
 from tests.cli.hostile import CORPUS, events_with
 from tests.cli.screens import Terminal

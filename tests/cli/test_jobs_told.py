@@ -7,9 +7,9 @@ import pytest
 
 from terp import events as on
 from terp.events.outputs import Text
-from terp_cli.plain import PlainFront
-from terp_cli.spoken import SpokenFront
-from terp_cli.terminal import TerminalFront
+from terp_cli.fronts.plain import PlainFront
+from terp_cli.fronts.spoken import SpokenFront
+from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.toolbar import Toolbar
 from terp_cli.window import Means, Window
 from tests.cli.drawing import Clock, proposed

@@ -23,8 +23,8 @@ from terp.settings import Settings
 from terp.settings.places import Places
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call
 from terp_cli.desk import Desk
+from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.repl import ReplSettings, run_repl
-from terp_cli.terminal import TerminalFront
 from terp_cli.terminal_talk import Around, TerminalTalk
 from terp_cli.tty import unechoed
 from tests.cli.screens import Watched

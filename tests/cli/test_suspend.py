@@ -8,7 +8,7 @@ from tests.cli.running import ROOT, TIMEOUT_S
 SHELL = """
 import asyncio, os, signal, sys, termios
 from terp.events import TextDelta
-from terp_cli.terminal import TerminalFront
+from terp_cli.fronts.terminal import TerminalFront
 from tests.cli.screens import Terminal
 
 line = os.open(sys.argv[1], os.O_RDWR)

@@ -16,8 +16,8 @@ from terp.events.outputs import (
     Text,
     VariableChange,
 )
+from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.render.output import OutputStream
-from terp_cli.terminal import TerminalFront
 from tests.cli.drawing import Clock, drawn, printed, proposed
 from tests.cli.screens import Terminal, cut
 

@@ -14,8 +14,8 @@ from terp_cli.clipboard import copied
 from terp_cli.commands.rows import columns, counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
-from terp_cli.languages import listed
-from terp_cli.tools import listed as listed_tools
+from terp_cli.fronts.languages import listed
+from terp_cli.fronts.tools import listed as listed_tools
 
 if TYPE_CHECKING:
     from terp.events.kernel import Variable

@@ -6,7 +6,7 @@ from terp.errors import TerpError
 from terp.opening.mcp import LOGS
 from terp_cli.commands.rows import columns, counted
 from terp_cli.commands.talk import Talk
-from terp_cli.servers import NONE, functions, listed
+from terp_cli.fronts.servers import NONE, functions, listed
 
 
 async def mcp(talk: Talk, argument: str) -> None:

@@ -15,7 +15,7 @@ from terp.person import Choice, Consent, Decline, Person, Run
 from terp.session.reply import reply_of
 from terp.session.session import Session
 from terp_cli.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, picture
-from terp_cli.oneshot import Front, Question, one_shot
+from terp_cli.fronts.oneshot import Front, Question, one_shot
 from terp_cli.sanitise import one_line
 from terp_cli.stopping import Stopping
 

@@ -41,7 +41,7 @@ from terp.events.changes import (
 from terp.events.outputs import FileChange
 from terp_cli import check_words, past_words
 from terp_cli.effects_line import BETWEEN, effects_in_words, notable
-from terp_cli.plain import with_remedy
+from terp_cli.fronts.plain import with_remedy
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
 from terp_cli.sanitise import one_line, readable

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from terp.store.catalogue import Entry
-from terp_cli.json_front import usage_json
+from terp_cli.fronts.json import usage_json
 from terp_cli.server.served import Served
 from terp_cli.server.wishes import OF_CLIENTS, checked_settings, schema_of_settings
 

@@ -17,7 +17,7 @@ from terp.errors import SettingsError
 from terp.models.adapters.discovery import keyed_models
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
-from terp_cli.call import Call
+from terp_cli.fronts.call import Call
 from terp_cli.server.application import application
 from terp_cli.server.compat.serving import address_of, compat_of, opened_by
 from terp_cli.server.compat.stateful import stateful_of

@@ -4,8 +4,8 @@ import pytest
 
 from terp.events import TextDelta, TurnFinished
 from terp.events.outputs import Display
+from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.render.markdown import MarkdownStream
-from terp_cli.terminal import TerminalFront
 from tests.cli.drawing import Clock, printed
 from tests.cli.screens import Terminal, cut, stream
 

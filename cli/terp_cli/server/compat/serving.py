@@ -6,7 +6,7 @@ from terp.errors import SettingsError
 from terp.opening.changing import Change, change_settings
 from terp.session.session import Session
 from terp.settings import Settings
-from terp_cli.call import Call
+from terp_cli.fronts.call import Call
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.compat.opening import Changing
 from terp_cli.server.compat.variables import PORT, Variables

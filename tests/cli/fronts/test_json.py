@@ -10,7 +10,7 @@ from terp import events as on
 from terp.events import outputs as out
 from terp.events.wire import from_json
 from terp.session.cost.tally import Tally
-from terp_cli.json_front import ResultFront, StreamFront, write_end
+from terp_cli.fronts.json import ResultFront, StreamFront, write_end
 
 EVENTS: list[on.Event] = [
     on.TurnStarted("go"),

@@ -13,7 +13,7 @@ from terp.events.changes import delta_line, file_groups, file_told, stopped_line
 from terp.text.fencing import unfenced
 from terp_cli import check_words, past_words
 from terp_cli.effects_line import effects_line, notable
-from terp_cli.jobs_aside import JobsAside
+from terp_cli.fronts.jobs_aside import JobsAside
 from terp_cli.run_text import RunText, displayed_file
 from terp_cli.sanitise import one_line, readable, visible
 

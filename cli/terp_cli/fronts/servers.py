@@ -12,7 +12,7 @@ from terp.tools.files.declared import Tool
 from terp.tools.mcp.connection import START_S, Connection
 from terp.tools.mcp.programs import Programs
 from terp.tools.mcp.servers import Servers
-from terp_cli.call import Call
+from terp_cli.fronts.call import Call
 from terp_cli.sanitise import one_line
 
 if TYPE_CHECKING:

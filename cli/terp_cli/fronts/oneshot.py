@@ -10,8 +10,8 @@ from terp.checks.until.loop import ask, until
 from terp.events import Event, TurnFinished
 from terp.events.messages import Attachment
 from terp.session.session import Session
-from terp_cli.collect import collect
 from terp_cli.exit_codes import EXIT_CODES
+from terp_cli.fronts.collect import collect
 from terp_cli.stopping import TIME_IS_OVER, Stopping
 
 First = Literal["", "go_on", "rerun"]

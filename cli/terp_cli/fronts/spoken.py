@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from terp.events import Event
 from terp_cli import tty
-from terp_cli.jobs_aside import JobsAside
+from terp_cli.fronts.jobs_aside import JobsAside
 from terp_cli.sanitise import one_line, readable
 from terp_cli.ticking import ticking
 

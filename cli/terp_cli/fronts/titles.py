@@ -12,7 +12,7 @@ from terp_cli.ticking import ticking
 
 if TYPE_CHECKING:
     from terp.events import Event
-    from terp_cli.oneshot import Front
+    from terp_cli.fronts.oneshot import Front
     from terp_cli.window import Means, Window
 
 _TICK_S = 0.5

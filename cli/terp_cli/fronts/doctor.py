@@ -154,7 +154,7 @@ def _provisioner(patient: Patient) -> Iterator[Finding]:
 
 def _kernel(patient: Patient) -> Iterator[Finding]:
     if patient.settings.gateway_url:
-        from terp_cli.gateway_findings import gateway_findings  # noqa: PLC0415  (most code runs here)
+        from terp_cli.fronts.gateway_findings import gateway_findings  # noqa: PLC0415  (most code runs here)
 
         for state, text, remedy in gateway_findings(patient.settings, patient.environ):
             yield Finding("gateway", state, text, remedy)

@@ -1,7 +1,7 @@
 """What is told about languages."""
 
 from terp.events.kernel import KnownLanguage
-from terp_cli.languages import listed
+from terp_cli.fronts.languages import listed
 
 
 def test_what_is_missing_comes_last_and_tells_how_to_get_it() -> None:

@@ -9,7 +9,7 @@ import pytest
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.settings.project.standing import standing_of
-from terp_cli.doctor import Patient, report, told
+from terp_cli.fronts.doctor import Patient, report, told
 from tests.cli.screens import Terminal
 
 

@@ -8,7 +8,7 @@ import pytest
 from terp import events as on
 from terp.events import outputs as out
 from terp.events.effects import Effects
-from terp_cli.plain import Detail, PlainFront, with_remedy
+from terp_cli.fronts.plain import Detail, PlainFront, with_remedy
 
 PROPOSED = on.CodeProposed("c1", "python", "print(1)", "digest", "/w", 0, "none", Effects())
 

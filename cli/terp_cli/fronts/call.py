@@ -27,8 +27,8 @@ from terp_cli.typed_ahead import TypedAhead
 
 if TYPE_CHECKING:
     from terp.session.cost.tally import Tally
-    from terp_cli.oneshot import Front
-    from terp_cli.plain import Detail
+    from terp_cli.fronts.oneshot import Front
+    from terp_cli.fronts.plain import Detail
 
 STDIN = 0
 _KEY_IN_ARGUMENTS = (
@@ -90,7 +90,7 @@ class Call:
         """Say why there is no result, in the form that was asked for; the exit code."""
         if self.options.debug:
             self.notes.write(self._traceback(error))
-        from terp_cli.plain import with_remedy  # noqa: PLC0415  (see `front`)
+        from terp_cli.fronts.plain import with_remedy  # noqa: PLC0415  (see `front`)
 
         message = self.secrets.redacted(error.message)
         self._without_a_turn(error.stop_reason, message, error.remedy)
@@ -127,7 +127,7 @@ class Call:
     def _without_a_turn(self, reason: StopReason, error: str = "", remedy: str = "") -> None:
         if self.options.output_format != "text":
             from terp.events import TurnFinished  # noqa: PLC0415  (see `front`)
-            from terp_cli.json_front import write_end  # noqa: PLC0415
+            from terp_cli.fronts.json import write_end  # noqa: PLC0415
 
             write_end(self.out, self.options.output_format, TurnFinished(reason, "", error, remedy))
 
@@ -259,14 +259,14 @@ class Call:
         `asks` tells whether a person is asked about code, and not just shown it.
         """
         if self.options.output_format != "text":
-            from terp_cli.json_front import ResultFront, StreamFront  # noqa: PLC0415  (few calls write JSON)
+            from terp_cli.fronts.json import ResultFront, StreamFront  # noqa: PLC0415  (few calls write JSON)
 
             is_whole = self.options.output_format == "json"
             scrubber = self.secrets.scrubber
             if is_whole:
                 return ResultFront(self.out, facts, scrubber, used, self.reported)
             return StreamFront(self.out, scrubber, self.reported)
-        from terp_cli.plain import PlainFront  # noqa: PLC0415  (a prompt is there before any event)
+        from terp_cli.fronts.plain import PlainFront  # noqa: PLC0415  (a prompt is there before any event)
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
         detail = "silent" if self.options.silent else detail

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 from terp.events import CodeProposed, Event, LateOutput, Noticed, Printed, TurnFinished
 from terp.events.outputs import Display, DisplayUpdate
 from terp_cli import tty
-from terp_cli.call_order import CallOrder
-from terp_cli.jobs_aside import JobsAside
+from terp_cli.fronts.call_order import CallOrder
+from terp_cli.fronts.jobs_aside import JobsAside
 from terp_cli.painter import Painter
 from terp_cli.sanitise import one_line, readable
 from terp_cli.ticking import ticking
