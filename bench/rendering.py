@@ -21,10 +21,10 @@ from bench.markdown import FENCED, SAMPLE, draw, fence, repeated
 from bench.measure import Row, medians, readable, show
 from terp.events import CodeFinished, CodeStarted, Event, Printed
 from terp.events.outputs import Text as Output
-from terp_cli.painter import Painter
 from terp_cli.render.ansi import Palette
 from terp_cli.render.screen import TerminalScreen
 from terp_cli.render.transcript import Transcript
+from terp_cli.terminal.painter import Painter
 
 LINE = "epoch 12  step 3400  loss 0.4182  accuracy 0.8731\n"
 

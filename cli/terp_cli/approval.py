@@ -13,13 +13,13 @@ from terp.person import Choice, Consent, Decline, Option, Run
 from terp.settings.places import find_places
 from terp.settings.profile_file import short_path
 from terp_cli.choices import letter_of, lettered, numbered
-from terp_cli.clipboard import copied
 from terp_cli.commands.table import Commands
 from terp_cli.fronts.front import PersonalFront
-from terp_cli.lookalikes import lookalikes
 from terp_cli.reader import Reader
-from terp_cli.sanitise import one_line, readable, visible
 from terp_cli.talk import Typed
+from terp_cli.terminal.clipboard import copied
+from terp_cli.terminal.lookalikes import lookalikes
+from terp_cli.terminal.sanitise import one_line, readable, visible
 
 CHOICES = (
     Option("y", "run it"),

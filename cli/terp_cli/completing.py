@@ -17,8 +17,8 @@ from prompt_toolkit.document import Document
 from terp.settings.project.bounded import Refused, read_bounded
 from terp.text.paths import typed_path
 from terp_cli.mentions import mention
-from terp_cli.sanitise import one_line
 from terp_cli.talk import Sources, Word
+from terp_cli.terminal.sanitise import one_line
 
 _MOST = 60
 # A completion that comes later than this is in the way of the keys.

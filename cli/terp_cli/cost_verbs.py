@@ -10,7 +10,7 @@ from terp.session.cost.tally import Tally, tally_of
 from terp_cli.commands.costs import HEAD, cells
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import usage_json, write_json
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 _MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 

@@ -33,18 +33,18 @@ from prompt_toolkit.layout import (
 from prompt_toolkit.layout.dummy import create_dummy_layout
 from prompt_toolkit.styles import Style
 
-from terp_cli import tty
-from terp_cli.bottom import Bottom, Measured
-from terp_cli.editor import run_editor
-from terp_cli.focus import FocusInput
-from terp_cli.hold import Hold
-from terp_cli.keys import Keys
 from terp_cli.message import MessageLine
-from terp_cli.painter import Painter
 from terp_cli.question import Question
-from terp_cli.render.rows import Row
-from terp_cli.sanitise import one_line, readable
 from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, margin, unmarked
+from terp_cli.terminal import tty
+from terp_cli.terminal.bottom import Bottom, Measured
+from terp_cli.terminal.editor import run_editor
+from terp_cli.terminal.focus import FocusInput
+from terp_cli.terminal.hold import Hold
+from terp_cli.terminal.keys import Keys
+from terp_cli.terminal.painter import Painter
+from terp_cli.terminal.rows import Row
+from terp_cli.terminal.sanitise import one_line, readable
 
 T = TypeVar("T")
 
@@ -391,6 +391,6 @@ class Desk:
 
 def _query() -> str:
     # There is a prompt before anything is asked.
-    from terp_cli.terminal_query import query  # noqa: PLC0415
+    from terp_cli.terminal.terminal_query import query  # noqa: PLC0415
 
     return query(os.environ)

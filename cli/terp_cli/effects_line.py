@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from terp.events.effects import Effect, EffectKind, Effects
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 # What stands before the targets, and what is said where there are none.
 _WORDS: dict[EffectKind, tuple[str, str]] = {

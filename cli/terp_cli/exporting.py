@@ -10,7 +10,7 @@ from terp.store.places import real_directory
 from terp.store.reading import read
 from terp.text.paths import typed_path
 from terp_cli.fronts.call import Call
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
     from terp.store.export.writing import Format

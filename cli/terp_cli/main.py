@@ -33,7 +33,7 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         line = read_command_line(arguments)
     except SettingsError as error:
-        from terp_cli.sanitise import readable  # noqa: PLC0415  (for a mistake only)
+        from terp_cli.terminal.sanitise import readable  # noqa: PLC0415  (for a mistake only)
 
         sys.stderr.write("".join(f"terp: {readable(problem)}\n" for problem in error.problems))
         return 2

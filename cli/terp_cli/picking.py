@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from terp.store.catalogue import Entry
 from terp_cli.past_words import turns
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 _SHOWN = 15
 

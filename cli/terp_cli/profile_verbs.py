@@ -23,8 +23,8 @@ from terp.text.paths import typed_path
 from terp_cli.commands.rows import counted
 from terp_cli.commands.telling import shown
 from terp_cli.fronts.call import Call
-from terp_cli.sanitise import one_line, readable
 from terp_cli.subcommands import lacking
+from terp_cli.terminal.sanitise import one_line, readable
 
 _WIDTH = 80
 _NAMES = re.compile(r"[A-Za-z0-9][\w.-]*")

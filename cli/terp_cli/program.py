@@ -11,8 +11,8 @@ from terp_cli import streams
 from terp_cli.command_line import CommandLine
 from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
 from terp_cli.fronts.call import Call
-from terp_cli.sanitise import one_line
 from terp_cli.stopping import Stopped
+from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
     from terp.events.kernel import KnownLanguage

@@ -42,8 +42,8 @@ from terp_cli.commands.table import UnknownCommand
 from terp_cli.fronts.titles import Titles
 from terp_cli.missed_mentions import attached
 from terp_cli.presses import Presses
-from terp_cli.sanitise import readable
 from terp_cli.talk import LineSettings, Sources, Word, typed_code, unclear
+from terp_cli.terminal.sanitise import readable
 from terp_cli.terminal_talk import TerminalTalk
 from terp_cli.toolbar import Toolbar
 

@@ -30,7 +30,7 @@ from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.fronts.call import Call
 from terp_cli.keeping import folder_of
 from terp_cli.run_alone import Alone, equip
-from terp_cli.sanitise import one_line, readable
+from terp_cli.terminal.sanitise import one_line, readable
 
 if TYPE_CHECKING:
     from terp.opening.remote_workbench import GatewayBench

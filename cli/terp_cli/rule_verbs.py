@@ -15,8 +15,8 @@ from terp_cli.effects_line import effects_line
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import write_json
 from terp_cli.run_code import read_code
-from terp_cli.sanitise import one_line
 from terp_cli.subcommands import lacking
+from terp_cli.terminal.sanitise import one_line
 
 ALLOWED, ASKED, DENIED = 0, 1, 3
 """What `terp rules test` ends with."""

@@ -29,7 +29,7 @@ from terp.text.languages import language_of, means_language
 from terp.text.plain import without_escapes
 from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.run_text import displayed_file
-from terp_cli.sanitise import readable
+from terp_cli.terminal.sanitise import readable
 
 Shown = Text | Display | DisplayUpdate | Error | Omitted | RunStarted | Clear
 

@@ -5,7 +5,7 @@ from typing import assert_never
 from terp.events import outputs as out
 from terp.events import tracebacks
 from terp.text.plain import Lines, without_escapes
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 
 class RunText:

@@ -6,17 +6,17 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, TextIO
 
 from terp.settings import Settings
-from terp_cli import tty
 from terp_cli.fronts.call import STDIN, Call
 from terp_cli.fronts.titles import Titles
-from terp_cli.painter import Painter
+from terp_cli.terminal import tty
+from terp_cli.terminal.painter import Painter
 
 if TYPE_CHECKING:
     from terp.person import Person
     from terp_cli.approval import TerminalPerson
     from terp_cli.fronts.front import PersonalFront
     from terp_cli.reader import Reader
-    from terp_cli.window import Means
+    from terp_cli.terminal.window import Means
 
 
 class Seat:
@@ -124,7 +124,7 @@ def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | Non
 
 def _titles(call: Call, settings: Settings, painter: Painter, *, reads_keys: bool) -> Titles:
     def means() -> "Means":
-        from terp_cli.window import means_of  # noqa: PLC0415  (there is a prompt before)
+        from terp_cli.terminal.window import means_of  # noqa: PLC0415  (there is a prompt before)
 
         found = means_of(
             call.terminal_environ,

@@ -15,7 +15,7 @@ from terp.session.session import Session
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import usage_json, write_json
 from terp_cli.fronts.plain import with_remedy
-from terp_cli.sanitise import readable
+from terp_cli.terminal.sanitise import readable
 
 _WIDTH = 77
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"

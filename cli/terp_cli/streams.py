@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TextIO
 
-from terp_cli.glyphs import stand_ins
+from terp_cli.terminal.glyphs import stand_ins
 
 CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """What a write fails with when the disk, or the terminal, behind a stream is full or gone."""

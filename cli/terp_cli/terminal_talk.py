@@ -24,7 +24,7 @@ from terp_cli.commands.every import all_commands
 from terp_cli.commands.saved import SavedSession
 from terp_cli.fronts.front import PersonalFront
 from terp_cli.reader import Reader
-from terp_cli.sanitise import readable
+from terp_cli.terminal.sanitise import readable
 
 if TYPE_CHECKING:
     from rich.text import Text

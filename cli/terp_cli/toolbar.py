@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from terp.events import Event, JobChanged, KernelChanged, UsageReported
 from terp.session.cost.tally import Tally
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 _STATES = {"starting": "starting", "busy": "busy", "died": "died"}
 

@@ -11,7 +11,7 @@ from terp.settings.project.decisions import Decisions
 from terp.settings.project.standing import Standing, standing_of
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import write_json
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 from terp_cli.trusting import ask, decide, difference, shown_files, state_of, told
 
 

@@ -13,8 +13,8 @@ from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.settings.project.standing import Standing, standing_of
 from terp_cli.fronts.call import Call
-from terp_cli.sanitise import one_line, readable, visible
 from terp_cli.seat import Seat
+from terp_cli.terminal.sanitise import one_line, readable, visible
 
 OPTIONS = (
     Option("y", "yes"),

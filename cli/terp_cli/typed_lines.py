@@ -4,7 +4,7 @@ import asyncio
 import os
 from contextlib import suppress
 
-from terp_cli import tty
+from terp_cli.terminal import tty
 
 _PIECE = 64 * 1024
 

@@ -8,10 +8,10 @@ from typing import Any
 import pyte
 from rich.color import ColorSystem
 
-from terp_cli.painter import Painter
 from terp_cli.render.ansi import Palette
 from terp_cli.render.markdown import MarkdownStream
 from terp_cli.render.screen import TerminalScreen
+from terp_cli.terminal.painter import Painter
 
 
 class _Screen(pyte.HistoryScreen):

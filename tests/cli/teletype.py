@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from terp_cli.restorer import Modes, modes_of
+from terp_cli.terminal.restorer import Modes, modes_of
 
 _TIMEOUT_S = 30.0
 # Somebody has to own the terminal as a shell does: it hangs up when the leader of its session dies. The

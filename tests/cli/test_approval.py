@@ -16,8 +16,8 @@ from terp.events.effects import Effects
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp_cli.approval import TerminalPerson
 from terp_cli.desk import Desk
-from terp_cli.editor import run_editor
 from terp_cli.fronts.terminal import TerminalFront
+from terp_cli.terminal.editor import run_editor
 from tests.cli.screens import Watched
 
 CODE = CodeProposed("c1", "python", "print(1)", "digest", "/tmp", 0, "none", Effects())

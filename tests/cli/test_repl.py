@@ -25,8 +25,8 @@ from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, ca
 from terp_cli.desk import Desk
 from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.repl import ReplSettings, run_repl
+from terp_cli.terminal.tty import unechoed
 from terp_cli.terminal_talk import Around, TerminalTalk
-from terp_cli.tty import unechoed
 from tests.cli.screens import Watched
 
 

@@ -10,12 +10,12 @@ from terp.session.rewind.renewing import renew
 from terp.store.export.story import Answer, Run, Story
 from terp.store.export.telling import story_of
 from terp.store.export.words import output_text
-from terp_cli.clipboard import copied
 from terp_cli.commands.rows import columns, counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
 from terp_cli.fronts.languages import listed
 from terp_cli.fronts.tools import listed as listed_tools
+from terp_cli.terminal.clipboard import copied
 
 if TYPE_CHECKING:
     from terp.events.kernel import Variable

@@ -11,7 +11,7 @@ from terp.settings.interpreter import version_of
 from terp_cli.commands.profile import changed
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 OWN = "own"
 """How kernels of terp's own are called."""

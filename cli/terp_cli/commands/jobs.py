@@ -9,7 +9,7 @@ from terp_cli.commands.code import full_output, numbered, runs_of
 from terp_cli.commands.rows import columns, counted
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
     from terp.session.job import Job

@@ -23,7 +23,7 @@ def columns(
     from rich.cells import cell_len, set_cell_size  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from terp_cli.sanitise import one_line  # noqa: PLC0415
+    from terp_cli.terminal.sanitise import one_line  # noqa: PLC0415
 
     safe = [[one_line(cell) for cell in line] for line in lines]
     widths = [max(map(cell_len, column)) for column in zip(*safe, strict=True)]

@@ -11,8 +11,8 @@ from terp.store.export.telling import story_of
 from terp.text.paths import typed_path
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
-from terp_cli.opener import open_file
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.opener import open_file
+from terp_cli.terminal.sanitise import one_line
 
 
 async def open_shown(talk: Talk, what: str) -> None:

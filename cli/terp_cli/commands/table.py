@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from terp.errors import StopReason, TerpError
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
     from terp_cli.commands.talk import Talk

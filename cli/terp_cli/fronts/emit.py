@@ -7,7 +7,7 @@ from terp.session.emitting import Emission, emission, emitted
 from terp.session.session import Session
 from terp.text.plain import without_escapes
 from terp_cli.flags import Options
-from terp_cli.sanitise import readable
+from terp_cli.terminal.sanitise import readable
 
 
 def wanted_by(options: Options) -> Emission | None:

@@ -15,7 +15,7 @@ from terp_cli import check_words, past_words
 from terp_cli.effects_line import effects_line, notable
 from terp_cli.fronts.jobs_aside import JobsAside
 from terp_cli.run_text import RunText, displayed_file
-from terp_cli.sanitise import one_line, readable, visible
+from terp_cli.terminal.sanitise import one_line, readable, visible
 
 Detail = Literal["silent", "quiet", "normal", "verbose"]
 OfReply = on.TextDelta | on.ReasoningDelta | on.CodeDelta | on.ModelCalled | on.ModelRetrying

@@ -13,7 +13,7 @@ from terp.tools.mcp.connection import START_S, Connection
 from terp.tools.mcp.programs import Programs
 from terp.tools.mcp.servers import Servers
 from terp_cli.fronts.call import Call
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
     from mcp.types import ElicitRequestParams, ElicitResult

@@ -22,21 +22,21 @@ from typing import TYPE_CHECKING
 
 from terp.events import CodeProposed, Event, LateOutput, Noticed, Printed, TurnFinished
 from terp.events.outputs import Display, DisplayUpdate
-from terp_cli import tty
 from terp_cli.fronts.call_order import CallOrder
 from terp_cli.fronts.jobs_aside import JobsAside
-from terp_cli.painter import Painter
-from terp_cli.sanitise import one_line, readable
-from terp_cli.ticking import ticking
+from terp_cli.terminal import tty
+from terp_cli.terminal.painter import Painter
+from terp_cli.terminal.sanitise import one_line, readable
+from terp_cli.terminal.ticking import ticking
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from terp_cli.pictures.graphic import Graphic
     from terp_cli.render.display import Draw
     from terp_cli.render.look import Theme
     from terp_cli.render.screen import Screen
     from terp_cli.render.transcript import Transcript
+    from terp_cli.terminal.graphic import Graphic
 
 _FRAME_S, _SLOWEST_FRAME_S = 0.05, 0.1
 

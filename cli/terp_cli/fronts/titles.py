@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from terp_cli.guard import Guard, Unguarded
-from terp_cli.hold import Hold
-from terp_cli.ticking import ticking
+from terp_cli.terminal.guard import Guard, Unguarded
+from terp_cli.terminal.hold import Hold
+from terp_cli.terminal.ticking import ticking
 
 if TYPE_CHECKING:
     from terp.events import Event
     from terp_cli.fronts.oneshot import Front
-    from terp_cli.window import Means, Window
+    from terp_cli.terminal.window import Means, Window
 
 _TICK_S = 0.5
 
@@ -37,7 +37,7 @@ class Titles(Hold):
     @classmethod
     def none(cls) -> Self:
         """Where there is no window to write about."""
-        from terp_cli.window import Means  # noqa: PLC0415  (see `_window`)
+        from terp_cli.terminal.window import Means  # noqa: PLC0415  (see `_window`)
 
         return cls(Means, lambda _: None, Unguarded())
 
@@ -91,7 +91,7 @@ class Titles(Hold):
     def _window(self) -> "Window":
         if self._known is None:
             # There is a prompt before anything is known of the window.
-            from terp_cli.window import Window  # noqa: PLC0415
+            from terp_cli.terminal.window import Window  # noqa: PLC0415
 
             self._known = Window(self._means())
         return self._known

@@ -4,5 +4,5 @@
     rows = draw(display.data)                                    # rows of text, or a `Graphic`
 
 How a picture is drawn: as the setting says, else as the environment tells, else as the terminal
-answered (`terp_cli.terminal_query`). Pillow is imported when a picture needs it, and not before.
+answered (`terp_cli.terminal.terminal_query`). Pillow is imported when a picture needs it, and not before.
 """

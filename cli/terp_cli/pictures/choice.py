@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from terp_cli.pictures.tmux import Tmux
-from terp_cli.terminal_facts import TerminalFacts
-from terp_cli.terminal_query import is_multiplexed
+from terp_cli.terminal.terminal_facts import TerminalFacts
+from terp_cli.terminal.terminal_query import is_multiplexed
 
 Way = Literal["off", "kitty", "kitty in tmux", "iterm", "sixel", "blocks"]
 

@@ -12,16 +12,16 @@ from rich.color import ColorSystem
 from rich.text import Text
 
 from terp.text import pictures
-from terp_cli import tty
 from terp_cli.pictures import escapes, raster
 from terp_cli.pictures.blocks import blocks
 from terp_cli.pictures.choice import Choice, Way, choose
 from terp_cli.pictures.extent import Cell, Extent, extent
-from terp_cli.pictures.graphic import Graphic
 from terp_cli.pictures.sixel import sixel
 from terp_cli.pictures.tmux import ask_tmux
 from terp_cli.render import look
-from terp_cli.terminal_facts import TerminalFacts
+from terp_cli.terminal import tty
+from terp_cli.terminal.graphic import Graphic
+from terp_cli.terminal.terminal_facts import TerminalFacts
 
 Drawn = Text | Graphic
 

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from terp_cli.pictures.extent import Extent
-from terp_cli.pictures.graphic import Graphic, placed
+from terp_cli.terminal.graphic import Graphic, placed
 
 if TYPE_CHECKING:
     from PIL.Image import Image

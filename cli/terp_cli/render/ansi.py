@@ -8,9 +8,9 @@ from rich.color import Color, ColorSystem
 from rich.style import Style
 from rich.text import Text
 
-from terp_cli.ink import Colour, Ink
 from terp_cli.render.look import Theme, any_ground
-from terp_cli.render.rows import Row, Run
+from terp_cli.terminal.ink import Colour, Ink
+from terp_cli.terminal.rows import Row, Run
 
 
 class Palette:

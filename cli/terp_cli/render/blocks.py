@@ -14,7 +14,7 @@ from terp_cli.render.fold import wrapped
 from terp_cli.render.grammar import is_ascii
 from terp_cli.render.inline import inline
 from terp_cli.render.latex import displayed, formula
-from terp_cli.sanitise import readable, visible
+from terp_cli.terminal.sanitise import readable, visible
 
 _TASK = re.compile(r"\[([ xX])\] ")
 

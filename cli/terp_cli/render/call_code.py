@@ -12,7 +12,7 @@ from terp_cli.render import look
 from terp_cli.render.fold import fold
 from terp_cli.render.highlight import Highlighter
 from terp_cli.render.pieces import Pieces
-from terp_cli.sanitise import visible
+from terp_cli.terminal.sanitise import visible
 
 # Saying that so few rows are left out would take almost as much room as showing them.
 _WORTH_FOLDING = 3

@@ -7,7 +7,7 @@ from rich.text import Text
 from terp_cli.render.fold import fold
 from terp_cli.render.highlight import Highlighter
 from terp_cli.render.pieces import Pieces
-from terp_cli.sanitise import visible
+from terp_cli.terminal.sanitise import visible
 
 
 class CodeStream:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from terp.events import TextDelta
 from terp_cli.render import look
-from terp_cli.sanitise import readable
+from terp_cli.terminal.sanitise import readable
 
 _BEGIN, _END = chr(0xFDD0), chr(0xFDD1)
 _BRACKETS = str.maketrans({_BEGIN: "‹", _END: "›"})

@@ -9,12 +9,12 @@ from rich.text import Text
 
 from terp.events.changes import grouped
 from terp.text.plain import is_wordless
-from terp_cli.pictures.graphic import Graphic
-from terp_cli.program_text import ProgramText
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
 from terp_cli.render.fold import wrapped
-from terp_cli.sanitise import one_line, readable
+from terp_cli.terminal.graphic import Graphic
+from terp_cli.terminal.program_text import ProgramText
+from terp_cli.terminal.sanitise import one_line, readable
 
 Drawn = Text | Graphic
 Draw = Callable[[Mapping[str, Any]], Sequence[Drawn]]

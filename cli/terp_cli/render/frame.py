@@ -19,7 +19,7 @@ from terp.events.changes import grouped
 from terp_cli.render import look
 from terp_cli.render.fold import wrapped
 from terp_cli.render.html import Block, Cell, Grid
-from terp_cli.sanitise import readable
+from terp_cli.terminal.sanitise import readable
 
 _GAP = 2
 # More rows than this are folded to the first and the last.

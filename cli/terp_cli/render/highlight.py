@@ -7,7 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from terp_cli.render import look
-from terp_cli.sanitise import visible
+from terp_cli.terminal.sanitise import visible
 
 # Past this a line is data rather than code, and lexing it would only be slow.
 _LONGEST_LINE = 5_000

@@ -8,7 +8,7 @@ from terp_cli.render import look
 from terp_cli.render.computed import words
 from terp_cli.render.grammar import is_ascii
 from terp_cli.render.latex import formula
-from terp_cli.sanitise import readable, visible
+from terp_cli.terminal.sanitise import readable, visible
 
 _STYLES = {"strong": look.BOLD, "em": look.ITALIC, "s": look.STRIKE}
 

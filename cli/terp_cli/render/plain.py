@@ -7,7 +7,7 @@ from rich.text import Text
 
 from terp_cli.render.fold import wrapped
 from terp_cli.render.pieces import Pieces
-from terp_cli.sanitise import readable
+from terp_cli.terminal.sanitise import readable
 
 
 class PlainStream:

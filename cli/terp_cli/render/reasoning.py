@@ -10,7 +10,7 @@ from terp_cli.render import look
 from terp_cli.render.fold import wrapped
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.status import elapsed
-from terp_cli.sanitise import readable
+from terp_cli.terminal.sanitise import readable
 
 Detail = Literal["folded", "whole", "off"]
 """How reasoning is shown: in one line when it has ended, all of it, or not at all."""

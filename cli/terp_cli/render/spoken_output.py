@@ -10,7 +10,7 @@ from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputReque
 from terp_cli.render.html_table import read_table
 from terp_cli.render.spoken_prose import SpokenProse, counted, table_lines
 from terp_cli.run_text import RunText
-from terp_cli.sanitise import one_line, readable
+from terp_cli.terminal.sanitise import one_line, readable
 
 _HEAD, _TAIL = 40, 12
 _FAILING = re.compile(r"-+> *\d+ ?")

@@ -14,7 +14,7 @@ from terp_cli.render.inline import inline
 from terp_cli.render.latex import displayed
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.tables import cells_of
-from terp_cli.sanitise import one_line, readable, visible
+from terp_cli.terminal.sanitise import one_line, readable, visible
 
 MOST_ROWS = 30
 """Rows of a table that are read; the others are counted."""

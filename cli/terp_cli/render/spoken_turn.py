@@ -48,7 +48,7 @@ from terp_cli.render.pieces import Pieces
 from terp_cli.render.spoken_output import SpokenOutput
 from terp_cli.render.spoken_prose import SpokenProse, code_lines, counted
 from terp_cli.render.status import elapsed
-from terp_cli.sanitise import one_line, readable
+from terp_cli.terminal.sanitise import one_line, readable
 
 Said = (
     TurnStarted

@@ -4,7 +4,7 @@ from rich.text import Text
 
 from terp.events import KernelChanged
 from terp_cli.render import look
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAMES_A_SECOND = 8

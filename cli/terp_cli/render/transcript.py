@@ -53,7 +53,7 @@ from terp_cli.render.pieces import Pieces
 from terp_cli.render.plain import PlainStream
 from terp_cli.render.reasoning import Detail, FoldedReasoning
 from terp_cli.render.status import Status
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 # The header, a folding row, the effects and the question take so many rows of the screen.
 _ROWS_BELOW, _FEWEST_ROWS = 10, 6

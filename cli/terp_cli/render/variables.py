@@ -10,7 +10,7 @@ from rich.text import Text
 from terp.events.changes import grouped, shape_text, size_text
 from terp.events.kernel import Variable
 from terp_cli.render import look
-from terp_cli.sanitise import one_line
+from terp_cli.terminal.sanitise import one_line
 
 _GAP = 2
 # A narrower look at a value says nothing.

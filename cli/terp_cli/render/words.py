@@ -44,7 +44,7 @@ from terp_cli.effects_line import BETWEEN, effects_in_words, notable
 from terp_cli.fronts.plain import with_remedy
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
-from terp_cli.sanitise import one_line, readable
+from terp_cli.terminal.sanitise import one_line, readable
 
 Told = TurnStarted | Answered | CodeDeclined | CodeRejected | HistoryCompacted | Noticed
 OfPast = HistoryRewound | SessionForked | SessionResumed | CodeCompared

@@ -3,8 +3,8 @@ from collections.abc import AsyncIterator
 from terp.events import CodeStarted, Event, TurnFinished, TurnStarted
 from terp_cli.fronts.plain import PlainFront
 from terp_cli.fronts.titles import Titles
-from terp_cli.guard import Unguarded
-from terp_cli.window import Means
+from terp_cli.terminal.guard import Unguarded
+from terp_cli.terminal.window import Means
 from tests.cli.screens import Terminal
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from terp_cli.pictures.choice import Choice, choose
 from terp_cli.pictures.tmux import Tmux, ask_tmux
-from terp_cli.terminal_facts import TerminalFacts
+from terp_cli.terminal.terminal_facts import TerminalFacts
 
 XTERM = {"TERM": "xterm-256color"}
 IN_TMUX = {"TERM": "tmux-256color", "TMUX": "/tmp/tmux,1,0", "KITTY_WINDOW_ID": "1"}

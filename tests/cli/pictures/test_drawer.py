@@ -12,8 +12,8 @@ from rich.text import Text
 from terp_cli.pictures.choice import Choice, Way
 from terp_cli.pictures.drawer import Drawer, drawer_on
 from terp_cli.pictures.extent import Cell
-from terp_cli.pictures.graphic import Graphic
-from terp_cli.terminal_facts import TerminalFacts
+from terp_cli.terminal.graphic import Graphic
+from terp_cli.terminal.terminal_facts import TerminalFacts
 from tests.cli.pictures.made import bundle, encoded, picture, png
 from tests.cli.pictures.test_escapes import commands
 from tests.cli.screens import Terminal

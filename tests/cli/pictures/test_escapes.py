@@ -7,7 +7,7 @@ import pytest
 
 from terp_cli.pictures.escapes import iterm, kitty, kitty_in_tmux
 from terp_cli.pictures.extent import Cell, Extent, extent
-from terp_cli.pictures.graphic import Graphic, placed
+from terp_cli.terminal.graphic import Graphic, placed
 from tests.cli.pictures.made import png
 from tests.cli.screens import Terminal
 

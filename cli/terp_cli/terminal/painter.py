@@ -12,11 +12,11 @@ becomes final as it stands costs nothing, and the bottom moves down by inserting
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
-from terp_cli.asked import Asked
-from terp_cli.pen import Pen, Place
-from terp_cli.pictures.graphic import Graphic
-from terp_cli.render.rows import Row, cells, certain, common, difference, encode, folded
-from terp_cli.terminal_facts import TerminalFacts
+from terp_cli.terminal.asked import Asked
+from terp_cli.terminal.graphic import Graphic
+from terp_cli.terminal.pen import Pen, Place
+from terp_cli.terminal.rows import Row, cells, certain, common, difference, encode, folded
+from terp_cli.terminal.terminal_facts import TerminalFacts
 
 Size = Callable[[], tuple[int, int]]
 """Columns and rows of the terminal, as they are now."""

@@ -1,4 +1,4 @@
-"""The terminal put back as it was, by a process that outlives terp by a moment (`terp_cli.guard`).
+"""The terminal put back as it was, by a process that outlives terp by a moment (`terp_cli.terminal.guard`).
 
 Run as a program of its own: stdin is the pipe from terp, stdout the terminal. It imports only what Python's
 core has, and signals are ignored since before it was started.

@@ -18,7 +18,7 @@ from terp.events import (
     TurnFinished,
     TurnStarted,
 )
-from terp_cli.window import Means, Window, means_of
+from terp_cli.terminal.window import Means, Window, means_of
 
 ALL = Means(title=True, focus=True, call="osc9")
 STARTED, DONE = TurnStarted("plot iris.csv"), TurnFinished("done", "")

@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator
 
 from terp.events import Event, Printed
 from terp.events.outputs import Display
-from terp_cli.asked import Asked
 from terp_cli.fronts.terminal import TerminalFront
-from terp_cli.terminal_facts import TerminalFacts
+from terp_cli.terminal.asked import Asked
+from terp_cli.terminal.terminal_facts import TerminalFacts
 from tests.cli.drawing import Clock
 from tests.cli.pictures.made import png
 from tests.cli.screens import Terminal

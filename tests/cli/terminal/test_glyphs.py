@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 import terp_cli
-from terp_cli.glyphs import STAND_INS, carried, stand_ins, writes_formulas
+from terp_cli.terminal.glyphs import STAND_INS, carried, stand_ins, writes_formulas
 
 PACKAGE = Path(terp_cli.__file__).parent
 # Their characters are looked for in what others write.

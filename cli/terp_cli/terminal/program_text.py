@@ -9,8 +9,8 @@ The lines do not depend on how the text was cut.
 import re
 from dataclasses import dataclass, field
 
-from terp_cli.ink import Ink
-from terp_cli.program_row import Line, ProgramRow
+from terp_cli.terminal.ink import Ink
+from terp_cli.terminal.program_row import Line, ProgramRow
 
 _CSI = re.compile(r"\x1b\[([0-?]{0,64})[ -/]{0,4}([@-~])")
 _SHORT = re.compile(r"\x1b[ -/]{0,4}[0-OQ-WYZ`-~]")

@@ -6,14 +6,14 @@
     replies.facts                           # what is known so far; all of it once `replies.complete`
 
 What has not come yet is not known, and counts from when it comes. A picture alone waits for it, and not
-for long (`terp_cli.asked`).
+for long (`terp_cli.terminal.asked`).
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from terp_cli.terminal_facts import Background, TerminalFacts
+from terp_cli.terminal.terminal_facts import Background, TerminalFacts
 
 _KITTY = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"
 _SYNCHRONISED = "\x1b[?2026$p"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from terp_cli.painter import Painter
+from terp_cli.terminal.painter import Painter
 
 if TYPE_CHECKING:
     from rich.color import ColorSystem

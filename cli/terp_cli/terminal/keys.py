@@ -8,10 +8,10 @@ from prompt_toolkit.input.posix_utils import PosixStdinReader
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyPress
 
-from terp_cli.terminal_facts import TerminalFacts
+from terp_cli.terminal.terminal_facts import TerminalFacts
 
 if TYPE_CHECKING:
-    from terp_cli.terminal_query import Replies
+    from terp_cli.terminal.terminal_query import Replies
 
 Learned = Callable[[TerminalFacts], None]
 
@@ -38,7 +38,7 @@ class _KeysOnly(PosixStdinReader):
     @cached_property
     def replies(self) -> "Replies":
         """What tells answers from keys; nothing is read before the first prompt is there."""
-        from terp_cli.terminal_query import Replies  # noqa: PLC0415
+        from terp_cli.terminal.terminal_query import Replies  # noqa: PLC0415
 
         return Replies()
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from terp_cli.terminal_facts import TerminalFacts
+from terp_cli.terminal.terminal_facts import TerminalFacts
 
 # A terminal of this machine answers in a millisecond, one behind ssh in a round trip.
 _PATIENCE_S = 0.15

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Self
 
-from terp_cli import tty
+from terp_cli.terminal import tty
 
 
 class TypedAhead:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from terp_cli import restorer, tty
+from terp_cli.terminal import restorer, tty
 
 # No synchronised frame, no marks around pastes, no reports of the focus; rows wrap, the cursor is seen, plain
 # letters, and nothing of the live rows below.

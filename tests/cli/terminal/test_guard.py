@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.restorer import read, written
+from terp_cli.terminal.restorer import read, written
 from tests.cli.running import ROOT, Terp, to
 from tests.cli.teletype import Teletype
 from tests.loopback import Loopback, Stalled
@@ -22,8 +22,8 @@ ENV = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT / 'core'}:{ROOT / 'cli'
 DIES = """
 import os, signal, sys
 from prompt_toolkit.input.vt100 import raw_mode
-from terp_cli.guard import guarding
-from terp_cli.tty import unechoed
+from terp_cli.terminal.guard import guarding
+from terp_cli.terminal.tty import unechoed
 
 with guarding(0, {"TERM": "xterm"}) as guard:
     with unechoed(0) if sys.argv[1] == "silent" else raw_mode(0):
@@ -91,7 +91,7 @@ def test_a_shell_that_has_taken_over_keeps_its_modes(tmp_path: Path) -> None:
 
 TAKEN_OVER = """
 import termios
-from terp_cli.restorer import modes_of, restore, terps
+from terp_cli.terminal.restorer import modes_of, restore, terps
 
 before = modes_of(0)
 theirs = termios.tcgetattr(0)

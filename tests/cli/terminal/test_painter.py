@@ -6,9 +6,9 @@ import pyte
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terp_cli.painter import Painter
-from terp_cli.pictures.graphic import Graphic
-from terp_cli.render.rows import Row
+from terp_cli.terminal.graphic import Graphic
+from terp_cli.terminal.painter import Painter
+from terp_cli.terminal.rows import Row
 from tests.cli.screens import Terminal
 
 COLUMNS, ROWS = 30, 12

@@ -3,8 +3,8 @@
 import re
 from functools import lru_cache
 
-from terp_cli.ink import Ink
-from terp_cli.sanitise import readable
+from terp_cli.terminal.ink import Ink
+from terp_cli.terminal.sanitise import readable
 
 Run = tuple[str, Ink]
 Line = tuple[Run, ...]

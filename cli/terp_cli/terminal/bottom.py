@@ -13,10 +13,10 @@ from prompt_toolkit.output.vt100 import BG_ANSI_COLORS, FG_ANSI_COLORS
 from prompt_toolkit.renderer import Renderer
 from prompt_toolkit.styles import Attrs, BaseStyle
 
-from terp_cli.hold import Hold
-from terp_cli.painter import Painter
-from terp_cli.render.rows import Row, Run
-from terp_cli.sanitise import readable
+from terp_cli.terminal.hold import Hold
+from terp_cli.terminal.painter import Painter
+from terp_cli.terminal.rows import Row, Run
+from terp_cli.terminal.sanitise import readable
 
 _PASTES_ARE_MARKED, _PASTES_ARE_NOT = "\x1b[?2004h", "\x1b[?2004l"
 

@@ -4,7 +4,7 @@
     readable(text)   prose and output: the same, but what writing needs is kept
 
 Both are pure functions of a whole piece of text (a line, a paragraph). Escape sequences of program
-output are taken apart in `terp_cli.program_text`, which ends here too.
+output are taken apart in `terp_cli.terminal.program_text`, which ends here too.
 """
 
 import re

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from terp_cli.ink import Ink
-from terp_cli.program_row import Line
-from terp_cli.program_text import ProgramText
+from terp_cli.terminal.ink import Ink
+from terp_cli.terminal.program_row import Line
+from terp_cli.terminal.program_text import ProgramText
 from tests.cli.screens import cut
 
 PIECES = [

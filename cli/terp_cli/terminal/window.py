@@ -47,8 +47,8 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
-from terp_cli import tty
-from terp_cli.sanitise import one_line
+from terp_cli.terminal import tty
+from terp_cli.terminal.sanitise import one_line
 
 Call = Literal["off", "bell", "osc9", "osc99", "osc777"]
 
