@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.exit_codes import EXIT_CODES
-from terp_cli.flags import all_flags
+from terp_cli.line.exit_codes import EXIT_CODES
+from terp_cli.line.flags import all_flags
 from tests.loopback import Call, Loopback
 
 ROOT = Path(__file__).resolve().parent.parent

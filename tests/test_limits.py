@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 # As a script does that starts `make test &`, or one under nohup.
 IGNORING = ("sh", "-c", 'trap "" INT QUIT HUP; exec "$@"', "sh")
-OF_SIGNALS = ("tests/core/opening/test_chat.py", "tests/cli/test_stopping.py")
+OF_SIGNALS = ("tests/core/opening/test_chat.py", "tests/cli/line/test_stopping.py")
 
 
 def test_tests_of_signals_pass_where_they_are_ignored() -> None:

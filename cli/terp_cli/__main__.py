@@ -4,7 +4,7 @@ import os
 import sys
 from typing import NoReturn
 
-from terp_cli.machine import close_memory
+from terp_cli.line.machine import close_memory
 from terp_cli.main import main
 
 

@@ -30,8 +30,8 @@ from terp_cli.fronts.call import STDIN, Call
 from terp_cli.fronts.emit import wanted_by, write_variable
 from terp_cli.fronts.oneshot import Question, one_shot
 from terp_cli.keeping import place_of, prune_soon, resumed_by, tell_of_past, what_first
+from terp_cli.line.stdin import Piped, read_prompt, take_data
 from terp_cli.seat import Seat, person_beside, seat_of
-from terp_cli.stdin import Piped, read_prompt, take_data
 from terp_cli.trusting import settled
 
 _SETTLED_S = 1.0

@@ -7,7 +7,7 @@ from terp.errors import SettingsError
 from terp.secrets.keys import StoredKeys, key_providers, stored_keys, variables_of
 from terp.settings.profile_file import short_path
 from terp_cli.fronts.call import STDIN, Call
-from terp_cli.subcommands import lacking
+from terp_cli.line.subcommands import lacking
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
 

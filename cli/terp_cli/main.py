@@ -11,7 +11,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments in (["--version"], ["-V"]):
         # Before any import: scripts ask for it, and wait.
         return _print_version()
-    from terp_cli.surroundings import leave_directory_out  # noqa: PLC0415  (--version pays for nothing)
+    from terp_cli.line.surroundings import leave_directory_out  # noqa: PLC0415  (--version pays for nothing)
 
     leave_directory_out()
     # What imports make is not garbage; looking for some takes a tenth of a quick start.
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     from terp.errors import SettingsError  # noqa: PLC0415  (--version pays for none of these)
-    from terp_cli.command_line import read_command_line  # noqa: PLC0415
+    from terp_cli.line.command_line import read_command_line  # noqa: PLC0415
 
     try:
         line = read_command_line(arguments)
@@ -40,7 +40,7 @@ def _run(arguments: Sequence[str]) -> int:
     if line.options.version:
         return _print_version()
     if line.options.help:
-        from terp_cli.help import help_text  # noqa: PLC0415  (for --help alone)
+        from terp_cli.line.help import help_text  # noqa: PLC0415  (for --help alone)
 
         return _print(help_text())
     if line.command == "completions":
@@ -59,7 +59,7 @@ def _print_version() -> int:
 
 
 def _print(text: str) -> int:
-    from terp_cli.streams import let_go  # noqa: PLC0415  (see main)
+    from terp_cli.line.streams import let_go  # noqa: PLC0415  (see main)
 
     if sys.stdout is None:
         sys.stderr.write("terp: the output cannot be written: stdout is closed.\n")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError, TerpError
 from terp.settings import Settings
-from terp_cli import streams
-from terp_cli.command_line import CommandLine
-from terp_cli.exit_codes import EXIT_CODES, READER_LEFT
 from terp_cli.fronts.call import Call
-from terp_cli.stopping import Stopped
+from terp_cli.line import streams
+from terp_cli.line.command_line import CommandLine
+from terp_cli.line.exit_codes import EXIT_CODES, READER_LEFT
+from terp_cli.line.stopping import Stopped
 from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:

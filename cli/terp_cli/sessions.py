@@ -15,8 +15,8 @@ from terp_cli.commands.rows import counted
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import write_json
 from terp_cli.fronts.plain import PlainFront, with_remedy
+from terp_cli.line.subcommands import lacking
 from terp_cli.picking import row, title, when
-from terp_cli.subcommands import lacking
 from terp_cli.terminal.sanitise import one_line, readable
 
 _MEGABYTE = 1_000_000

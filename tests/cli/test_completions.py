@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.command_line import read_command_line
-from terp_cli.flags import all_flags
+from terp_cli.line.command_line import read_command_line
+from terp_cli.line.flags import all_flags
+from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 from terp_cli.shells import FILES, folder, shipped
 from terp_cli.shells.generated import generated
-from terp_cli.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 from tests.cli.running import Terp
 from tests.cli.shells import Shell, start
 

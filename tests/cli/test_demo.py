@@ -11,7 +11,7 @@ from terp.session.reply import Reply, reply_of
 from terp.testing import ScriptedPerson
 from terp_cli import demo
 from terp_cli.demo.play import play
-from terp_cli.stopping import Stopping
+from terp_cli.line.stopping import Stopping
 
 
 class Watching:

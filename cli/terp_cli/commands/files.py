@@ -10,7 +10,7 @@ from terp.text.paths import typed_path
 from terp_cli.commands.rows import counted, size_of
 from terp_cli.commands.table import misused
 from terp_cli.commands.talk import Talk
-from terp_cli.subcommands import EXPORTS
+from terp_cli.line.subcommands import EXPORTS
 
 if TYPE_CHECKING:
     from terp.secrets.scrubbing import Scrubber

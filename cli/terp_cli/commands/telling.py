@@ -70,8 +70,8 @@ def known_models(talk: Talk, begun: str) -> Iterable[str]:
 
 async def doctor(talk: Talk, _: str) -> None:
     """What is here, what is wrong, and what to do about it."""
-    from terp_cli import streams  # noqa: PLC0415
     from terp_cli.fronts import doctor as checks  # noqa: PLC0415  (asks programs and servers)
+    from terp_cli.line import streams  # noqa: PLC0415
 
     model = talk.session.model.name
     attaching = talk.session.equipment.attaching

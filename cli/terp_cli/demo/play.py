@@ -16,7 +16,7 @@ from terp.session.reply import reply_of
 from terp.session.session import Session
 from terp_cli.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, picture
 from terp_cli.fronts.oneshot import Front, Question, one_shot
-from terp_cli.stopping import Stopping
+from terp_cli.line.stopping import Stopping
 from terp_cli.terminal.sanitise import one_line
 
 # Six characters at a time: about as fast as a model writes.

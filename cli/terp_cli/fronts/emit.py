@@ -6,7 +6,7 @@ from terp.errors import SettingsError, TerpError
 from terp.session.emitting import Emission, emission, emitted
 from terp.session.session import Session
 from terp.text.plain import without_escapes
-from terp_cli.flags import Options
+from terp_cli.line.flags import Options
 from terp_cli.terminal.sanitise import readable
 
 

@@ -10,9 +10,9 @@ from terp.checks.until.loop import ask, until
 from terp.events import Event, TurnFinished
 from terp.events.messages import Attachment
 from terp.session.session import Session
-from terp_cli.exit_codes import EXIT_CODES
 from terp_cli.fronts.collect import collect
-from terp_cli.stopping import TIME_IS_OVER, Stopping
+from terp_cli.line.exit_codes import EXIT_CODES
+from terp_cli.line.stopping import TIME_IS_OVER, Stopping
 
 First = Literal["", "go_on", "rerun"]
 

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from terp.settings import Settings
 from terp.settings.setting import Setting, Source, table
-from terp_cli.flags import long_names
+from terp_cli.line.flags import long_names
 
 _HEAD = """\
 # Settings

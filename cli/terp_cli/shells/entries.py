@@ -5,8 +5,8 @@ from itertools import groupby
 from typing import Literal
 
 from terp.settings.setting import Setting
-from terp_cli.flags import Flag, all_flags, long_names
-from terp_cli.subcommands import VERBS
+from terp_cli.line.flags import Flag, all_flags, long_names
+from terp_cli.line.subcommands import VERBS
 
 Value = Literal["none", "text", "choice", "file", "directory", "profile", "session"]
 _BY_METAVAR: dict[str, Value] = {

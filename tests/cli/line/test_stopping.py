@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 
-from terp_cli.stopping import Stopping
+from terp_cli.line.stopping import Stopping
 
 
 async def test_sigterm_gives_an_interrupt_time_before_it_kills() -> None:

@@ -6,8 +6,8 @@ from textwrap import wrap
 
 from terp.settings import Settings
 from terp.settings.setting import Setting, table
-from terp_cli.flags import Options, long_names
-from terp_cli.subcommands import SUBCOMMANDS
+from terp_cli.line.flags import Options, long_names
+from terp_cli.line.subcommands import SUBCOMMANDS
 
 _USAGE = """\
 terp: say what you want; a model writes code, you approve it, it runs here.

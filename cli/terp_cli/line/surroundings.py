@@ -14,7 +14,7 @@ def leave_directory_out() -> None:
         here = os.getcwd()  # noqa: PTH109  (before all imports that can be done without)
     except FileNotFoundError:
         here = ""
-    own = str(Path(__file__).parent.parent)
+    own = str(Path(__file__).parents[2])
     sys.path[:] = [one for one in sys.path if one == own or one not in ("", ".", here)]
     folders = os.environ.get("PATH", "").split(os.pathsep)
     os.environ["PATH"] = os.pathsep.join(one for one in folders if os.path.isabs(one))  # noqa: PTH117

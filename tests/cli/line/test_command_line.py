@@ -9,9 +9,9 @@ from terp.errors import SettingsError
 from terp.settings import Settings
 from terp.settings.layers import Given
 from terp.settings.setting import table
-from terp_cli.command_line import CommandLine, read_command_line
-from terp_cli.flags import Options, all_flags, long_names
-from terp_cli.help import help_text
+from terp_cli.line.command_line import CommandLine, read_command_line
+from terp_cli.line.flags import Options, all_flags, long_names
+from terp_cli.line.help import help_text
 from tests.cli.running import Terp
 
 ATTACHED = "a notebook, a connection file or the name of a running kernel, and then a prompt"

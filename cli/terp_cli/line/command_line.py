@@ -15,8 +15,8 @@ from typing import Any
 from terp.errors import SettingsError
 from terp.settings.layers import Given
 from terp.settings.setting import Setting
-from terp_cli.flags import GONE, THEIRS, Flag, Options, all_flags
-from terp_cli.subcommands import attached_by, called_by, mistaken
+from terp_cli.line.flags import GONE, THEIRS, Flag, Options, all_flags
+from terp_cli.line.subcommands import attached_by, called_by, mistaken
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 
-from terp_cli.exit_codes import EXIT_CODES, HUNG_UP, TERMINATED
+from terp_cli.line.exit_codes import EXIT_CODES, HUNG_UP, TERMINATED
 
 TIME_IS_OVER = "the time given with --timeout is over."
 

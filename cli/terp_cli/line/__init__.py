@@ -1,0 +1,1 @@
+"""The command line: flags, help, exit codes, stdin and the standard streams."""
