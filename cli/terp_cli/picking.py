@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from terp.store.catalogue import Entry
-from terp_cli.past_words import turns
+from terp_cli.render.past_words import turns
 from terp_cli.terminal.sanitise import one_line
 
 _SHOWN = 15

@@ -11,9 +11,9 @@ from terp.session.session import Session
 from terp.store.catalogue import Catalogue
 from terp.store.places import real_directory
 from terp.store.reading import Stored, read_header
-from terp_cli import past_words
 from terp_cli.fronts.call import Call
 from terp_cli.picking import pick
+from terp_cli.render import past_words
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from terp.session.beside import Beside
 from terp.text.languages import language_of, means_language
 from terp.text.plain import without_escapes
 from terp_cli.line.exit_codes import EXIT_CODES
-from terp_cli.run_text import displayed_file
+from terp_cli.render.run_text import displayed_file
 from terp_cli.terminal.sanitise import readable
 
 Shown = Text | Display | DisplayUpdate | Error | Omitted | RunStarted | Clear

@@ -9,7 +9,7 @@ import pyte
 from rich.color import ColorSystem
 
 from terp_cli.render.ansi import Palette
-from terp_cli.render.markdown import MarkdownStream
+from terp_cli.render.markdown.markdown import MarkdownStream
 from terp_cli.render.screen import TerminalScreen
 from terp_cli.terminal.painter import Painter
 

@@ -17,7 +17,7 @@ from terp.events.outputs import (
     VariableChange,
 )
 from terp_cli.fronts.terminal import TerminalFront
-from terp_cli.render.output import OutputStream
+from terp_cli.render.output.output import OutputStream
 from tests.cli.drawing import Clock, drawn, printed, proposed
 from tests.cli.screens import Terminal, cut
 

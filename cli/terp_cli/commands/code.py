@@ -46,7 +46,7 @@ async def variables(talk: Talk, name: str) -> None:
 
 
 def _show_tables(talk: Talk, tables: "Mapping[str, Sequence[Variable]]", *, titled: bool) -> None:
-    from terp_cli.render.variables import variables_table  # noqa: PLC0415  (rich is not needed before)
+    from terp_cli.render.output.variables import variables_table  # noqa: PLC0415  (rich is not needed before)
 
     for language, found in tables.items():
         if titled:

@@ -25,8 +25,8 @@ from terp.settings import Settings
 from terp.settings.places import Places
 from terp.settings.project.standing import standing_of
 from terp.settings.providers import PROVIDERS
-from terp_cli.pictures.drawer import choice_on
 from terp_cli.render.fold import hanging
+from terp_cli.render.pictures.drawer import choice_on
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
 

@@ -11,10 +11,10 @@ from terp import events as on
 from terp.events import outputs as out
 from terp.events.changes import delta_line, file_groups, file_told, stopped_line
 from terp.text.fencing import unfenced
-from terp_cli import check_words, past_words
-from terp_cli.effects_line import effects_line, notable
 from terp_cli.fronts.jobs_aside import JobsAside
-from terp_cli.run_text import RunText, displayed_file
+from terp_cli.render import check_words, past_words
+from terp_cli.render.effects_line import effects_line, notable
+from terp_cli.render.run_text import RunText, displayed_file
 from terp_cli.terminal.sanitise import one_line, readable, visible
 
 Detail = Literal["silent", "quiet", "normal", "verbose"]

@@ -21,7 +21,7 @@ from terp_cli.terminal.ticking import ticking
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from terp_cli.render.spoken_turn import SpokenTurn
+    from terp_cli.render.spoken.turn import SpokenTurn
 
 _TICK_S = 1.0
 
@@ -145,7 +145,7 @@ class SpokenFront:
     def _turn(self) -> "SpokenTurn":
         if self._spoken is None:
             # It reads markdown with what the other front end draws it with; the prompt is there before.
-            from terp_cli.render.spoken_turn import SpokenTurn  # noqa: PLC0415
+            from terp_cli.render.spoken.turn import SpokenTurn  # noqa: PLC0415
 
             self._spoken = SpokenTurn(
                 self._clock, verbose=self._verbose, repeats=self._repeats, asks=lambda: self.asks

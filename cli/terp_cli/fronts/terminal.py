@@ -32,8 +32,8 @@ from terp_cli.terminal.ticking import ticking
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from terp_cli.render.display import Draw
     from terp_cli.render.look import Theme
+    from terp_cli.render.output.display import Draw
     from terp_cli.render.screen import Screen
     from terp_cli.render.transcript import Transcript
     from terp_cli.terminal.graphic import Graphic
@@ -107,7 +107,7 @@ class TerminalFront:
             return TerminalScreen(painter, Palette(tty.colours_of(environ), ground))
 
         def drawer() -> "Draw | None":
-            from terp_cli.pictures.drawer import drawer_on  # noqa: PLC0415
+            from terp_cli.render.pictures.drawer import drawer_on  # noqa: PLC0415
 
             return drawer_on(painter.out, images, environ, lambda: painter.facts)
 

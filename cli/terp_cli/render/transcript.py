@@ -40,15 +40,16 @@ from terp.events import (
 )
 from terp.events.outputs import Display, DisplayUpdate
 from terp.text.pictures import saved_to
-from terp_cli.render import computed, look, words
-from terp_cli.render.answer import AnswerStream, same_file
+from terp_cli.render import look, words
 from terp_cli.render.call_code import CallCode
-from terp_cli.render.display import Draw, Drawn
 from terp_cli.render.fold import wrapped
-from terp_cli.render.interruption import Interruption
-from terp_cli.render.local_pictures import made_files, picture_rows
-from terp_cli.render.markdown import MarkdownStream
-from terp_cli.render.output import OutputStream
+from terp_cli.render.markdown import computed
+from terp_cli.render.markdown.answer import AnswerStream, same_file
+from terp_cli.render.markdown.markdown import MarkdownStream
+from terp_cli.render.output.display import Draw, Drawn
+from terp_cli.render.output.interruption import Interruption
+from terp_cli.render.output.output import OutputStream
+from terp_cli.render.pictures.local_pictures import made_files, picture_rows
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.plain import PlainStream
 from terp_cli.render.reasoning import Detail, FoldedReasoning

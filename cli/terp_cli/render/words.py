@@ -39,10 +39,9 @@ from terp.events.changes import (
     stopped_line,
 )
 from terp.events.outputs import FileChange
-from terp_cli import check_words, past_words
-from terp_cli.effects_line import BETWEEN, effects_in_words, notable
 from terp_cli.fronts.plain import with_remedy
-from terp_cli.render import look
+from terp_cli.render import check_words, look, past_words
+from terp_cli.render.effects_line import BETWEEN, effects_in_words, notable
 from terp_cli.render.status import elapsed
 from terp_cli.terminal.sanitise import one_line, readable
 

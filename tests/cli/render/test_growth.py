@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from terp_cli.render.grammar import parse
-from terp_cli.render.markdown import MarkdownStream
+from terp_cli.render.markdown.grammar import parse
+from terp_cli.render.markdown.markdown import MarkdownStream
 
 TEXTS = {
     "formulas in brackets that never end": "\\[ x\n",

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.style import Style
 from rich.text import Text
 
-from terp_cli.render.markdown import MarkdownStream
+from terp_cli.render.markdown.markdown import MarkdownStream
 from tests.cli.screens import Terminal, cut, stream
 
 rows = st.lists(

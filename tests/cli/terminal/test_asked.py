@@ -8,7 +8,7 @@ from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.terminal.asked import Asked
 from terp_cli.terminal.terminal_facts import TerminalFacts
 from tests.cli.drawing import Clock
-from tests.cli.pictures.made import png
+from tests.cli.render.pictures.made import png
 from tests.cli.screens import Terminal
 
 

@@ -41,7 +41,7 @@ from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputReque
 from terp.events.tracebacks import readable
 from terp.text.fencing import fenced, quoted
 from terp.text.plain import Lines
-from terp_cli import check_words
+from terp_cli.render import check_words
 
 _CLOSING = re.compile(r"^ {0,3}(`{3,})[ \t]*$", re.MULTILINE)
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"})

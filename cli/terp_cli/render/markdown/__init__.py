@@ -1,0 +1,1 @@
+"""Markdown as rows, while it streams."""

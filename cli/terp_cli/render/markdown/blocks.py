@@ -1,0 +1,146 @@
+"""Finished blocks of markdown as rows."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from markdown_it.tree import SyntaxTreeNode
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+
+from terp_cli.render import look
+from terp_cli.render.code import CodeStream
+from terp_cli.render.fold import wrapped
+from terp_cli.render.markdown import tables
+from terp_cli.render.markdown.grammar import is_ascii
+from terp_cli.render.markdown.inline import inline
+from terp_cli.render.math.latex import displayed, formula
+from terp_cli.terminal.sanitise import readable, visible
+
+_TASK = re.compile(r"\[([ xX])\] ")
+
+
+def block(node: SyntaxTreeNode, width: int) -> list[Text]:
+    """One block, without blank rows around it."""
+    draw = _DRAWN.get(node.type)
+    return draw(node, width) if draw else wrapped(Text(readable(node.content)), width)
+
+
+def blocks(nodes: Sequence[SyntaxTreeNode], width: int) -> list[Text]:
+    """Blocks with one blank row between them."""
+    rows: list[Text] = []
+    before = ""
+    for node in nodes:
+        if rows and not follows(before, node.type):
+            rows.append(Text())
+        rows += block(node, width)
+        before = node.type
+    return rows
+
+
+def quoted(rows: Sequence[Text]) -> list[Text]:
+    """Rows with the mark of a quotation before each."""
+    return _prefixed(rows, "│ ", "│ ", look.DIM)
+
+
+def follows(before: str, after: str) -> bool:
+    """Whether a block of the type `after` comes right below one of the type `before`."""
+    return before == after and after in ("footnote", "definition")
+
+
+def _heading(node: SyntaxTreeNode, width: int) -> list[Text]:
+    level = int(node.tag[1:]) - 1
+    return wrapped(inline(node.children[0], look.HEADINGS[min(level, len(look.HEADINGS) - 1)]), width)
+
+
+def _paragraph(node: SyntaxTreeNode, width: int) -> list[Text]:
+    return wrapped(inline(node.children[0]), width)
+
+
+def _quote(node: SyntaxTreeNode, width: int) -> list[Text]:
+    return quoted(blocks(node.children, width - 2))
+
+
+def _code(node: SyntaxTreeNode, width: int) -> list[Text]:
+    code = CodeStream(node.info.split()[0] if node.info.strip() else "", lambda: width)
+    return code.feed(node.content) + code.finish()
+
+
+def _formula(node: SyntaxTreeNode, width: int) -> list[Text]:
+    if node.info == "open":
+        return _lines(node, width)
+    rows = [Text(readable(line), look.FORMULA) for line in displayed(node.content, ascii_only=is_ascii(node))]
+    widest = max((cell_len(row.plain) for row in rows), default=0)
+    if widest > width:
+        return wrapped(Text(readable(formula(node.content, ascii_only=is_ascii(node))), look.FORMULA), width)
+    return [Text(" " * min(4, width - widest)) + row for row in rows]
+
+
+def _lines(node: SyntaxTreeNode, width: int) -> list[Text]:
+    return [row for line in node.content.split("\n") for row in wrapped(Text(readable(line)), width)]
+
+
+def _definition(node: SyntaxTreeNode, width: int) -> list[Text]:
+    return wrapped(Text(visible(node.content), look.DIM), width)
+
+
+def _footnote(node: SyntaxTreeNode, width: int) -> list[Text]:
+    mark = f"[{readable(node.info)}] "
+    rows = wrapped(inline(node.children[0]), max(10, width - cell_len(mark)))
+    return _prefixed(rows, mark, " " * cell_len(mark), look.DIM)
+
+
+def _rule(_: SyntaxTreeNode, width: int) -> list[Text]:
+    return [Text("─" * min(width, 40), look.RULE)]
+
+
+def _list(node: SyntaxTreeNode, width: int) -> list[Text]:
+    return list(_items(node, width))
+
+
+def _items(node: SyntaxTreeNode, width: int) -> Iterator[Text]:
+    number = int(node.attrs.get("start", 1))
+    for position, item in enumerate(node.children):
+        marker = f"{number + position}. " if node.type == "ordered_list" else _bullet(item)
+        loose = any(child.type == "paragraph" and not child.hidden for child in item.children)
+        if position and loose:
+            yield Text()
+        inner = width - len(marker)
+        rows = blocks(item.children, inner) if loose else _tight(item.children, inner)
+        yield from _prefixed(rows or [Text()], marker, " " * len(marker), look.MARKER)
+
+
+def _bullet(item: SyntaxTreeNode) -> str:
+    """The mark of an item; a task's box is taken off its text."""
+    first = item.children[0] if item.children else None
+    words = first.children[0].children if first is not None and first.type == "paragraph" else []
+    box = _TASK.match(words[0].content) if words and words[0].type == "text" and words[0].token else None
+    if box is None or words[0].token is None:
+        return "• "
+    words[0].token.content = words[0].content[box.end() :]
+    return "☐ " if box[1] == " " else "☑ "
+
+
+def _tight(nodes: Sequence[SyntaxTreeNode], width: int) -> list[Text]:
+    return [row for node in nodes for row in block(node, width)]
+
+
+def _prefixed(rows: Sequence[Text], first: str, others: str, style: Style) -> list[Text]:
+    return [Text.assemble((others if at else first, style), row) for at, row in enumerate(rows)]
+
+
+_DRAWN: dict[str, Callable[[SyntaxTreeNode, int], list[Text]]] = {
+    "heading": _heading,
+    "paragraph": _paragraph,
+    "bullet_list": _list,
+    "ordered_list": _list,
+    "blockquote": _quote,
+    "fence": _code,
+    "code_block": _code,
+    "hr": _rule,
+    "table": tables.table,
+    "formula_block": _formula,
+    "definition": _definition,
+    "footnote": _footnote,
+    "markup": _lines,
+}

@@ -1,0 +1,181 @@
+"""Markdown while it streams: what is finished is handed out once, the rest is the tail.
+
+A line inside a fence is coloured and finished at its end. Everything else is parsed from the start of
+the last unfinished block, and all blocks but the last are finished. All decisions fall at the ends of
+lines (and every so many characters of a very long one), never at the ends of chunks: the rows do not
+depend on how the text was cut.
+"""
+
+import re
+from collections.abc import Callable
+
+from rich.text import Text
+
+from terp_cli.render.code import CodeStream
+from terp_cli.render.markdown import blocks
+from terp_cli.render.markdown.prose import ProseBlocks
+from terp_cli.render.pieces import Pieces
+
+_QUOTE = re.compile(r" {0,3}> ?")
+# As deep as quotes are taken apart as they stream; the parser knows twenty levels.
+_DEEPEST_QUOTE = 8
+_FENCE = re.compile(r"( *)(`{3,}|~{3,})[ \t]*(.*)")
+# A line this long is looked at before it ends, whenever it has grown by as much again.
+_LONG_LINE = 512
+
+
+class MarkdownStream:
+    """Takes a reply's text as it comes. `tail_rows` bounds what may wait to be finished.
+
+    What is quoted is a text of its own: another stream, `depth` levels deep. With `ascii_only` formulas
+    are written in ASCII.
+    """
+
+    def __init__(
+        self,
+        width: Callable[[], int],
+        tail_rows: Callable[[], int],
+        *,
+        depth: int = 0,
+        ascii_only: bool = False,
+    ) -> None:
+        self._width = width
+        self._tail_rows = tail_rows
+        self._depth = depth
+        self._ascii_only = ascii_only
+        self._quote: MarkdownStream | None = None
+        self._prose = ProseBlocks(width, tail_rows, ascii_only=ascii_only)
+        self._line = Pieces()
+        self._code: CodeStream | None = None
+        self._fence = ""
+        self._fence_indent = 0
+        self._held_return = False
+
+    def feed(self, text: str) -> list[Text]:
+        """The rows that `text` finished."""
+        if self._held_return:
+            text = "\r" + text
+        self._held_return = text.endswith("\r")
+        text = text.removesuffix("\r").replace("\r\n", "\n").replace("\r", "\n")
+        rows: list[Text] = []
+        *ended, rest = text.split("\n")
+        for piece in ended:
+            rows += self._grow(piece)
+            rows += self._end_line()
+        return rows + self._grow(rest)
+
+    def finish(self) -> list[Text]:
+        """The rows of what is left; after this a new text may begin."""
+        self._held_return = False
+        rows = self._end_line() if len(self._line) else []
+        self._code = None
+        return rows + self._leave_quote() + self._prose.finish()
+
+    def tail(self, limit: int) -> list[Text]:
+        """The last `limit` rows of what is not finished."""
+        return self._tail_with(self._line.end(self._width() * limit * 4), limit)
+
+    def _tail_with(self, line: str, limit: int) -> list[Text]:
+        if self._code is not None:
+            return self._code_tail(self._code, limit)
+        if self._quote is None:
+            return self._prose.tail(line, limit)
+        marker = _QUOTE.match(line)
+        return blocks.quoted(self._quote._tail_with(line[marker.end() :] if marker else "", limit))
+
+    def _grow(self, piece: str) -> list[Text]:
+        if self._code is not None or self._quote is not None:
+            self._line.add(piece)
+            return []
+        rows: list[Text] = []
+        while len(piece) >= (room := _LONG_LINE - len(self._line) % _LONG_LINE):
+            self._line.add(piece[:room])
+            piece = piece[room:]
+            rows += self._shorten()
+        self._line.add(piece)
+        return rows
+
+    def _shorten(self) -> list[Text]:
+        rows, rest = self._prose.shorten(str(self._line))
+        if rows:
+            self._line.take()
+            self._line.add(rest)
+        return rows
+
+    def _end_line(self) -> list[Text]:
+        line = self._line.take()
+        if self._code is not None:
+            return self._code_line(self._code, line)
+        if (marker := _QUOTE.match(line)) and self._begins_quote(line):
+            return self._quoted_line(line[marker.end() :])
+        if self._quote is not None and self._quote._goes_on_with(line):
+            return self._quoted_line(line)
+        rows = self._leave_quote()
+        opening = _FENCE.fullmatch(line)
+        if opening and self._opens(opening):
+            return rows + self._open(opening)
+        return rows + self._prose.line(line)
+
+    def _begins_quote(self, line: str) -> bool:
+        if self._quote is not None:
+            return True
+        in_item = self._prose.in_list and line.startswith(" ")
+        return self._depth < _DEEPEST_QUOTE and not in_item and not self._prose.in_formula
+
+    def _quoted_line(self, line: str) -> list[Text]:
+        rows: list[Text] = []
+        if self._quote is None:
+            rows = self._prose.interrupt(0)
+            self._quote = MarkdownStream(
+                lambda: max(10, self._width() - 2),
+                self._tail_rows,
+                depth=self._depth + 1,
+                ascii_only=self._ascii_only,
+            )
+        return rows + blocks.quoted(self._quote.feed(line + "\n"))
+
+    def _goes_on_with(self, line: str) -> bool:
+        """Whether a line without its mark belongs to the paragraph that is being quoted."""
+        if self._quote is not None:
+            return self._quote._goes_on_with(line)
+        return self._code is None and self._prose.goes_on_with(line)
+
+    def _leave_quote(self) -> list[Text]:
+        quote, self._quote = self._quote, None
+        return blocks.quoted(quote.finish()) if quote is not None else []
+
+    def _opens(self, opening: re.Match[str]) -> bool:
+        if opening[2][0] == "`" and "`" in opening[3]:
+            return False
+        return len(opening[1]) <= 3 or self._prose.in_list
+
+    def _open(self, opening: re.Match[str]) -> list[Text]:
+        self._fence, self._fence_indent = opening[2], len(opening[1])
+        rows = self._prose.interrupt(self._fence_indent)
+        language = opening[3].split()[0].strip("{}.") if opening[3].strip() else ""
+        self._code = CodeStream(language, self._width, self._prose.indent)
+        return rows
+
+    def _code_line(self, code: CodeStream, line: str) -> list[Text]:
+        if self._closes(line):
+            self._code = None
+            return []
+        return code.feed(self._dedented(line) + "\n")
+
+    def _closes(self, line: str) -> bool:
+        bare = line.strip()
+        indent = len(line) - len(line.lstrip(" "))
+        is_fence = len(bare) >= len(self._fence) and bare == self._fence[0] * len(bare)
+        return is_fence and indent <= self._fence_indent + 3
+
+    def _dedented(self, line: str) -> str:
+        indent = len(line) - len(line.lstrip(" "))
+        return line[min(indent, self._fence_indent) :]
+
+    def _code_tail(self, code: CodeStream, limit: int) -> list[Text]:
+        line = self._line.end(self._width() * limit)
+        # What may still become the end of the fence is not shown as code.
+        if not line.strip(" " + self._fence[0]):
+            return []
+        whole = len(line) == len(self._line)
+        return code.preview(self._dedented(line) if whole else line, limit, whole=whole)

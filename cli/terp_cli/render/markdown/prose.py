@@ -1,0 +1,283 @@
+"""Everything of markdown but its fences: lines in, rows of finished blocks out."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from markdown_it.tree import SyntaxTreeNode
+from rich.text import Text
+
+from terp_cli.render.fold import wrapped
+from terp_cli.render.markdown import blocks
+from terp_cli.render.markdown.computed import words
+from terp_cli.render.markdown.early import cut_list, cut_paragraph, item_margins
+from terp_cli.render.markdown.formulas import block_opening
+from terp_cli.render.markdown.grammar import parse
+from terp_cli.render.markdown.growing_table import GrowingTable
+from terp_cli.render.markdown.margins import Margins, dedented
+from terp_cli.render.markdown.rest import Rest
+from terp_cli.render.markdown.waiting import LARGE, WaitingLines, is_item
+
+# Not shown before the line goes on: a fence about to open, or an underline that may be a list item.
+_UNDECIDED = re.compile(r"\s*(`{1,2}|`{3,}.*|~{3,}.*|[-=]+\s*)\Z")
+# A table looks best when all of it is known; most are no longer than two tails.
+_TABLE_PATIENCE = 2
+# A blank line does not end these.
+_MAY_GO_ON = ("bullet_list", "ordered_list", "code_block")
+# A block larger than this is taken for something else than markdown, and shown as it is written.
+_HUGE = 8_000
+
+
+class ProseBlocks:
+    """Blocks waiting for their end, at most one of them unfinished."""
+
+    def __init__(
+        self, width: Callable[[], int], tail_rows: Callable[[], int], *, ascii_only: bool = False
+    ) -> None:
+        self._ascii_only = ascii_only
+        self._full_width = width
+        self._tail_rows = tail_rows
+        self._waiting = WaitingLines()
+        self._references: dict[str, Any] = {}
+        self._margins = Margins()
+        self._rest = Rest()
+        self._table: GrowingTable | None = None
+        self._started = False
+        self._joined = False
+        self._before = ""
+        self._after_blank = False
+
+    @property
+    def in_list(self) -> bool:
+        """Whether the next line may belong to an item of a list."""
+        return bool(self._margins) or self._waiting.in_list
+
+    @property
+    def in_formula(self) -> bool:
+        """Whether the next line may belong to a formula."""
+        return self._waiting.in_formula
+
+    def goes_on_with(self, line: str) -> bool:
+        """Whether the last block is a paragraph that `line` can only belong to."""
+        begun = not self._waiting.ended and not self._waiting.lines[-1].startswith("#")
+        if not begun or self._table or not line.strip() or is_item(line):
+            return False
+        # What cannot end a paragraph goes on with it.
+        after = parse(["text", line], {})
+        return len(after) == 1 and after[0].type == "paragraph" and not block_opening(line.strip())
+
+    @property
+    def indent(self) -> int:
+        """Cells left free before a row, for what belongs to an item of a list."""
+        return self._margins.cells
+
+    def line(self, line: str) -> list[Text]:
+        """The rows that a whole line finished."""
+        rows = self._leave_margins(line) if self._margins and line.strip() else []
+        self._after_blank = not line.strip()
+        line = self._margins.inside(line)
+        if self._table:
+            if (more := self._table.row(line, self._width())) is not None:
+                return rows + self._margins.indented(more)
+            self._table = None
+        self._waiting.add(line)
+        if self._waiting.size > _HUGE:
+            return rows + self._surrender()
+        ends = self._waiting.is_due() and (self._too_tall() or self._waiting.may_end_block(line))
+        return rows + self._settle() if ends else rows
+
+    def interrupt(self, indent: int) -> list[Text]:
+        """Finish all blocks before a fence that is indented so far; returns a blank row last."""
+        lines = self._waiting.lines
+        nodes = self._parse(lines)
+        rows = self.finish_blocks()
+        self._table = None
+        self._margins.leave(indent)
+        if nodes:
+            self._margins.nest(item_margins(nodes[-1], lines, indent - self._margins.source))
+        return rows + self._gap()
+
+    def shorten(self, partial: str) -> tuple[list[Text], str]:
+        """Finish rows of a long paragraph whose last line is `partial`; what is left of that line."""
+        if self._waiting.size + len(partial) > _HUGE and not self._table:
+            self._waiting.add(partial)
+            return self._surrender(), ""
+        due = self._waiting.is_due(len(partial)) and self._too_tall(partial)
+        if self._table or not due:
+            return [], partial
+        nodes = self._parse([*self._waiting.lines, partial])
+        if len(nodes) == 1 and nodes[0].type == "paragraph":
+            rows = self._shorten_paragraph("\n".join([*self._waiting.lines, partial]))
+            if rows:
+                return rows, self._waiting.pop()
+        self._waiting.parsed(len(partial))
+        return [], partial
+
+    def finish(self) -> list[Text]:
+        """The rows of all that waits, at the end of the text."""
+        rows = self.finish_blocks()
+        self._margins.clear()
+        self._table, self._started, self._joined = None, False, False
+        self._before = ""
+        self._references = {}
+        return rows
+
+    def finish_blocks(self) -> list[Text]:
+        """The rows of all that waits, in the middle of the text."""
+        rows: list[Text] = []
+        for node in self._parse(self._waiting.lines):
+            rows += self._emit(node)
+        self._waiting.keep([])
+        return rows + self._margins.indented(self._rest.take())
+
+    def tail(self, partial: str, limit: int) -> list[Text]:
+        """The last `limit` rows of what waits, with the line that has no end yet."""
+        lines = self._waiting.lines
+        if self._waiting.size > LARGE * 4:
+            lines = "\n".join(lines)[-LARGE * 2 :].split("\n")
+        if self._table:
+            line = self._margins.inside(partial)
+            return self._margins.indented(self._table.peek(line, self._width()))[-limit:]
+        if partial and not _UNDECIDED.fullmatch(partial):
+            lines = [*lines, self._margins.inside(partial)]
+        rows: list[Text] = []
+        # A link defined by half a line must not be remembered.
+        references = {"references": dict(self._references.get("references", {}))}
+        before = self._before
+        for at, node in enumerate(parse(lines, references, ascii_only=self._ascii_only)):
+            first = not at and (self._joined or self._rest or not self._started)
+            if not (first or blocks.follows(before, node.type)):
+                rows.append(Text())
+            before = node.type
+            drawn = blocks.block(node, self._width()) if at else self._rest.drawn(node, self._width())
+            rows += self._margins.indented(drawn)
+        return (rows or self._rest.row())[-limit:]
+
+    def _width(self) -> int:
+        return max(10, self._full_width() - self.indent)
+
+    def _too_tall(self, partial: str = "") -> bool:
+        patience = _TABLE_PATIENCE if self._waiting.in_table and not partial else 1
+        return self._waiting.rows_at_least(partial, self._width()) > (self._tail_rows() or 12) * patience
+
+    def _parse(self, lines: Sequence[str]) -> list[SyntaxTreeNode]:
+        return parse(lines, self._references, ascii_only=self._ascii_only)
+
+    def _settle(self) -> list[Text]:
+        """Finish all blocks but the last, and of that what can be finished early."""
+        nodes = self._parse(self._waiting.lines)
+        ended = self._waiting.ended
+        if not nodes:
+            self._waiting.keep([] if ended else self._waiting.lines)
+            return []
+        rows: list[Text] = []
+        *done, last = nodes
+        for node in done:
+            rows += self._emit(node)
+        if ended and last.type not in _MAY_GO_ON:
+            rows += self._emit(last)
+            self._waiting.keep([])
+        else:
+            self._waiting.keep(self._waiting.lines[_start(last) :] if done else self._waiting.lines)
+            if self._too_tall():
+                rows += self._early(last)
+        self._waiting.parsed(stuck=not rows and self._too_tall())
+        return rows
+
+    def _surrender(self) -> list[Text]:
+        """The rows of what waits, as it is written."""
+        rows = self._settle()
+        if self._waiting.size <= _HUGE:
+            return rows
+        rows += self._margins.indented(self._rest.take()) or self._gap()
+        for line in self._waiting.lines:
+            rows += self._margins.indented(wrapped(words(line), self._width()))
+        self._waiting.keep([])
+        self._waiting.parsed()
+        self._joined = True
+        return rows
+
+    def _early(self, node: SyntaxTreeNode) -> list[Text]:
+        match node.type:
+            case "paragraph":
+                return self._shorten_paragraph("\n".join(self._waiting.lines))
+            case "bullet_list" | "ordered_list":
+                return self._shorten_list()
+            case "table":
+                return self._begin_table()
+            case "code_block" | "blockquote" if all(child.type != "fence" for child in node.walk()):
+                return self._shorten_at(len(self._waiting.lines) - 1)
+            case _:
+                return []
+
+    def _shorten_paragraph(self, source: str) -> list[Text]:
+        cut = cut_paragraph(source)
+        if cut is None:
+            return []
+        nodes = self._parse(source[: cut.end].split("\n"))
+        if [node.type for node in nodes] != ["paragraph"]:
+            # Alone, what is to be cut off reads otherwise.
+            return []
+        *rows, last = self._rest.paragraph(nodes[0], self._width())
+        rows = [*([] if self._rest else self._gap()), *self._margins.indented(rows)]
+        self._rest.begin(last, cut.join)
+        self._waiting.keep(source[cut.end :].lstrip().split("\n"))
+        return rows
+
+    def _shorten_list(self) -> list[Text]:
+        (node,) = self._parse(self._waiting.lines)
+        cut = cut_list(node, self._waiting.lines)
+        if cut is None:
+            return []
+        number = self._rest.number if self._rest.number is not None else int(node.attrs.get("start", 1))
+        rows = self._shorten_at(cut.line)
+        self._joined = not cut.loose
+        if cut.margins:
+            self._margins.nest(cut.margins)
+            self._waiting.keep([dedented(line, cut.margins[-1].source) for line in self._waiting.lines])
+        elif node.type == "ordered_list":
+            self._rest.number = number + len(node.children) - 1
+        return rows
+
+    def _shorten_at(self, line: int) -> list[Text]:
+        if line <= 0:
+            return []
+        rows: list[Text] = []
+        for node in self._parse(self._waiting.lines[:line]):
+            rows += self._emit(node)
+        self._joined = True
+        self._waiting.keep(self._waiting.lines[line:])
+        return rows
+
+    def _begin_table(self) -> list[Text]:
+        """The rows so far, in the widths they have; those that follow are finished one by one."""
+        (node,) = self._parse(self._waiting.lines)
+        self._table = GrowingTable(node, self._waiting.lines[:2], self._width(), self._parse)
+        self._waiting.keep([])
+        return [*self._gap(), *self._margins.indented(self._table.first_rows)]
+
+    def _leave_margins(self, line: str) -> list[Text]:
+        indent = len(line) - len(line.lstrip(" "))
+        if indent >= self._margins.source:
+            return []
+        rows = self.finish_blocks()
+        self._margins.leave(indent)
+        self._joined = is_item(line.lstrip(" ")) and bool(rows) and not self._after_blank
+        return rows
+
+    def _emit(self, node: SyntaxTreeNode) -> list[Text]:
+        self._joined = self._joined or blocks.follows(self._before, node.type)
+        self._before = node.type
+        gap = [] if self._rest else self._gap()
+        rows = self._margins.indented(self._rest.drawn(node, self._width()))
+        self._rest.clear()
+        return gap + rows
+
+    def _gap(self) -> list[Text]:
+        blank = self._started and not self._joined
+        self._started, self._joined = True, False
+        return [Text()] if blank else []
+
+
+def _start(node: SyntaxTreeNode) -> int:
+    return node.map[0] if node.map else 0

@@ -1,0 +1,1 @@
+"""LaTeX formulas as text."""

@@ -1,0 +1,148 @@
+"""One display of a run: the best of its forms that a terminal can show."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, TypeVar
+
+from rich.text import Text
+
+from terp.events.changes import grouped
+from terp.text.plain import is_wordless
+from terp_cli.render import look
+from terp_cli.render.ansi import text_of
+from terp_cli.render.fold import wrapped
+from terp_cli.terminal.graphic import Graphic
+from terp_cli.terminal.program_text import ProgramText
+from terp_cli.terminal.sanitise import one_line, readable
+
+Drawn = Text | Graphic
+Draw = Callable[[Mapping[str, Any]], Sequence[Drawn]]
+"""The picture of a MIME bundle as rows; none where there is none, or it cannot be drawn."""
+
+Row = TypeVar("Row")
+
+MOST_ROWS = 52
+_RESOURCE = "application/vnd.dataresource+json"
+_FORMULA = re.compile(r"\s*\$\$?([^$]+)\$\$?\s*")
+_SERIES_END = re.compile(r"(?:Freq: [^,]+, )?(?:Name: .*?, )?(?:Length: (\d{1,18}), )?dtype: .+")
+_SERIES_GAP = re.compile(r"\s*\.\.\.?\s*")
+
+
+def display_rows(
+    data: Mapping[str, Any],
+    path: str,
+    width: Callable[[], int],
+    draw: Draw | None = None,
+    *,
+    ascii_only: bool = False,
+) -> list[Drawn]:
+    """The rows of a MIME bundle. A picture, or its absence, is followed by the `path` of its file.
+
+    A bundle of which nothing can be shown is named by its types. With `ascii_only` formulas are written in
+    ASCII.
+    """
+    rows: list[Drawn] = []
+    picture = next((kind for kind in data if kind.startswith("image/")), "")
+    if picture:
+        rows += draw(data) if draw else []
+    if isinstance(markdown := data.get("text/markdown"), str):
+        rows += _of_markdown(markdown, width, ascii_only=ascii_only)
+    elif not (picture and path):
+        rows += _of_words(data, width(), path, ascii_only=ascii_only)
+    if path:
+        kind = picture.removeprefix("image/").partition("+")[0] or PurePath(path).suffix[1:] or "html"
+        rows.append(Text.assemble((f"{one_line(kind)} ", look.DIM), one_line(path)))
+    elif data and not rows and "text/plain" not in data:
+        rows.append(Text(f"{one_line(', '.join(data))}: not shown in a terminal.", look.DIM))
+    return rows
+
+
+def _of_markdown(markdown: str, width: Callable[[], int], *, ascii_only: bool) -> list[Text]:
+    from terp_cli.render.markdown.markdown import MarkdownStream  # noqa: PLC0415  (few displays have any)
+
+    stream = MarkdownStream(width, lambda: 12, ascii_only=ascii_only)
+    return stream.feed(markdown) + stream.finish()
+
+
+def _of_words(data: Mapping[str, Any], width: int, path: str, *, ascii_only: bool) -> list[Text]:
+    plain, page = data.get("text/plain"), data.get("text/html")
+    wordless = not isinstance(plain, str) or is_wordless(plain)
+    if isinstance(page, str) and (rows := _of_html(page, width, whole=wordless and "<script" not in page)):
+        return rows
+    if isinstance(resource := data.get(_RESOURCE), Mapping) and (rows := _of_resource(resource, width)):
+        return rows
+    if rows := _of_formula(data, ascii_only=ascii_only):
+        return rows
+    if isinstance(plain, str) and not (wordless and path):
+        return _of_series(plain) or folded(lines_of(plain))
+    return []
+
+
+def _of_html(page: str, width: int, *, whole: bool) -> list[Text]:
+    """A data frame as a table; with `whole`, any other page as its text. Else nothing."""
+    if not whole and "<table" not in page:
+        return []
+    from terp_cli.render.output.frame import Frame  # noqa: PLC0415  (few displays have any)
+    from terp_cli.render.output.html import blocks  # noqa: PLC0415  (see above)
+
+    parts = blocks(page)
+    if frame := Frame.of_html(parts):
+        return frame.drawn(width)
+    if not whole:
+        return []
+    rows: list[Text] = []
+    for part in parts:
+        if isinstance(part, str):
+            rows += wrapped(Text(readable(part)), width)
+        else:
+            rows += Frame.of_grid(part).table(width)
+    return folded(rows)
+
+
+def _of_resource(resource: Mapping[str, Any], width: int) -> list[Text]:
+    from terp_cli.render.output.frame import Frame  # noqa: PLC0415  (see `_of_html`)
+
+    frame = Frame.of_resource(resource)
+    return frame.drawn(width) if frame else []
+
+
+def _of_formula(data: Mapping[str, Any], *, ascii_only: bool) -> list[Text]:
+    """A formula; nothing for LaTeX of other kinds, such as tables."""
+    latex = data.get("text/latex")
+    whole = _FORMULA.fullmatch(latex) if isinstance(latex, str) else None
+    if whole is None:
+        return []
+    from terp_cli.render.math.latex import displayed  # noqa: PLC0415  (see `_of_markdown`)
+
+    source = whole[1].removeprefix("\\displaystyle").strip()
+    return [Text(readable(line), look.FORMULA) for line in displayed(source, ascii_only=ascii_only)]
+
+
+def _of_series(plain: str) -> list[Text]:
+    """A series of pandas, which has no HTML; nothing when it is something else."""
+    *values, last = lines_of(plain) or [Text()]
+    end = _SERIES_END.fullmatch(last.plain)
+    if end is None or not values:
+        return []
+    for at, row in enumerate(values):
+        if end[1] and _SERIES_GAP.fullmatch(row.plain):
+            values[at] = Text(f"… {grouped(int(end[1]) - len(values) + 1)} rows …", look.DIM)
+        elif index := re.match(r"\S+", row.plain):
+            row.stylize(look.DIM, 0, index.end())
+    return folded([*values, Text(last.plain, look.DIM)])
+
+
+def lines_of(written: str) -> list[Text]:
+    """What a program wrote, line by line."""
+    text = ProgramText()
+    return [text_of(line) for line in (*text.feed(written), *text.finish())]
+
+
+def folded(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row | Text]:
+    """At most so many rows: the first third and the rest from the end, with a count between."""
+    if len(rows) <= most:
+        return [*rows]
+    head = most // 3
+    left_out = Text(f"… {grouped(len(rows) - most)} lines …", look.DIM)
+    return [*rows[:head], left_out, *rows[head - most :]]

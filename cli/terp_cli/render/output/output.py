@@ -1,0 +1,197 @@
+"""What one run puts out: text with its progress bars and floods, results, pictures and errors."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import assert_never
+
+from rich.text import Text as Styled
+
+from terp.events import tracebacks
+from terp.events.changes import grouped
+from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
+from terp.text.pictures import saved_to
+from terp_cli.render import look
+from terp_cli.render.ansi import text_of
+from terp_cli.render.output.display import MOST_ROWS, Draw, Drawn, display_rows, folded, lines_of
+from terp_cli.terminal.program_row import Line
+from terp_cli.terminal.program_text import ProgramText
+
+_HEAD, _TAIL = 40, MOST_ROWS - 40
+"""Lines of a flood that are shown from its start while it runs, and from its end when it is over."""
+_OPEN = 8
+"""Lines that a program may go up to and write again."""
+_LONGEST_TRACEBACK = 60
+_MOST_RESULTS = 200
+"""Results of one run that are shown; pictures and pages always are."""
+
+
+class OutputStream:
+    """Rows of the output of one run. A flood shows its head, then a count, and at its end its tail.
+
+    Of a traceback the frames of the cell and of files below `cwd` are shown and those of libraries
+    counted, or all of them with `whole`. `cut` tells whether anything was left out so far. Pictures are
+    drawn by `draw`, and without it only their files are named; `saved` are those that the code itself
+    has made of what it also displayed.
+    """
+
+    def __init__(
+        self,
+        width: Callable[[], int],
+        cwd: str = "",
+        *,
+        whole: bool = False,
+        draw: Draw | None = None,
+        tail_rows: Callable[[], int] = lambda: 0,
+        ascii_only: bool = False,
+    ) -> None:
+        self._width = width
+        self._cwd = cwd
+        self._whole = whole
+        self._draw = draw
+        self._ascii_only = ascii_only
+        # A bar, a gap and the status line stay in sight below what may still change.
+        self._text = ProgramText(window=min(_OPEN, max(0, tail_rows() - 4)))
+        self._shown = 0
+        self._held: deque[Line] = deque(maxlen=_TAIL)
+        self._left_out = 0
+        self._left_out_chars = 0
+        self._live = False
+        self._void = False
+        self._updates: dict[str, DisplayUpdate] = {}
+        self._still: dict[str, list[Styled]] = {}
+        self._results = 0
+        self.cut = False
+        self.saved: set[str] = set()
+
+    def add(self, output: Output) -> list[Drawn]:
+        """The rows that `output` finished."""
+        if self._void and not isinstance(output, Clear):
+            self._forget()
+        rows: list[Drawn] = []
+        match output:
+            case Text(stream=stream, text=text):
+                rows += self._lines(self._text.feed(text, is_error=stream == "stderr"))
+            case Clear(wait=wait):
+                self._clear(wait=wait)
+            case Omitted():
+                rows += self._leave_out(output)
+            case Display():
+                rows += self._result(output)
+            case DisplayUpdate(display_id=name):
+                self._updates[name] = output
+                self._still.pop(name, None)
+            case Error():
+                rows += self.settle() + self._error(output)
+            case InputRequest():
+                rows += self.settle()
+            case _:
+                assert_never(output)
+        return rows
+
+    def settle(self) -> list[Styled]:
+        """The rows of all that waits: something else comes next, or the run is over."""
+        rows = self._lines(self._text.finish())
+        self.cut = self.cut or self._left_out > 0 or self._left_out_chars > 0
+        rows += self._held_rows(_TAIL)
+        self._shown, self._left_out, self._left_out_chars, self._live = 0, 0, 0, False
+        self._held.clear()
+        return rows
+
+    def finish(self) -> list[Drawn]:
+        """The rows that are left when the run is over."""
+        rows: list[Drawn] = [*self.settle()]
+        updates = self._updates.values()
+        rows += folded([row for update in updates for row in self._display(update, self._draw)])
+        if self._results > _MOST_RESULTS:
+            rows.append(Styled(f"… {grouped(self._results - _MOST_RESULTS)} more results …", look.DIM))
+        self._updates, self._results = {}, 0
+        return rows
+
+    def tail(self, limit: int) -> list[Styled]:
+        """The last rows of what may still change."""
+        updates = [row for name, update in self._updates.items() for row in self._still_of(name, update)]
+        lines = [*self._held, *self._text.open_lines]
+        room = max(1, limit - 1 - len(updates))
+        hidden = max(0, len(lines) - room) if self._left_out or len(self._held) else 0
+        count = self._count(self._left_out + hidden)
+        return [*count, *[*(text_of(line) for line in lines), *updates][-(limit - len(count)) :]]
+
+    def _still_of(self, name: str, update: DisplayUpdate) -> list[Styled]:
+        if name not in self._still:
+            # What is drawn here is painted over, which a picture cannot be.
+            shown = self._display(update, None)
+            self._still[name] = [row for row in shown if isinstance(row, Styled)]
+        return self._still[name]
+
+    def _lines(self, lines: Sequence[Line]) -> list[Styled]:
+        room = 0 if self._live else max(0, _HEAD - self._shown)
+        now, later = lines[:room], lines[room:]
+        self._shown += len(now)
+        self._left_out += max(0, len(self._held) + len(later) - _TAIL)
+        self._held.extend(later)
+        return [text_of(line) for line in now]
+
+    def _leave_out(self, omitted: Omitted) -> list[Styled]:
+        rows = self._lines(self._text.finish())
+        self._shown = max(self._shown, _HEAD)
+        self._left_out += len(self._held) + omitted.lines
+        self._left_out_chars += omitted.characters
+        self._held.clear()
+        return rows
+
+    def _held_rows(self, most: int) -> list[Styled]:
+        held = list(self._held)
+        left_out = self._left_out + max(0, len(held) - most)
+        return self._count(left_out) + [text_of(line) for line in held[-most:]]
+
+    def _count(self, lines: int) -> list[Styled]:
+        """The row that tells how much is not shown, if anything."""
+        if lines:
+            return [Styled(f"… {grouped(lines)} lines …", look.DIM)]
+        if self._left_out_chars:
+            return [Styled(f"… {grouped(self._left_out_chars)} characters …", look.DIM)]
+        return []
+
+    def _clear(self, *, wait: bool) -> None:
+        # What is on the screen for good stays; what comes next is shown where it can be replaced.
+        self._live = True
+        self._void = True
+        if not wait:
+            self._forget()
+
+    def _forget(self) -> None:
+        self._text.clear()
+        self._held.clear()
+        self._left_out = self._left_out_chars = 0
+        self._updates = {}
+        self._void = False
+
+    def _result(self, display: Display) -> list[Drawn]:
+        if not display.path:
+            self._results += 1
+            if self._results > _MOST_RESULTS:
+                return []
+        return [*self.settle(), *self._display(display, self._draw)]
+
+    def _display(self, display: Display | DisplayUpdate, draw: Draw | None) -> list[Drawn]:
+        saved = saved_to(display.metadata) if display.path else ""
+        if saved:
+            self.saved.add(saved)
+        return display_rows(
+            display.data, saved or display.path, self._width, draw, ascii_only=self._ascii_only
+        )
+
+    def _error(self, error: Error) -> list[Styled]:
+        if self._whole:
+            return lines_of("\n".join(error.traceback) or f"{error.name}: {error.value}")
+        told = tracebacks.readable(error, self._cwd)
+        rows = lines_of(told)
+        for row in rows:
+            if row.plain.startswith("--"):
+                row.stylize(look.BAD)
+            elif row.plain.startswith("  ["):
+                row.stylize(look.DIM)
+        for last in rows[-1:]:
+            last.stylize(look.BAD)
+        self.cut = self.cut or "library frame" in told or len(rows) > _LONGEST_TRACEBACK
+        return folded(rows, _LONGEST_TRACEBACK)

@@ -1,0 +1,72 @@
+"""Pictures in the sequences of terminals that take files: kitty's protocol and iTerm2's.
+
+https://sw.kovidgoyal.net/kitty/graphics-protocol/ and https://iterm2.com/documentation-images.html
+"""
+
+import base64
+import zlib
+from collections.abc import Iterator
+
+from terp_cli.render.pictures.extent import Extent
+from terp_cli.terminal.graphic import Graphic, placed
+
+_CHUNK = 4096
+_PLACEHOLDER = "\U0010eeee"
+# The combining characters that number rows, and the upper eight bits of an image's id, in the order
+# of kitty's table. A picture that is higher is drawn no higher than this.
+_NUMBERS = (
+    "\u0305\u030d\u030e\u0310\u0312\u033d\u033e\u033f\u0346\u034a\u034b\u034c\u0350\u0351\u0352\u0357"
+    "\u035b\u0363\u0364\u0365\u0366\u0367\u0368\u0369\u036a\u036b\u036c\u036d\u036e\u036f\u0483\u0484"
+    "\u0485\u0486\u0487\u0592\u0593\u0594\u0595\u0597\u0598\u0599\u059c\u059d\u059e\u059f\u05a0\u05a1"
+    "\u05a8\u05a9\u05ab\u05ac\u05af\u05c4\u0610\u0611\u0612\u0613\u0614\u0615\u0616\u0617\u0657\u0658"
+)
+MOST_PLACEHOLDER_ROWS = len(_NUMBERS)
+
+
+def kitty(png: bytes, at: Extent, *, proportional: bool) -> Graphic:
+    """A PNG in kitty's protocol. Unless `proportional`, it is fitted to the cells as they are."""
+    size = {"columns": f"c={at.columns}", "rows": f"r={at.rows}"}[at.keeps]
+    if not proportional:
+        size = f"c={at.columns},r={at.rows}"
+    # q=2: the terminal's answer would be typed into the prompt.
+    return placed("".join(_chunks(png, f"a=T,f=100,q=2,C=1,{size}")), at.columns, at.rows)
+
+
+def kitty_in_tmux(png: bytes, at: Extent) -> Graphic:
+    """A PNG that tmux passes to kitty, and cells of text that stand for it, which tmux can move.
+
+    What is passed through is drawn before what tmux has yet to draw, so a picture that is drawn at
+    the cursor comes out anywhere (seen with 3.3a).
+    """
+    # The lower bits of the id are the colour of the cells: one of 256, which every tmux passes on.
+    number = zlib.crc32(png + f"{at.columns}x{at.rows}".encode())
+    colour, upper = number % 255 + 1, number // 255 % len(_NUMBERS)
+    keys = f"a=T,f=100,q=2,U=1,i={upper << 24 | colour},c={at.columns},r={at.rows}"
+    sent = "".join(map(through_tmux, _chunks(png, keys)))
+    cells = [
+        _PLACEHOLDER + _NUMBERS[row] + _NUMBERS[0] + _NUMBERS[upper] + _PLACEHOLDER * (at.columns - 1)
+        for row in range(at.rows)
+    ]
+    rows = [f"\x1b[38;5;{colour}m{row}\x1b[m\r\n" for row in cells]
+    return Graphic(at.rows, at.columns, sent + "".join(rows))
+
+
+def iterm(data: bytes, at: Extent) -> Graphic:
+    """A picture of any common type in iTerm2's protocol."""
+    keys = f"inline=1;size={len(data)};width={at.columns};height={at.rows};preserveAspectRatio=1"
+    return placed(f"\x1b]1337;File={keys}:{base64.b64encode(data).decode()}\x07", at.columns, at.rows)
+
+
+def through_tmux(sequence: str) -> str:
+    """A sequence that tmux hands on to its terminal, if its `allow-passthrough` is on."""
+    doubled = sequence.replace("\x1b", "\x1b\x1b")
+    return f"\x1bPtmux;{doubled}\x1b\\"
+
+
+def _chunks(png: bytes, keys: str) -> Iterator[str]:
+    encoded = base64.b64encode(png).decode()
+    for at in range(0, len(encoded), _CHUNK):
+        more = int(at + _CHUNK < len(encoded))
+        yield f"\x1b_G{keys + ',' if keys else ''}m={more};{encoded[at : at + _CHUNK]}\x1b\\"
+        # The protocol wants nothing but `m`, and `q` again, after the first.
+        keys = "q=2"

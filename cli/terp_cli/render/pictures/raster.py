@@ -1,0 +1,105 @@
+"""Pictures as pixels, through Pillow."""
+
+import io
+import warnings
+from typing import TYPE_CHECKING
+
+from terp_cli.render.pictures.extent import Extent
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+# These read an SVG from stdin, which has no folder from which it could load other files.
+_SVG_PROGRAMS = (("rsvg-convert",), ("resvg", "-", "-c"))
+_SVG_PATIENCE_S = 5.0
+_MOST_PIXELS = 64_000_000
+_WIDE_MODES = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
+
+
+class NotDrawable(Exception):
+    """A picture cannot be drawn; the message is a sentence that says why, and what to do."""
+
+
+def opened(data: bytes) -> "Image":
+    """The picture in `data`, without transparency: in colours ("RGB") or grey ("L").
+
+    Raises:
+        NotDrawable: there is no Pillow, or it cannot read this.
+    """
+    try:
+        from PIL import Image  # noqa: PLC0415  (most sessions draw no picture)
+    except ImportError as error:
+        raise NotDrawable("To draw it here, install Pillow: pip install 'terp[images]'") from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            image = Image.open(io.BytesIO(data), formats=_FORMATS)
+            if image.width * image.height > _MOST_PIXELS:
+                raise NotDrawable(f"{image.width}×{image.height} pixels are too many to draw here.")
+            return _flat(image)
+    except (OSError, ValueError, SyntaxError, Warning, Image.DecompressionBombError) as error:
+        raise NotDrawable("It cannot be read as a picture.") from error
+
+
+def of_svg(svg: str, search: str) -> bytes | None:
+    """The PNG that a program on the path `search` makes of an SVG; None without one, or if it cannot."""
+    import shutil  # noqa: PLC0415  (see `opened`)
+    import subprocess  # noqa: PLC0415  (see `opened`)
+
+    for name, *options in _SVG_PROGRAMS:
+        if (program := shutil.which(name, path=search)) is None:
+            continue
+        try:
+            ran = subprocess.run(
+                [program, *options],
+                input=svg.encode(errors="replace"),
+                capture_output=True,
+                timeout=_SVG_PATIENCE_S,
+                check=True,
+                env={"PATH": search},
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return ran.stdout
+    return None
+
+
+def shrunk(image: "Image", at: Extent) -> bytes:
+    """The picture as a PNG of no more pixels than it will be drawn with."""
+    image = image.copy()
+    image.thumbnail((at.width, at.height))
+    return as_png(image)
+
+
+def as_png(image: "Image") -> bytes:
+    """The picture as a PNG."""
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def _flat(image: "Image") -> "Image":
+    """The first frame in RGB or L; what is transparent is white, as the paper that plots are made for."""
+    from PIL import Image  # noqa: PLC0415  (see `opened`)
+
+    image.load()
+    if image.mode in _WIDE_MODES:
+        image = _eight_bits(image)
+    if image.mode in ("RGB", "L") and "transparency" not in image.info:
+        return image
+    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
+        paper = Image.new("RGBA", image.size, "white")
+        paper.alpha_composite(image.convert("RGBA"))
+        image = paper
+    return image.convert("RGB")
+
+
+def _eight_bits(image: "Image") -> "Image":
+    """A picture with more than 256 shades, from its darkest as black to its lightest as white."""
+    exact = image.convert("F")
+    low, high = exact.getextrema()
+    assert isinstance(low, float), "one channel has one pair of extremes"
+    assert isinstance(high, float), "see above"
+    factor = 255 / (high - low) if high > low else 0.0
+    return exact.point(lambda shade: shade * factor + -low * factor).convert("L")

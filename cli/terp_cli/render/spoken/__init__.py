@@ -1,0 +1,1 @@
+"""A turn as lines to be read aloud."""

@@ -1,0 +1,330 @@
+"""What a person hears of a turn: every event as labelled lines, in blocks that are whole."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from rich.text import Text
+
+from terp.events import (
+    Answered,
+    Asked,
+    CheckFinished,
+    CheckStarted,
+    CodeCompared,
+    CodeDeclined,
+    CodeDelta,
+    CodeFinished,
+    CodeProposed,
+    CodeRejected,
+    CodeStarted,
+    CodeTyped,
+    Event,
+    HistoryCompacted,
+    HistoryRewound,
+    JobChanged,
+    KernelChanged,
+    LateOutput,
+    ModelCalled,
+    ModelRetrying,
+    Noticed,
+    Printed,
+    Progress,
+    ReasoningDelta,
+    SessionForked,
+    SessionResumed,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+    UsageReported,
+)
+from terp.events.changes import delta_words
+from terp.events.outputs import Output
+from terp_cli.render import words
+from terp_cli.render.effects_line import effects_line, notable
+from terp_cli.render.output.interruption import Interruption
+from terp_cli.render.pieces import Pieces
+from terp_cli.render.spoken.output import SpokenOutput
+from terp_cli.render.spoken.prose import SpokenProse, code_lines, counted
+from terp_cli.render.status import elapsed
+from terp_cli.terminal.sanitise import one_line, readable
+
+Said = (
+    TurnStarted
+    | Answered
+    | CodeDeclined
+    | CodeRejected
+    | HistoryCompacted
+    | Noticed
+    | KernelChanged
+    | CodeTyped
+    | UsageReported
+)
+
+_FIRST_S, _AGAIN_S = 2.0, 10.0
+"""After how long waiting is told, and how long nothing more is told of it."""
+_LONGEST_REASONING = 300
+_GAP = re.compile(r"(?<=\d) (?=\d{3})")
+_ENDS = {
+    "ok": "Done in",
+    "error": "Failed after",
+    "interrupted": "Interrupted, with all variables kept, after",
+    "timeout": "Out of time after",
+    "died": "The kernel died after",
+}
+
+
+class SpokenTurn:
+    """Says the events of a session, one turn after the other.
+
+    `verbose` shortens nothing; `repeats` says what was asked, too. Of the effects of code only notable ones
+    are said where nobody `asks` about it.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        *,
+        verbose: bool = False,
+        repeats: bool = True,
+        asks: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._asks = asks
+        self._repeats = repeats
+        self._clock = clock
+        self.verbose = verbose
+        self._what = ""
+        self._since = 0.0
+        self._told: float | None = None
+        self._reasoning = Pieces()
+        self._prose = SpokenProse()
+        self._replying = False
+        self._output: SpokenOutput | None = None
+        self._cwd = ""
+        self._obituary = ""
+        self._interruption = Interruption()
+        self._usage = words.Usage()
+
+    def take(self, event: Event) -> list[str]:
+        """The lines that `event` completes."""
+        match event:
+            case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
+                return self._of_reply(event)
+            case CodeStarted() | Printed() | LateOutput() | CodeFinished() | JobChanged():
+                return self._of_run(event)
+            case ModelCalled() | ModelRetrying() | Progress() | Asked() | CheckStarted() | CheckFinished():
+                return self._of_waiting(event)
+            case (
+                TurnStarted()
+                | Answered()
+                | CodeDeclined()
+                | CodeRejected()
+                | HistoryCompacted()
+                | Noticed()
+                | KernelChanged()
+                | CodeTyped()
+                | UsageReported()
+            ):
+                said = self._sentence(event)
+                return [*self.rest(), *said] if said else []
+            case HistoryRewound() | SessionForked() | SessionResumed() | CodeCompared():
+                return [*self.rest(), *_plain(words.of_past(event))]
+            case TurnFinished():
+                return self._finished(event)
+            case _:
+                assert_never(event)
+
+    def rest(self) -> list[str]:
+        """The lines of all that waits: something else is about to be said, or the turn is over."""
+        lines = self._reasoned() + self._replied(self._prose.finish())
+        self._replying = False
+        return lines + (self._output.taken() if self._output else [])
+
+    def waiting(self) -> list[str]:
+        """What is waited for and since when, if that is due; a long run says its output so far."""
+        now = self._clock()
+        waited = now - self._since
+        if not self._what or waited < _FIRST_S or (self._told is not None and now - self._told < _AGAIN_S):
+            return []
+        self._told = now
+        so_far = self._output.taken() if self._output else []
+        return [*so_far, f"{self._what}, {elapsed(waited)}."]
+
+    def _of_reply(self, event: ReasoningDelta | TextDelta | CodeDelta | CodeProposed) -> list[str]:
+        match event:
+            case ReasoningDelta(text=text):
+                self._wait("Thinking")
+                self._reasoning.add(text)
+                return []
+            case TextDelta(text=text, reference=reference):
+                self._wait("Writing")
+                said = f"{text} (computed)" if reference else text
+                return self._reasoned() + self._replied(self._prose.feed(said))
+            case CodeDelta():
+                # It is said when it is whole.
+                self._wait("Writing code")
+                return []
+            case CodeProposed(language=language, code=code, cwd=cwd):
+                self._what, self._cwd = "", cwd
+                asks = self._asks() or bool(event.asks)
+                told = event.effects if asks else notable(event.effects, cwd)
+                effects = [f"Effects: {effects_line(told)}."] if told.found or asks else []
+                return [*self.rest(), *code_lines(language, code), *effects]
+            case _:
+                assert_never(event)
+
+    def _of_run(self, event: CodeStarted | Printed | LateOutput | CodeFinished | JobChanged) -> list[str]:
+        match event:
+            case CodeStarted():
+                lines = self.rest()
+                self._wait("Running")
+                self._output = SpokenOutput(self._cwd, whole=self.verbose)
+                return lines
+            case Printed(call_id=call_id, output=output):
+                if not self.verbose and self._interruption.keeps(call_id, output):
+                    return []
+                return self._said(output)
+            case LateOutput(output=output):
+                late = SpokenOutput(self._cwd, whole=self.verbose)
+                lines = [*late.add(output), *late.taken()]
+                return [*self.rest(), "Output of an earlier run:", *lines] if lines else []
+            case CodeFinished():
+                self._what = ""
+                errors = self._interruption.released(event)
+                after_all = [line for error in errors for line in self._said(error)]
+                return [*after_all, *self.rest(), *self._ended(event)]
+            case JobChanged():
+                lines = [*self.rest(), _of_job(event)]
+                self._what, self._output = "", None
+                return lines
+            case _:
+                assert_never(event)
+
+    def _said(self, output: Output) -> list[str]:
+        self._output = self._output or SpokenOutput(self._cwd, whole=self.verbose)
+        return self._output.add(output)
+
+    def _of_waiting(
+        self, event: ModelCalled | ModelRetrying | Progress | Asked | CheckStarted | CheckFinished
+    ) -> list[str]:
+        match event:
+            case ModelCalled(model=model):
+                lines = self.rest()
+                self._wait(f"Waiting for {one_line(model)}")
+                return lines
+            case ModelRetrying(delay_s=delay_s):
+                lines = self.rest()
+                self._wait("Waiting to try again")
+                return [*lines, *_plain(words.retrying(event)), f"In {delay_s:.0f} s."]
+            case CheckStarted():
+                lines = [*self.rest(), *_plain(words.of_check(event))]
+                self._wait("Checking")
+                return lines
+            case CheckFinished():
+                self._what = ""
+                return [*self.rest(), *_plain(words.of_check(event))]
+            case Progress(seconds=seconds):
+                self._wait(words.progress(event), seconds)
+                return []
+            case Asked():
+                # Whoever asks says the question; the person may be elsewhere.
+                self._what = ""
+                return self.rest()
+            case _:
+                assert_never(event)
+
+    def _sentence(self, event: Said) -> list[str]:
+        match event:
+            case TurnStarted(prompt=prompt, attachments=names):
+                asked = _asked(prompt) if self._repeats else []
+                return [*asked, *([f"Attached: {_names(names)}."] if names else [])]
+            case Noticed(text=text, remedy=remedy):
+                return _lines(f"Note: {text}") + (_lines(remedy) if remedy else [])
+            case KernelChanged():
+                return self._of_kernel(event)
+            case Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted():
+                return _plain(words.told(event))
+            case CodeTyped():
+                # It stands on the screen as the line that was typed.
+                return []
+            case UsageReported():
+                self._usage.add(event)
+                return []
+            case _:
+                assert_never(event)
+
+    def _of_kernel(self, event: KernelChanged) -> list[str]:
+        name = one_line(event.language)
+        starting = f"Starting {name}"
+        if event.state == "died":
+            self._obituary = event.why
+        elif event.state == "interrupting":
+            return [f"The code does not answer. Ctrl-C again ends {name} and its variables."]
+        elif event.state == "starting" and not self._what:
+            self._wait(starting)
+        elif event.state == "ready" and self._what == starting:
+            self._what = ""
+        return _plain(words.kernel_changed(event))
+
+    def _ended(self, event: CodeFinished) -> list[str]:
+        """How a run ended, what it changed on disk, and where all its output is when lines were left out."""
+        cut = self._output is not None and self._output.cut
+        self._output = None
+        # The death was told when it happened.
+        note = event.note.removesuffix(self._obituary).rstrip()
+        self._obituary = ""
+        # A number in groups would be read as several numbers.
+        changed = _GAP.sub("", delta_words(event.changes, event.more_changes))
+        _, *told = _plain(words.finished(replace(event, note=note, changes=(), more_changes=0)))
+        told += [f"Variables: {one_line(changed)}"] if changed else []
+        told += _plain(words.left_behind(event, cut=cut))
+        return [f"{_ENDS[event.status]} {elapsed(event.seconds)}.", *(line.strip() for line in told)]
+
+    def _finished(self, event: TurnFinished) -> list[str]:
+        self._what = ""
+        # A number in groups would be read as several numbers.
+        used = _GAP.sub("", str(self._usage)).replace(" · ", ", ")
+        lines = [*self.rest(), *_plain(words.ended(event, words.Usage())), *([used] if used else [])]
+        self._output, self._told, self._usage = None, None, words.Usage()
+        return lines
+
+    def _reasoned(self) -> list[str]:
+        text = " ".join(readable(self._reasoning.take()).split())
+        if len(text) > _LONGEST_REASONING and not self.verbose:
+            text = text[:_LONGEST_REASONING].rpartition(" ")[0] + " …"
+        return [f"Reasoning: {text}"] if text else []
+
+    def _replied(self, lines: list[str]) -> list[str]:
+        if not lines or self._replying:
+            return lines
+        self._replying = True
+        return [f"terp: {lines[0]}", *lines[1:]]
+
+    def _wait(self, what: str, seconds: float = 0.0) -> None:
+        if what != self._what:
+            self._what, self._since = what, self._clock() - seconds
+
+
+def _asked(prompt: str) -> list[str]:
+    first, *more = readable(prompt).strip().split("\n")
+    return [f"You: {first}", *([f"And {counted(len(more), 'more line')}."] if more else [])]
+
+
+def _of_job(event: JobChanged) -> str:
+    name = f"job {event.job}, {one_line(event.language)}"
+    if event.state == "ended":
+        return f"What came of {name}:"
+    return f"Goes on in the background as {name}, after {elapsed(event.seconds)}."
+
+
+def _plain(rows: list[Text]) -> list[str]:
+    return [row.plain.replace(" · ", ", ") for row in rows]
+
+
+def _lines(text: str) -> list[str]:
+    return readable(text).split("\n")
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(map(one_line, names))
