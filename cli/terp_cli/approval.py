@@ -12,11 +12,11 @@ from terp.kernels.sandbox.tier import NONE, is_confined
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp.settings.places import find_places
 from terp.settings.profile_file import short_path
-from terp_cli.choices import letter_of, lettered, numbered
 from terp_cli.commands.table import Commands
 from terp_cli.fronts.front import PersonalFront
-from terp_cli.reader import Reader
-from terp_cli.talk import Typed
+from terp_cli.prompt.choices import letter_of, lettered, numbered
+from terp_cli.prompt.reader import Reader
+from terp_cli.prompt.talk import Typed
 from terp_cli.terminal.clipboard import copied
 from terp_cli.terminal.lookalikes import lookalikes
 from terp_cli.terminal.sanitise import one_line, readable, visible

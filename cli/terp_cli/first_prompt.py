@@ -9,8 +9,8 @@ import asyncio
 from terp.settings import Settings
 from terp.text.importing import import_slow
 from terp_cli.fronts.call import Call
+from terp_cli.prompt.talk import LineSettings
 from terp_cli.seat import Seat
-from terp_cli.talk import LineSettings
 
 
 def prompt_first(call: Call, settings: Settings) -> int:

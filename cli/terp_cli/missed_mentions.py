@@ -11,7 +11,7 @@ from terp.session.attachments import attach, attach_elsewhere, text_room
 from terp.session.context.namespaces import Namespaces
 from terp.text.paths import typed_path
 from terp_cli.commands.talk import Talk
-from terp_cli.mentions import described, mentions
+from terp_cli.prompt.mentions import described, mentions
 
 _MOST_NEAR = 5_000
 # Names with these are files; of other words with a dot (`@app.route`, `@np.vectorize`) nobody knows.

@@ -41,11 +41,11 @@ from terp_cli.commands.every import all_commands
 from terp_cli.commands.table import UnknownCommand
 from terp_cli.fronts.titles import Titles
 from terp_cli.missed_mentions import attached
-from terp_cli.presses import Presses
-from terp_cli.talk import LineSettings, Sources, Word, typed_code, unclear
+from terp_cli.prompt.presses import Presses
+from terp_cli.prompt.talk import LineSettings, Sources, Word, typed_code, unclear
+from terp_cli.prompt.toolbar import Toolbar
 from terp_cli.terminal.sanitise import readable
 from terp_cli.terminal_talk import TerminalTalk
-from terp_cli.toolbar import Toolbar
 
 
 def _nothing() -> None:

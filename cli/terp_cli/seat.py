@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from terp.person import Person
     from terp_cli.approval import TerminalPerson
     from terp_cli.fronts.front import PersonalFront
-    from terp_cli.reader import Reader
+    from terp_cli.prompt.reader import Reader
     from terp_cli.terminal.window import Means
 
 
@@ -144,10 +144,10 @@ def _desk(
     @cache
     def opened() -> "Reader":
         if not _redraws(painter, settings):
-            from terp_cli.line_desk import LineDesk  # noqa: PLC0415  (most terminals redraw)
+            from terp_cli.prompt.line_desk import LineDesk  # noqa: PLC0415  (most terminals redraw)
 
             return LineDesk(descriptor, out, "You: " if settings.screen_reader else "> ")
-        from terp_cli.desk import Desk  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
+        from terp_cli.prompt.desk import Desk  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
 
         colours = not call.terminal_environ.get("NO_COLOR")
         return Desk.on(descriptor, painter, colours=colours, hold=titles)

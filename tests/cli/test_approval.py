@@ -15,8 +15,8 @@ from terp.events import CodeProposed
 from terp.events.effects import Effects
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp_cli.approval import TerminalPerson
-from terp_cli.desk import Desk
 from terp_cli.fronts.terminal import TerminalFront
+from terp_cli.prompt.desk import Desk
 from terp_cli.terminal.editor import run_editor
 from tests.cli.screens import Watched
 

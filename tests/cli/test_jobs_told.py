@@ -10,8 +10,8 @@ from terp.events.outputs import Text
 from terp_cli.fronts.plain import PlainFront
 from terp_cli.fronts.spoken import SpokenFront
 from terp_cli.fronts.terminal import TerminalFront
+from terp_cli.prompt.toolbar import Toolbar
 from terp_cli.terminal.window import Means, Window
-from terp_cli.toolbar import Toolbar
 from tests.cli.drawing import Clock, proposed
 from tests.cli.screens import Watched
 

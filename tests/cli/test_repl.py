@@ -22,8 +22,8 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call
-from terp_cli.desk import Desk
 from terp_cli.fronts.terminal import TerminalFront
+from terp_cli.prompt.desk import Desk
 from terp_cli.repl import ReplSettings, run_repl
 from terp_cli.terminal.tty import unechoed
 from terp_cli.terminal_talk import Around, TerminalTalk

@@ -2,13 +2,13 @@
 
     painter = Painter(sys.stdout, size)
     front = TerminalFront.on(painter, keyboard=0, environ=os.environ)
-    person = TerminalPerson(front, lambda: desk)        # terp_cli.approval, terp_cli.desk
+    person = TerminalPerson(front, lambda: desk)        # terp_cli.approval, terp_cli.prompt.desk
     session = Session(model, kernels, person, …)
     async with aclosing(session.turn(prompt)) as events:
         await front.show(events)                        # draws until the turn is over
 
 `show` draws every event, at most 20 times a second, and returns when the events end. The painter
-keeps what is drawn above the bottom lines, where a person types (`terp_cli.desk`). `front.say(text)`
+keeps what is drawn above the bottom lines, where a person types (`terp_cli.prompt.desk`). `front.say(text)`
 writes a line of terp's own.
 """
 

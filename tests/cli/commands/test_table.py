@@ -6,7 +6,7 @@ import pytest
 from terp_cli.commands.every import TABLE, all_commands
 from terp_cli.commands.help import about, overview, page, place
 from terp_cli.commands.table import GROUPS, Command, Commands, Misused, function
-from terp_cli.talk import typed_code
+from terp_cli.prompt.talk import typed_code
 from tests.cli.commands.talking import Noted
 
 MAGICS = (

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.line_desk import LineDesk
-from terp_cli.talk import LineSettings, Typed
+from terp_cli.prompt.line_desk import LineDesk
+from terp_cli.prompt.talk import LineSettings, Typed
 from tests.cli.running import Terp, to
 from tests.cli.screens import Watched
 from tests.cli.teletype import Teletype

@@ -1,4 +1,4 @@
-from terp_cli.presses import Presses
+from terp_cli.prompt.presses import Presses
 
 
 class Clock:

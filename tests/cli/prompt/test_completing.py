@@ -6,8 +6,8 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from terp_cli.completing import Files, LineCompleter
-from terp_cli.talk import Sources, Word
+from terp_cli.prompt.completing import Files, LineCompleter
+from terp_cli.prompt.talk import Sources, Word
 
 
 async def names() -> Sequence[Word]:

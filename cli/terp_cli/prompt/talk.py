@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from terp_cli.console_code import GOES_ON, code_goes_on, code_of, is_code
+from terp_cli.prompt.console_code import GOES_ON, code_goes_on, code_of, is_code
 
 LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
 NOT_SENT = "Not sent: "

@@ -24,11 +24,11 @@ from prompt_toolkit.layout.processors import (
 )
 from prompt_toolkit.widgets import SearchToolbar
 
-from terp_cli.completing import LineCompleter
-from terp_cli.console_code import INDENT, at_indent, indent_after, is_code, pasted_code
-from terp_cli.history import LockedHistory
-from terp_cli.mentions import as_mentions
-from terp_cli.talk import LineSettings, goes_on, margin
+from terp_cli.prompt.completing import LineCompleter
+from terp_cli.prompt.console_code import INDENT, at_indent, indent_after, is_code, pasted_code
+from terp_cli.prompt.history import LockedHistory
+from terp_cli.prompt.mentions import as_mentions
+from terp_cli.prompt.talk import LineSettings, goes_on, margin
 
 _MENU_ROWS = 8
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TextIO, TypeVar
 
-from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, goes_on, margin, unmarked
+from terp_cli.prompt.talk import LEAVING, NOT_SENT, LineSettings, Typed, goes_on, margin, unmarked
 from terp_cli.terminal import tty
 from terp_cli.terminal.editor import run_editor
 from terp_cli.terminal.sanitise import readable

@@ -16,7 +16,7 @@ from prompt_toolkit.layout.processors import (
     TransformationInput,
 )
 
-from terp_cli.talk import Typed
+from terp_cli.prompt.talk import Typed
 
 
 class Question:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.session.cost.tally import Tally
-from terp_cli.toolbar import Toolbar
+from terp_cli.prompt.toolbar import Toolbar
 from tests.cli.running import Terp
 from tests.cli.teletype import Teletype
 

@@ -10,9 +10,9 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
-from terp_cli.desk import Desk
-from terp_cli.history import LockedHistory
-from terp_cli.talk import LineSettings, Sources, goes_on, unmarked
+from terp_cli.prompt.desk import Desk
+from terp_cli.prompt.history import LockedHistory
+from terp_cli.prompt.talk import LineSettings, Sources, goes_on, unmarked
 from tests.cli.screens import Watched
 
 

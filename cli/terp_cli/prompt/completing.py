@@ -16,8 +16,8 @@ from prompt_toolkit.document import Document
 
 from terp.settings.project.bounded import Refused, read_bounded
 from terp.text.paths import typed_path
-from terp_cli.mentions import mention
-from terp_cli.talk import Sources, Word
+from terp_cli.prompt.mentions import mention
+from terp_cli.prompt.talk import Sources, Word
 from terp_cli.terminal.sanitise import one_line
 
 _MOST = 60

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
 
-from terp_cli.talk import LineSettings, Typed
+from terp_cli.prompt.talk import LineSettings, Typed
 
 T = TypeVar("T")
 

@@ -33,9 +33,9 @@ from prompt_toolkit.layout import (
 from prompt_toolkit.layout.dummy import create_dummy_layout
 from prompt_toolkit.styles import Style
 
-from terp_cli.message import MessageLine
-from terp_cli.question import Question
-from terp_cli.talk import LEAVING, NOT_SENT, LineSettings, Typed, margin, unmarked
+from terp_cli.prompt.message import MessageLine
+from terp_cli.prompt.question import Question
+from terp_cli.prompt.talk import LEAVING, NOT_SENT, LineSettings, Typed, margin, unmarked
 from terp_cli.terminal import tty
 from terp_cli.terminal.bottom import Bottom, Measured
 from terp_cli.terminal.editor import run_editor

@@ -1,0 +1,1 @@
+"""The line that a user types on: editing, completion, history, questions."""
