@@ -91,7 +91,7 @@ def test_a_session_is_put_together_in_few_places() -> None:
         ("opening/session.py", "Session"),
         ("opening/session.py", "build_session"),
         ("demo/play.py", "Session"),
-        ("terp_cli/conversation.py", "build_session"),
+        ("repl/conversation.py", "build_session"),
         ("terp_cli/solving.py", "build_session"),
         ("server/opening.py", "build_session"),
     }
@@ -299,7 +299,7 @@ def test_building_the_help_loads_nothing_slow() -> None:
 def test_a_prompt_and_its_model_load_neither_httpx_nor_rich() -> None:
     opened = "open_model(ModelOptions('openai/gpt-4o'), environ={})"
     code = f"""
-import terp_cli.program, terp_cli.talking
+import terp_cli.program, terp_cli.repl.talking
 from terp.settings.model_options import ModelOptions
 from terp.models.adapters.adapters import open_model
 {opened}
@@ -308,7 +308,7 @@ from terp.models.adapters.adapters import open_model
 
 
 def test_a_first_prompt_waits_for_no_session() -> None:
-    loaded = all_loaded_by("-c", "import terp_cli.program, terp_cli.first_prompt, terp_cli.prompt.desk")
+    loaded = all_loaded_by("-c", "import terp_cli.program, terp_cli.repl.first_prompt, terp_cli.prompt.desk")
     assert (
         loaded & {"terp.session.session", "terp.events", "terp.kernels", "terp.models", "terp.store"} == set()
     )

@@ -20,10 +20,10 @@ from terp.settings.schema import NAME as SCHEMA
 from terp.settings.schema import profile_schema
 from terp.settings.setting import table
 from terp.text.paths import typed_path
-from terp_cli.commands.rows import counted
-from terp_cli.commands.telling import shown
 from terp_cli.fronts.call import Call
 from terp_cli.line.subcommands import lacking
+from terp_cli.repl.commands.rows import counted
+from terp_cli.repl.commands.telling import shown
 from terp_cli.terminal.sanitise import one_line, readable
 
 _WIDTH = 80

@@ -50,16 +50,16 @@ def _done(call: Call) -> int:
 
 def _converse(call: Call) -> int:
     if call.resumes:
-        from terp_cli.resuming import resumes_problem  # noqa: PLC0415  (each command imports its own)
+        from terp_cli.repl.resuming import resumes_problem  # noqa: PLC0415  (each command imports its own)
 
         if resumes_problem(call):
             return _solve(call)
     settings = call.settings()
     if call.stays and not call.resumes:
-        from terp_cli.first_prompt import prompt_first  # noqa: PLC0415  (each command imports its own)
+        from terp_cli.repl.first_prompt import prompt_first  # noqa: PLC0415  (each command imports its own)
 
         return prompt_first(call, settings)
-    from terp_cli.conversation import converse  # noqa: PLC0415  (see above)
+    from terp_cli.repl.conversation import converse  # noqa: PLC0415  (see above)
 
     return converse(call, settings)
 
@@ -87,8 +87,8 @@ def _demo(call: Call) -> int:
     from terp.person import AutoRun  # noqa: PLC0415  (see above)
     from terp_cli import demo  # noqa: PLC0415
     from terp_cli.demo.play import play  # noqa: PLC0415
-    from terp_cli.keeping import folder_of  # noqa: PLC0415
-    from terp_cli.seat import person_beside, seat_of  # noqa: PLC0415
+    from terp_cli.repl.keeping import folder_of  # noqa: PLC0415
+    from terp_cli.repl.seat import person_beside, seat_of  # noqa: PLC0415
 
     if lacking := demo.lacking():
         raise TerpError(lacking)

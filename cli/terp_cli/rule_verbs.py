@@ -10,11 +10,11 @@ from terp.events.wire import VERSION
 from terp.opening.session import written_rules
 from terp.settings import Settings
 from terp.text.languages import means_language
-from terp_cli.commands.rules import NONE, listed
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import write_json
 from terp_cli.line.subcommands import lacking
 from terp_cli.render.effects_line import effects_line
+from terp_cli.repl.commands.rules import NONE, listed
 from terp_cli.run_code import read_code
 from terp_cli.terminal.sanitise import one_line
 

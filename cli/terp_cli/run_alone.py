@@ -21,11 +21,11 @@ from terp.store.places import Place
 from terp.text.interrupts import Interrupted, Interrupts
 from terp_cli.fronts.call import STDIN, Call
 from terp_cli.fronts.plain import with_remedy
-from terp_cli.keeping import folder_of
 from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.line.typed_lines import TypedLines
+from terp_cli.repl.keeping import folder_of
+from terp_cli.repl.seat import person_beside
 from terp_cli.run_code import CodeRun, language_for, read_code
-from terp_cli.seat import person_beside
 
 if TYPE_CHECKING:
     from terp.opening.remote_workbench import GatewayBench

@@ -10,7 +10,7 @@ from terp.store.keeping import Keeper
 from terp.store.places import real_directory
 from terp.store.saved_messages import MessagesUnreadable, from_json
 from terp_cli.fronts.call import Call
-from terp_cli.keeping import place_of
+from terp_cli.repl.keeping import place_of
 
 
 def imported(call: Call, source: Path) -> tuple[Path, int]:

@@ -11,12 +11,12 @@ from terp.store.forms import message_to_json
 from terp.store.places import real_directory
 from terp.store.reading import read
 from terp.text.paths import typed_path
-from terp_cli.commands.rows import counted
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import write_json
 from terp_cli.fronts.plain import PlainFront, with_remedy
 from terp_cli.line.subcommands import lacking
-from terp_cli.picking import row, title, when
+from terp_cli.repl.commands.rows import counted
+from terp_cli.repl.picking import row, title, when
 from terp_cli.terminal.sanitise import one_line, readable
 
 _MEGABYTE = 1_000_000

@@ -20,9 +20,9 @@ from terp.store.places import Place
 from terp.text.paths import typed_path
 from terp_cli.fronts.call import STDIN, Call
 from terp_cli.fronts.plain import with_remedy
-from terp_cli.keeping import place_of, resumed_by
 from terp_cli.line.exit_codes import EXIT_CODES
-from terp_cli.resuming import Resuming
+from terp_cli.repl.keeping import place_of, resumed_by
+from terp_cli.repl.resuming import Resuming
 from terp_cli.reviewing import TypingReviewer
 from terp_cli.solve_front import SolveFront, front_of
 

@@ -11,8 +11,8 @@ from terp.settings.project.decisions import Decisions
 from terp.settings.project.standing import Standing, standing_of
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import write_json
+from terp_cli.repl.trusting import ask, decide, difference, shown_files, state_of, told
 from terp_cli.terminal.sanitise import one_line
-from terp_cli.trusting import ask, decide, difference, shown_files, state_of, told
 
 
 def trust(call: Call) -> int:
@@ -33,7 +33,7 @@ def _ask(call: Call, more: Sequence[str]) -> int:
         if standing.state == "open":
             call.tell("nobody is there to ask; terp trust yes trusts it as it is now.")
         return 0
-    from terp_cli.seat import Seat  # noqa: PLC0415  (for a question alone)
+    from terp_cli.repl.seat import Seat  # noqa: PLC0415  (for a question alone)
 
     # Not as a call that asks a model has them: that would tell of what is about to be shown.
     settings = call.loaded(call.line.given, call.options.profile, None).settings

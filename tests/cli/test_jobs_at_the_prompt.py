@@ -7,7 +7,7 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 
 from terp.testing import EchoKernel, call
-from tests.cli.test_repl import Seat
+from tests.cli.repl.test_repl import Seat
 
 LEFT = "Goes on in the background as job 1 (python)"
 

@@ -8,7 +8,7 @@ import pytest
 from terp.kernels.jupyter.local import LocalKernels
 from terp.session.context.namespaces import Namespaces
 from terp_cli.prompt.mentions import described
-from tests.cli.commands.talking import Noted
+from tests.cli.repl.commands.talking import Noted
 from tests.core.kernels.running import ran
 
 

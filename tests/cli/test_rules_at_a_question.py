@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from terp.events.effects import NOT_ANALYSED
 from terp.person import Decline, Run
-from tests.cli.test_approval import CODE, Seat, desk
+from tests.cli.repl.test_approval import CODE, Seat, desk
 
 __all__ = ["desk"]
 

@@ -2,7 +2,7 @@
 
     painter = Painter(sys.stdout, size)
     front = TerminalFront.on(painter, keyboard=0, environ=os.environ)
-    person = TerminalPerson(front, lambda: desk)        # terp_cli.approval, terp_cli.prompt.desk
+    person = TerminalPerson(front, lambda: desk)        # terp_cli.repl.approval, terp_cli.prompt.desk
     session = Session(model, kernels, person, …)
     async with aclosing(session.turn(prompt)) as events:
         await front.show(events)                        # draws until the turn is over

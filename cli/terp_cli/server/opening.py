@@ -18,7 +18,7 @@ from terp.settings.project.files import bare_project
 from terp.store.folders import new_folder
 from terp.store.places import Place, new_place, stored_place
 from terp.store.reading import read_header
-from terp_cli.ahead import preload_adapters
+from terp_cli.repl.ahead import preload_adapters
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.token import TOKEN_VARIABLE, Token

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from terp.errors import TerpError
 from terp.settings.mcp_servers import McpServer
-from tests.cli.commands.talking import Noted
+from tests.cli.repl.commands.talking import Noted
 from tests.cli.running import Terp
 from tests.core.tools.mcp.serving import TIME, Room, program
 from tests.core.tools.mcp.serving import script as broken

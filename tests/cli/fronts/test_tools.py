@@ -4,7 +4,7 @@ from pathlib import Path
 
 from terp.tools.files.declared import Parameter, Tool
 from terp.tools.toolbox import Toolbox
-from tests.cli.commands.talking import Noted
+from tests.cli.repl.commands.talking import Noted
 from tests.cli.running import Terp
 
 HOSTILE = "\x1b]0;title\x07\x1b[2J\x9b31m\u202ename"

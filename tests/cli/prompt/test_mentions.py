@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp_cli.missed_mentions import missed
 from terp_cli.prompt.mentions import Mentions, as_mentions, mention, mentions
+from terp_cli.repl.missed_mentions import missed
 from tests.awkward import NAMES
 
 

@@ -1,7 +1,0 @@
-"""`python -m terp_cli.commands` writes docs/commands.md anew."""
-
-from terp_cli.commands.every import all_commands
-from terp_cli.commands.help import page, place
-
-place().parent.mkdir(exist_ok=True)
-place().write_text(page(all_commands()), encoding="utf-8")

@@ -1,0 +1,328 @@
+"""The person at a terminal: asked before code runs, for other consents, and by `input()`."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from textwrap import fill
+
+from terp.errors import NobodyThere, TerpError
+from terp.events import CodeProposed
+from terp.kernels.sandbox.tier import NONE, is_confined
+from terp.person import Choice, Consent, Decline, Option, Run
+from terp.settings.places import find_places
+from terp.settings.profile_file import short_path
+from terp_cli.fronts.front import PersonalFront
+from terp_cli.prompt.choices import letter_of, lettered, numbered
+from terp_cli.prompt.reader import Reader
+from terp_cli.prompt.talk import Typed
+from terp_cli.repl.commands.table import Commands
+from terp_cli.terminal.clipboard import copied
+from terp_cli.terminal.lookalikes import lookalikes
+from terp_cli.terminal.sanitise import one_line, readable, visible
+
+CHOICES = (
+    Option("y", "run it"),
+    Option("n", "do not run it"),
+    Option("e", "edit it; it is shown again before it runs"),
+    Option("a", "run this and everything else in this session without asking"),
+    Option("r", "run it, and such code from now on in this session; the rule is shown first"),
+    Option("x", "let the model explain it"),
+    Option("c", "copy it"),
+    Option("v", "show all of it"),
+)
+CONSENT = (Option("y", "yes"), Option("n", "no"))
+_ESCAPE = "Esc does not run it either; Ctrl-C ends the turn."
+_LONGER = "Anything longer does not run it, and is told to the model."
+_WORDS_ARE_NO = "Any words are a no, and are sent to the model."
+_LETTERS = "[y]es · [n]o · [e]dit · [a]lways · [r]ule · e[x]plain · [?] or what instead"
+# Fewer cells than this beside the letters are too few to write in.
+_ROOM = 30
+# Code may ask with a megabyte, which would be painted again at each key.
+_LONGEST_PROMPT = 2_000
+_UNASKED = "Code runs unasked from now on. /auto_run off: you are asked again."
+_FREE = "Nothing confines it; /auto_run on offers a sandbox."
+_UNASKED_ONCE = "Code runs unasked until this call ends. Ctrl-C stops it."
+_RULED = "It runs now, and from now on in this session without asking:"
+_PASTED = "A paste cannot approve. Type the letter."
+_MEANT = {**dict.fromkeys(("yes", "ok", "okay", "sure", "run", "yep", "yeah"), "y"), "no": "n", "nope": "n"}
+_BESIDE = "Commands that only show something, as /vars does, can be used here, too."
+_NO_COMMANDS = "No command and no code of your own can be entered here. ? lists the answers."
+
+
+def _send_interrupt() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+class TerminalPerson:
+    """Asks at the terminal that `front` draws on.
+
+    While a question is open Ctrl-C arrives as a key; `interrupted` passes it on, as the signal it is
+    otherwise.
+
+    With `once`, declining ends the turn: a one-shot call has nobody to go on with. With `draws`, the code
+    is drawn before it is asked about, because nobody else draws the turn on this terminal. With `spoken`
+    the choices are numbered and read out.
+
+    While `always` is set nobody is asked, but about what a rule asks about. `explain`, where it is set, is
+    what the model says about code, `tier` what confines the next code of a language, and `beside` does what a
+    line says that is a command or code, no answer.
+    """
+
+    def __init__(
+        self,
+        front: PersonalFront,
+        desk: Callable[[], Reader],
+        *,
+        interrupted: Callable[[], None] = _send_interrupt,
+        once: bool = False,
+        draws: bool = False,
+        spoken: bool = False,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._front = front
+        self._make_desk = desk
+        self._desk: Reader | None = None
+        self._once = once
+        self._draws = draws
+        self._environ = environ
+        self._interrupted = interrupted
+        self._spoken = spoken
+        self._always = False
+        self.explain: Callable[[str, str], Awaitable[str]] | None = None
+        self.tier: Callable[[str], str] = lambda _: NONE
+        self.beside: Callable[[str], Awaitable[None]] | None = None
+
+    @property
+    def always(self) -> bool:
+        """Whether code runs without being asked about. Can be set."""
+        return self._always
+
+    @always.setter
+    def always(self, on: bool) -> None:
+        self._always = on
+        self._front.asks = not on
+
+    async def approve(self, proposed: CodeProposed) -> Run | Decline:
+        """The decision about code that is on the screen; `a` decides all that come later too."""
+        if self.always and not proposed.asks:
+            return Run(proposed.code, by="auto_run")
+        if self._draws:
+            self._front.aside(proposed)
+        with self._front.asking():
+            while True:
+                typed = await self._line(self._question(proposed))
+                if typed is None:
+                    return Decline("", stop=True)
+                decision = await self._decided(proposed, typed)
+                if decision is not None:
+                    return decision
+
+    async def allow(self, request: Consent) -> bool | Decline:
+        """Whether something other than code may be done; words are a no with this reason."""
+        if request.as_code and self.always:
+            return True
+        answer = await self.choose(Choice(request.what, CONSENT, request.why))
+        return answer if isinstance(answer, Decline) else answer == "y"
+
+    async def choose(self, choice: Choice) -> str | Decline:
+        """The letter of the answer; words are none of them, and a paste agrees to nothing."""
+        if choice.as_code and self.always:
+            return choice.as_code
+        why = f"\n{readable(choice.why)}" if choice.why else ""
+        spoken = f"{self._broken(numbered(choice.options))} "
+        letters = spoken if self._spoken else f"{lettered(choice.options)} › "
+        with self._front.asking():
+            while True:
+                typed = await self._line(f"{self._broken(readable(choice.what) + why)}\n{letters}")
+                if typed is None:
+                    return ""
+                answer = await self._chosen(choice, typed)
+                if answer is not None:
+                    return answer
+
+    async def _chosen(self, choice: Choice, typed: Typed) -> str | Decline | None:
+        """The answer to a question that is not about code; None to ask again."""
+        answer = self._letter(typed.text, choice.options) or choice.otherwise
+        if answer in (option.letter for option in choice.options):
+            if not typed.pasted or answer == "n":
+                return answer
+            self._tell(_PASTED)
+        elif _MEANT.get(answer) == "n":
+            return ""
+        elif _means_terp(answer):
+            await self._do_beside(typed.text.strip())
+        elif len(answer) > 1 and answer not in _MEANT:
+            return Decline(typed.text.strip())
+        elif answer:
+            self._tell(*(f"{option.letter}  {option.does}" for option in choice.options), _WORDS_ARE_NO)
+        return None
+
+    async def type_in(self, prompt: str, *, secret: bool) -> str:
+        """A line for code that waits in `input()`; nothing of a secret is shown.
+
+        Raises:
+            NobodyThere: Ctrl-D, or the terminal is gone.
+        """
+        with self._front.asking():
+            try:
+                shown = prompt if len(prompt) <= _LONGEST_PROMPT else f"… {prompt[-_LONGEST_PROMPT:]}"
+                typed = await self._typing.line(readable(shown), secret=secret, fresh=secret)
+            except EOFError:
+                raise NobodyThere("The person ended the input with Ctrl-D.") from None
+            except KeyboardInterrupt:
+                await self._interrupt()
+                raise NobodyThere("The person pressed Ctrl-C.") from None
+            return typed.text
+
+    async def _decided(self, proposed: CodeProposed, typed: Typed) -> Run | Decline | None:
+        answer = self._letter(typed.text, CHOICES)
+        if _means_terp(answer):
+            await self._do_beside(typed.text.strip())
+        elif len(answer) > 1:
+            return Decline(typed.text.strip())
+        elif typed.pasted:
+            self._tell(_PASTED)
+        else:
+            return await self._decided_by_letter(proposed, answer)
+        return None
+
+    async def _decided_by_letter(self, proposed: CodeProposed, letter: str) -> Run | Decline | None:
+        match letter:
+            case "y" | "a":
+                return self._agreed(proposed, always=letter == "a")
+            case "n":
+                return Decline("", stop=self._once)
+            case "e":
+                return await self._edited(proposed)
+            case "r":
+                return await self._ruled(proposed)
+            case "x":
+                await self._explain(proposed)
+            case "c":
+                self._tell(f"Copied {await copied(proposed.code, self._environ, self._typing.emit)}.")
+            case "v":
+                self._front.whole_code()
+            case _ if letter:
+                known = [_BESIDE] if self.beside else []
+                self._tell(
+                    *(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER, _ESCAPE, *known
+                )
+        return None
+
+    def _agreed(self, proposed: CodeProposed, *, always: bool) -> Run:
+        self.always = always
+        if always:
+            self._tell(_UNASKED_ONCE if self._once else _UNASKED)
+            # A kernel in which no code has run yet begins again, in the sandbox.
+            if not (self._once or is_confined(proposed.tier) or is_confined(self.tier(proposed.language))):
+                self._tell(_FREE)
+        return Run(proposed.code)
+
+    async def _ruled(self, proposed: CodeProposed) -> Run | Decline | None:
+        """Consent with the rules that would have given it; None where there are none, or not wanted."""
+        from terp.analysis.rules.offering import as_yaml, offered  # noqa: PLC0415  (few questions are answered so)
+
+        offer = offered(proposed)
+        if not offer.rules:
+            self._front.say(offer.why)
+            return None
+        told = [f"  {one_line(text)} – {means}" for text, means in offer.rules]
+        keep = [f"To keep it, write into {short_path(find_places(self._environ).config_file)}:"]
+        keep += [f"  {one_line(line)}" for line in as_yaml(offer.texts)]
+        what = "\n".join([_RULED, *told, *keep, "Do you want that?"])
+        answer = await self.choose(Choice(what, CONSENT))
+        if isinstance(answer, Decline):
+            return answer
+        return Run(proposed.code, rules=offer.texts) if answer == "y" else None
+
+    def _letter(self, text: str, choices: Sequence[Option]) -> str:
+        """The letter of what was typed, a word for it or a number that was offered; else small letters."""
+        answer = text.strip().lower()
+        letter = _MEANT.get(answer.rstrip(".!"), answer)
+        if letter in (option.letter for option in choices):
+            return letter
+        return letter_of(answer, choices) if self._spoken else answer
+
+    async def _explain(self, proposed: CodeProposed) -> None:
+        if self.explain is None:
+            self._tell("There is no model to explain it.")
+            return
+        try:
+            self._front.say(await self.explain(proposed.language, proposed.code))
+        except TerpError as error:
+            self._front.say(error.message)
+
+    async def _do_beside(self, line: str) -> None:
+        if self.beside is None:
+            self._tell(_NO_COMMANDS)
+            return
+        try:
+            await self.beside(line)
+        except TerpError as error:
+            self._front.say(error.message, *([error.remedy] if error.remedy else []))
+
+    async def _edited(self, proposed: CodeProposed) -> Run | None:
+        """The edited code, which is proposed again; None when it is as it was."""
+        editor = self._environ.get("VISUAL") or self._environ.get("EDITOR")
+        if editor:
+            code = await self._typing.edited_with(editor, proposed.code, proposed.language)
+        elif visible(proposed.code) != proposed.code:
+            self._tell("The code has invisible characters. Set EDITOR to a program that shows them.")
+            return None
+        else:
+            code = await self._typing.edited(proposed.code)
+        if code is None or code == proposed.code:
+            self._tell("Nothing was changed.")
+            return None
+        return Run(code)
+
+    def _question(self, proposed: CodeProposed) -> str:
+        tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
+        where = ", in ".join(one_line(part) for part in (proposed.cwd, proposed.place) if part)
+        warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
+        if proposed.asks:
+            warnings += f"You are asked all the same: {one_line(proposed.asks)}.\n"
+        if self._front.folds_code:
+            warnings += "v shows all of the code.\n"
+        asked = f"{warnings}Run this in {where}? {tier[0].upper()}{tier[1:]}."
+        letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()
+        return f"\n{self._broken(asked)}\n{letters}"
+
+    def _letters(self) -> str:
+        letters = self._broken(_LETTERS)
+        left = self._typing.width - len(letters.rpartition("\n")[2]) - len(" › ")
+        return f"{letters}{' ' if left >= _ROOM else chr(10)}› "
+
+    def _broken(self, text: str) -> str:
+        """Lines of terp's own, broken between words."""
+        return "\n".join(fill(line, self._typing.width - 2) for line in text.split("\n"))
+
+    async def _line(self, question: str) -> Typed | None:
+        """What is typed; None when there is no answer: Ctrl-C, Ctrl-D, or no terminal any more."""
+        try:
+            return await self._typing.line(question, escape="n")
+        except EOFError:
+            return None
+        except KeyboardInterrupt:
+            await self._interrupt()
+            return None
+
+    async def _interrupt(self) -> None:
+        self._interrupted()
+        # Interrupting the turn takes the question back, by cancelling it here.
+        await asyncio.sleep(1)
+
+    def _tell(self, *lines: str) -> None:
+        self._typing.say("".join(f"{line}\n" for line in lines))
+
+    @property
+    def _typing(self) -> Reader:
+        if self._desk is None:
+            self._desk = self._make_desk()
+        return self._desk
+
+
+def _means_terp(answer: str) -> bool:
+    """Whether an answer is what is typed at the prompt for terp itself: a command, or code of one's own."""
+    return answer.startswith((">>>", "!", "%%")) or ("\n" not in answer and Commands.are_in(answer))

@@ -1,0 +1,106 @@
+"""Commands on where code runs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from terp.errors import KernelStartFailed, TerpError
+from terp.events.kernel import Kernel
+from terp.kernels.attached.connection_files import written
+from terp.session.rewind.renewing import renew
+from terp.settings.interpreter import version_of
+from terp_cli.repl.commands.profile import changed
+from terp_cli.repl.commands.table import misused
+from terp_cli.repl.commands.talk import Talk
+from terp_cli.terminal.sanitise import one_line
+
+OWN = "own"
+"""How kernels of terp's own are called."""
+_MOST_NAMES = 20
+
+
+async def python(talk: Talk, argument: str) -> None:
+    """Which Python runs the code; with an argument, another one."""
+    pythons = talk.session.equipment.pythons
+    if pythons is None:
+        raise TerpError("The Python that runs the code is not chosen here.")
+    before = pythons.current
+    if not argument:
+        talk.say(
+            f"{before.path}, {_version(before.path)}: {before.why}."
+            if before
+            else "It is decided with the first Python code."
+        )
+        return
+    chosen = await pythons.use(argument)
+    kernel = talk.session.kernels.get("python")
+    lost = " The kernel is new: its variables are gone." if kernel.generation else ""
+    try:
+        if kernel.generation:
+            await renew(kernel, talk.session.teach)
+    except KernelStartFailed:
+        pythons.current = before
+        raise
+    talk.say(f"Code runs in {one_line(chosen.path)}, {_version(chosen.path)}.{lost}")
+
+
+async def trust(talk: Talk, _: str) -> None:
+    """Whether the files of the project count; asked where nobody has decided."""
+    told, change = await talk.trust()
+    talk.say(told)
+    if change is not None and change.names:
+        talk.show(changed(change, talk.width))
+    if change is not None and change.later:
+        talk.say(f"Only from the next start on: {', '.join(change.later)}.")
+
+
+def _version(path: str) -> str:
+    version = version_of(path)
+    return f"Python {version}" if version else "a Python of unknown version"
+
+
+async def install(talk: Talk, argument: str) -> None:
+    """Packages into the environment of the Python kernel."""
+    names = argument.split()
+    if not names:
+        raise misused("install", "it needs the name of a package.")
+    if talk.session.equipment.packages is None:
+        raise TerpError("Packages cannot be installed into a kernel that runs elsewhere.")
+    await talk.session.equipment.packages.install(names)
+    talk.say(f"Installed {', '.join(names)}.")
+
+
+async def attach(talk: Talk, target: str) -> None:
+    """How others use the kernel of this session; with a name, somebody else's kernel in its place."""
+    attaching = talk.session.equipment.attaching
+    if attaching is None:
+        raise TerpError("The kernels of this session run elsewhere and cannot be exchanged.")
+    if target == OWN:
+        await attaching.detach()
+        talk.say("Code runs in kernels of terp's own again, without the variables of others.")
+    elif target:
+        talk.say(await attaching.attach(target))
+    else:
+        kernel = talk.session.kernels.get(talk.session.kernels.languages[0])
+        talk.say(*_shared(kernel))
+
+
+def attachable(talk: Talk, begun: str) -> list[str]:
+    """The names of kernels that may be running, and begin like this."""
+    names = [file.name for file in written(talk.environ)[:_MOST_NAMES]]
+    return [name for name in (OWN, *names) if name.startswith(begun)]
+
+
+def _shared(kernel: Kernel) -> Iterator[str]:
+    """How others of this machine use a kernel."""
+    file = kernel.connection_file
+    if not file:
+        yield f"The {kernel.language} kernel has not started yet, or cannot be used by others."
+        return
+    yield f"Code runs in {kernel.place}." if kernel.place else "Others of yours can use this kernel, too:"
+    yield f"  jupyter console --existing {file}"
+    yield f"  jupyter qtconsole --existing {file}"
+    if not kernel.place:
+        yield "For JupyterLab, or VS Code with 'Existing Jupyter Server', start a server that knows it:"
+        yield "  jupyter lab --ServerApp.allow_external_kernels=True \\"
+        yield f"    --ServerApp.external_connection_dir={Path(file).parent}"
+        yield "It ends with this conversation. What they run there is neither asked about nor told here."

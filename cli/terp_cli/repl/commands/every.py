@@ -1,0 +1,271 @@
+"""The table: every command there is."""
+
+from terp_cli.repl.commands.table import Command, Commands
+
+
+def all_commands() -> Commands:
+    """The commands, to be looked up by name."""
+    return Commands(TABLE)
+
+
+TABLE = (
+    Command(
+        "undo", "", "forget the last turn", "Conversation", "conversation.undo",
+        "The whole turn leaves the model's memory: your message, its replies, and the results of its code. "
+        "What the code did to variables and files is not undone. /rewind N forgets more than one turn.",
+    ),
+    Command(
+        "retry", "", "send the last message again", "Conversation", "conversation.retry",
+        "The last turn is forgotten first, as by /undo.",
+    ),
+    Command(
+        "rewind", "[N [chat]]", "go back to before a turn", "Conversation", "rewinding.rewind",
+        "Without N the turns are listed. With it the turn and all after it are forgotten, and its message "
+        "comes back to the input line. Python's variables are as they were before the turn, also what was "
+        "changed in place, and new ones are gone. Files that the code wrote to are put back if you say yes. "
+        "What could not be restored is named. With chat, variables and files stay as they are.",
+        completes="rewinding.turn_numbers",
+    ),
+    Command(
+        "reset", "", "begin a new conversation", "Conversation", "conversation.reset",
+        "Variables in the kernel stay. The conversation before is a session of its own, which /resume and "
+        "terp sessions find.",
+    ),
+    Command(
+        "compact", "[FOCUS|undo]", "shorten what the model has to read", "Conversation",
+        "conversation.compact",
+        "The model writes a summary that takes the place of all turns before the last; FOCUS says what must "
+        "be kept. Your own words, the files that runs have left and the variables that there are stand "
+        "beside it. undo takes the last shortening back, also one that terp made by itself.",
+        completes="conversation.compact_words",
+    ),
+    Command(
+        "reasoning", "", "show what the model thought before its last answer", "Conversation",
+        "conversation.reasoning", shows=True,
+    ),
+    Command(
+        "copy", "[answer|code [N]|N]", "copy the last answer, code, or the output of a run", "Conversation",
+        "code.copy",
+        "Without an argument it is the last answer; code is the last piece of code or that of run N; a "
+        "number is the full output of that run. By a program of this machine where there is one, else by "
+        "the terminal (OSC 52), which also works over SSH.",
+        completes="code.copyable", shows=True,
+    ),
+    Command(
+        "tokens", "[PROMPT]", "count what the next request sends", "Conversation", "telling.tokens",
+        "The whole request: system prompt, tools and conversation, and PROMPT if it is given. Counted with "
+        "the model's own tokenizer if it is one of OpenAI's, else estimated.", shows=True,
+    ),
+    Command(
+        "cost", "", "tell what the turn, the session and the profile have cost", "Conversation", "costs.cost",
+        "All requests count, also those for summaries and explanations, and those before a session was "
+        "resumed. The profile's are those of all its sessions in this month; terp cost tells more of them.",
+        shows=True,
+    ),
+    Command(
+        "model", "[NAME]", "tell which model answers, or change it", "Conversation", "telling.model",
+        "NAME is provider/model, as for terp --model. The conversation stays. Offered are the models that "
+        "were used before, those of your profiles, and those of providers whose key is set.",
+        completes="telling.known_models",
+    ),
+    Command(
+        "auto_run", "[on|off]", "run code without asking, or ask again", "Code", "switches.auto_run",
+        "Without an argument it tells what is so now and offers to change it. What confines the code is "
+        "said with it; with nothing to confine it, code that runs unasked can do whatever you can.",
+        completes="switches.words",
+    ),
+    Command(
+        "until", "[CHECK|off]", "let turns go on until a check passes", "Code", "until.set_check",
+        "CHECK is a shell command (pytest -q), or py: and a Python expression (py: shop.total([1]) == 1). It "
+        "runs after each answer, in a copy of the project with the tests as they are now; what it puts out "
+        "goes back to the model, max_revisions times at most. Without an argument it tells what is set; off "
+        "ends it.",
+        completes="until.words",
+    ),
+    Command(
+        "rules", "", "list the rules that allow, ask about or deny code", "Code", "rules.show",
+        "Those of your settings, and those that you added with r at a question. docs/rules.md says how they "
+        "are written; terp rules test CODE tells what they say about a piece of code.",
+        shows=True,
+    ),
+    Command(
+        "vars", "[LANGUAGE|NAME]", "list the variables of the kernels", "Code", "code.variables",
+        "Name, type, shape, size and the beginning of the value; with LANGUAGE those of its kernel, with "
+        "NAME those whose names hold it.",
+        completes="code.started_languages", shows=True,
+    ),
+    Command(
+        "why", "NAME", "show the code that has made a value", "Code", "keeping.why",
+        "Those runs alone without which the variable could be another, in order, each with the names it is "
+        "there for. Code that cannot be told, such as shell commands, is there as well, and that is said. "
+        "/save FILE NAME writes them to a file.",
+        shows=True,
+    ),
+    Command(
+        "languages", "", "tell which languages run here", "Code", "code.which_languages",
+        "And how to get those that do not.",
+    ),
+    Command(
+        "tools", "", "list the functions that the model can call in the Python kernel", "Code",
+        "code.which_tools",
+        "Each with its arguments and where it comes from; for those that cannot work here, what is missing.",
+    ),
+    Command(
+        "mcp", "[NAME|restart NAME]", "tell which MCP servers there are, and how they are", "Code",
+        "servers.mcp",
+        "With NAME it lists the functions of that server, and the file of what it writes to stderr; restart "
+        "NAME ends it and starts it anew.",
+        completes="servers.names",
+    ),
+    Command(
+        "attach", "[FILE|NAME|own]", "share this kernel, or take one that runs in Jupyter or VS Code", "Code",
+        "environment.attach",
+        "Without an argument it tells how other programs use this conversation's kernel. FILE is the "
+        "connection file of a running kernel, NAME its id, its notebook or newest; it takes the place of the "
+        "kernel of its language, whose variables are gone then, and is left running. own takes terp's again.",
+        completes="environment.attachable",
+    ),
+    Command(
+        "python", "[PATH|own]", "tell which Python runs the code, or take another", "Code",
+        "environment.python",
+        "PATH is a Python or the folder of an environment, own is the Python that terp has itself. The "
+        "kernel starts anew in it, so its variables are gone. Without ipykernel there, terp's is used "
+        "beside it, or you are asked.",
+    ),
+    Command(
+        "install", "PACKAGES", "install packages for the Python code", "Code", "environment.install",
+        "By uv or pip, into the environment of the kernel; names or requirements such as 'pandas>=2'. "
+        "Packages that come without a wheel are not built.",
+    ),
+    Command(
+        "out", "[N]", "show the full output of a run", "Code", "code.out",
+        "In your pager ($PAGER). Without N the runs are listed with their numbers. Code of the kernel reads "
+        "the same with out[N].",
+        completes="code.run_numbers", shows=True,
+    ),
+    Command(
+        "code", "[N]", "show all code of a run", "Code", "code.code",
+        "In your pager ($PAGER). Without N it is the last code, also while you are asked about it.",
+        completes="code.run_numbers", shows=True,
+    ),
+    Command(
+        "bg", "", "let the code that runs go on in the background", "Code", "jobs.leave",
+        "For code that takes long: the model goes on meanwhile. What comes of the code is shown, and told to "
+        "the model, when it has ended. Until then its kernel takes no other code; the model waits if it has "
+        "more for it. Ctrl+B on an empty line does the same; background_after_s lets it happen by itself. "
+        "Ctrl-C stops the turn and no job.",
+        at_once=True,
+    ),
+    Command(
+        "jobs", "[N|stop N]", "list the code that went to the background, show or stop it", "Code",
+        "jobs.jobs",
+        "With N it shows the end of what job N has put out so far; stop N interrupts it, and its variables "
+        "stay.",
+        completes="jobs.arguments", at_once=True,
+    ),
+    Command(
+        "open", "[N|PATH]", "open a page or a picture outside the terminal", "Code", "shown.open_shown",
+        "The last one that was shown, that of run N, or a file. A page goes to $BROWSER where that is set, "
+        "all else to what the desktop has for it (xdg-open, open).",
+        completes="shown.runs_with_pictures", shows=True,
+    ),
+    Command(
+        "edit", "[N]", "bring code back to the input line", "Code", "code.edit",
+        "The last piece of code, or that of run N, as a line of >>> or !: change it and enter it, and it "
+        "runs without the model. Ctrl+X Ctrl+E opens it in your editor.",
+        completes="code.run_numbers",
+    ),
+    Command(
+        "restart", "[LANGUAGE]", "start the kernel anew", "Code", "code.restart",
+        "Variables and imports are gone; files and the conversation stay.",
+        completes="code.languages",
+    ),
+    Command(
+        "allow", "PATH|network", "let confined code write there, or use the network", "Code",
+        "switches.allow",
+        "Until the session ends. A kernel that runs must be started anew for it; you are asked.",
+    ),
+    Command(
+        "sessions", "", "list the earlier sessions of this directory", "Session",
+        "conversation.sessions", shows=True,
+    ),
+    Command(
+        "resume", "[ID]", "go on with an earlier session", "Session", "conversation.resume",
+        "Without an ID those of this directory are listed; a number of the list or the beginning of an ID is "
+        "enough. You are asked before a kernel with variables ends.",
+        completes="conversation.session_ids",
+    ),
+    Command(
+        "fork", "", "keep the conversation as it is now as another session", "Session", "conversation.fork",
+        "This one goes on; the other can be resumed.",
+    ),
+    Command(
+        "export", "FORMAT [PATH]", "write the session to a file", "Session", "files.export",
+        "FORMAT is ipynb (a notebook with outputs and pictures, which runs again), py (a script of # %% "
+        "cells with its dependencies), md (a transcript, pictures beside it) or html (one file that opens "
+        "anywhere). A file that exists is never overwritten. Secrets are taken out.",
+        completes="files.formats",
+    ),
+    Command(
+        "save", "FILE [NAME…]", "write the code that made something as a notebook or a script", "Session",
+        "keeping.save",
+        "FILE ends in .ipynb or .py. Kept are the runs that made the variables, as /why NAME shows them, or "
+        "without a NAME what the last output came from, and the packages it needs (PEP 723). It runs once "
+        "in a new kernel, after a question where that touches more than the kernel, and is said to "
+        "reproduce, or what differs.",
+    ),
+    Command("jupyter", "[PATH]", "write the session as a notebook", "Session", "files.jupyter"),
+    Command("markdown", "[PATH]", "write the session as Markdown", "Session", "files.markdown"),
+    Command(
+        "save_message", "[PATH]", "write the conversation as JSON", "Session", "files.save_message",
+        "In the form of Open Interpreter, which reads it as well. Without PATH it is messages.json.",
+    ),
+    Command(
+        "load_message", "[PATH]", "go on with a conversation from such a file", "Session",
+        "files.load_message",
+        "It takes the place of this one. Code in it is not run.",
+    ),
+    Command(
+        "settings", "[NAME]", "show settings, and where they came from", "terp", "telling.settings",
+        completes="telling.setting_names", shows=True,
+    ),
+    Command(
+        "profile", "[NAME]", "tell which profile is in use, or take another one", "terp",
+        "profile.use",
+        "With NAME its settings count from now on, below flags and variables, and what that changes is told. "
+        "The conversation stays; a kernel starts anew only where it has to, after a question.",
+        completes="profile.names",
+    ),
+    Command(
+        "trust", "", "tell what this project would change, and trust it or not", "terp",
+        "environment.trust",
+        "Settings, instructions, tools and the Python of a project count once you trust its files as they "
+        "are. Here settings and instructions count at once, tools and a Python from the next start on; "
+        "terp trust does the same outside of a session.",
+    ),
+    Command(
+        "clear", "", "clear the screen", "terp", "switches.clear",
+        "Ctrl+L does the same. The conversation and the variables stay; /reset begins a new conversation.",
+        shows=True,
+    ),
+    Command(
+        "verbose", "[on|off]", "show tracebacks whole, or short again", "terp", "switches.verbose",
+        "Without an argument it is the other way than now.",
+        completes="switches.words",
+    ),
+    Command(
+        "debug", "[on|off]", "show what failed behind an error, or not", "terp", "switches.debug",
+        "Without an argument it is the other way than now.",
+        completes="switches.words",
+    ),
+    Command(
+        "info", "", "versions, model, kernels and files of this session", "terp",
+        "telling.info", shows=True,
+    ),
+    Command("doctor", "", "say what is wrong here, and what to do", "terp", "telling.doctor", shows=True),
+    Command(
+        "help", "[NAME]", "list commands, or tell more about one", "terp", "help.show",
+        completes="help.names", shows=True,
+    ),
+    Command("quit", "", "leave", "terp", "telling.leave", aliases=("exit",)),
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""`/help`, and the page of commands: both say what the table says."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import terp_cli
+from terp_cli.repl.commands.table import GROUPS, Command, Commands
+from terp_cli.repl.commands.talk import Talk
+
+FORMS = (
+    ("!COMMAND", "run a shell command without the model, which is told; %% COMMAND is the same"),
+    (">>> CODE", "run Python in the kernel without the model, which is told"),
+    ("@FILE, @NAME", "a file or a variable that goes with the message"),
+)
+KEYS = (
+    ("Alt+Enter, Ctrl+J", 'another line of the same message; so does a trailing \\ or a """ block'),
+    ("Ctrl+R", "search what was typed before"),
+    ("Ctrl+X Ctrl+E", "write in your editor"),
+    ("Ctrl+L", "clear the screen"),
+    ("Up", "while a turn runs, on an empty line: take back the line that was queued last"),
+    ("Ctrl+B", "while code runs, on an empty line: let it go on in the background, as /bg"),
+    ("Ctrl+C, Esc", "interrupt, keeping everything; at the prompt Ctrl+C clears the line, twice leaves"),
+    ("Esc", "at a question: no"),
+    ("Ctrl+D", "leave"),
+)
+
+
+async def show(talk: Talk, name: str) -> None:
+    """All commands, or all about one."""
+    talk.say(*about(_commands().named(name)) if name else overview(_commands()))
+
+
+def names(_: Talk, begun: str) -> Iterable[str]:
+    """The commands that begin like this."""
+    return (command.name for command in _commands().table if command.name.startswith(begun))
+
+
+def overview(commands: Commands) -> Iterator[str]:
+    """A line for each command, what a message can hold, and each key."""
+    groups = [
+        (group, [(one.usage, one.does) for one in commands.table if one.group == group]) for group in GROUPS
+    ]
+    width = max(len(usage) for _, lines in groups for usage, _ in lines)
+    for title, lines in [*groups, ("In a message", list(FORMS)), ("Keys", list(KEYS))]:
+        yield title
+        yield from (f"  {usage:{width}}  {does}" for usage, does in lines)
+        yield ""
+    yield "%NAME is the same as /NAME. /help NAME tells more about one."
+
+
+def about(command: Command) -> Iterator[str]:
+    """All about one command."""
+    yield f"{command.usage}  {command.does}"
+    if command.more:
+        yield command.more
+    if command.aliases:
+        yield f"Also: {', '.join(f'/{alias}' for alias in command.aliases)}"
+
+
+def page(commands: Commands) -> str:
+    """The page of commands, in Markdown."""
+    blocks = [
+        "# Commands of the REPL",
+        "`%NAME` is the same as `/NAME`. `/help` lists them in the REPL, `/help NAME` tells about one. "
+        "This page is made from the table by `python -m terp_cli.repl.commands`.",
+    ]
+    for group in GROUPS:
+        blocks.append(f"## {group}")
+        blocks += [_entry(command) for command in commands.table if command.group == group]
+    blocks += ["## In a message", _table(FORMS), "## Keys", _table(KEYS)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def place() -> Path:
+    """Where the page is, in a checkout."""
+    return Path(terp_cli.__file__).parents[2] / "docs" / "commands.md"
+
+
+def _entry(command: Command) -> str:
+    also = f" (also {', '.join(f'`/{alias}`' for alias in command.aliases)})" if command.aliases else ""
+    text = f"**`{command.usage}`**{also}: {command.does}."
+    return f"{text} {command.more}".rstrip()
+
+
+def _table(lines: Iterable[tuple[str, str]]) -> str:
+    rows = [f"| `{left}` | {right} |" for left, right in lines]
+    return "\n".join(["| | |", "|---|---|", *rows])
+
+
+def _commands() -> Commands:
+    # The table holds this command too.
+    from terp_cli.repl.commands.every import all_commands  # noqa: PLC0415
+
+    return all_commands()

@@ -1,0 +1,138 @@
+"""Commands that change how things are shown or asked about: most switch something on or off."""
+
+from collections.abc import Sequence
+
+from terp.kernels.pages import PageKernel
+from terp.kernels.runtimes.sql import SqlKernel
+from terp.kernels.sandbox.tier import NONE, is_confined
+from terp.session.rewind.renewing import renew
+from terp.settings import Settings
+from terp.settings.setting import table
+from terp_cli.repl.commands.table import misused
+from terp_cli.repl.commands.talk import Talk
+
+WORDS = ("on", "off")
+
+
+async def auto_run(talk: Talk, word: str) -> None:
+    """Whether code runs without being asked about, and what that means here."""
+    if not word:
+        talk.say(f"{_state(talk)} {_means(talk)}")
+        if talk.auto_run or not await talk.ask("Run code without asking from now on?"):
+            return
+        talk.auto_run = True
+    else:
+        talk.auto_run = _on("auto_run", word)
+    talk.say(asking(talk))
+    if talk.auto_run:
+        await confine(talk)
+
+
+async def allow(talk: Talk, what: str) -> None:
+    """Let confined code write somewhere, or have the network, until the session ends."""
+    confinement = talk.session.equipment.confinement
+    if confinement is None:
+        raise misused("allow", "the code does not run on this machine.")
+    if not what:
+        raise misused("allow", "it takes a path, or the word network.")
+    held = [language for language, tier in _running(talk).items() if is_confined(tier)]
+    if what == "network":
+        confinement.allow_network()
+        told, what = "Code may use the network in this session.", "use the network"
+        held = [language for language in held if not confinement.policy_of(language).network]
+    else:
+        path = confinement.allow(what)
+        told, what = f"Code may read and write {path} in this session.", f"read and write {path}"
+    talk.say(told, *(["What a kernel may do is fixed when it starts."] if held else []))
+    counts = not held or await _offer_restart(talk, held)
+    talk.session.teach(f"[The user lets code {what}{' now' if counts else ', once its kernel starts anew'}.]")
+
+
+async def confine(talk: Talk) -> None:
+    """Offer to start those kernels anew that were started unconfined."""
+    confinement = talk.session.equipment.confinement
+    if confinement is None or not is_confined(confinement.what):
+        return
+    free = [language for language, tier in _running(talk).items() if not is_confined(tier)]
+    if free:
+        talk.say(f"The sandbox ({confinement.what}) holds kernels from their start; these run without it.")
+        await _offer_restart(talk, free)
+
+
+async def _offer_restart(talk: Talk, languages: Sequence[str]) -> bool:
+    names = ", ".join(languages)
+    if not await talk.ask(f"Start {names} anew now? Variables there are lost; files stay."):
+        return False
+    for language in languages:
+        await renew(talk.session.kernels.get(language), talk.session.teach)
+    if (briefing := talk.session.equipment.briefing) is not None:
+        # The model is told what holds them now.
+        talk.session.brief(briefing.text(talk.settings), code=talk.settings.code)
+    talk.say(f"Started anew: {names}.")
+    return True
+
+
+def _running(talk: Talk) -> dict[str, str]:
+    """The kernels that run as processes, by language, with what confines them."""
+    kernels = talk.session.kernels
+    running = (kernels.get(language) for language in kernels.languages)
+    # What shows a page runs nothing; SQL is the Python kernel.
+    others = (PageKernel, SqlKernel)
+    return {one.language: one.tier for one in running if one.generation and not isinstance(one, others)}
+
+
+def asking(talk: Talk) -> str:
+    """Whether code runs without being asked about now, and if so what that means."""
+    return f"{_state(talk)} {_means(talk)}" if talk.auto_run else _state(talk)
+
+
+async def verbose(talk: Talk, word: str) -> None:
+    """Whether tracebacks and outputs are shown whole; without a word the other way than now."""
+    talk.verbose = _on("verbose", word) if word else not talk.verbose
+    talk.say(
+        "Verbose output is on: tracebacks are shown whole. /verbose off ends it."
+        if talk.verbose
+        else "Verbose output is off: tracebacks are shown without library frames."
+    )
+
+
+async def debug(talk: Talk, word: str) -> None:
+    """Whether errors show the traceback of what failed; without a word the other way than now."""
+    talk.debug = _on("debug", word) if word else not talk.debug
+    talk.say(
+        "Debug output is on: an error is shown with the traceback of what failed. /debug off ends it."
+        if talk.debug
+        else "Debug output is off: errors are shown as one line."
+    )
+
+
+async def clear(talk: Talk, _: str) -> None:
+    """An empty screen."""
+    talk.clear()
+
+
+def words(_: Talk, begun: str) -> list[str]:
+    """The words that begin like this."""
+    return [word for word in WORDS if word.startswith(begun)]
+
+
+def _on(command: str, word: str) -> bool:
+    try:
+        return bool(table(Settings)["auto_run"].parse(word))
+    except ValueError:
+        raise misused(command, f"'{word}' is neither on nor off.") from None
+
+
+def _state(talk: Talk) -> str:
+    return "Code runs without being asked about." if talk.auto_run else "You are asked before code runs."
+
+
+def _means(talk: Talk) -> str:
+    confinement = talk.session.equipment.confinement
+    free = any(not is_confined(tier) for tier in _running(talk).values())
+    if confinement is None or free or not is_confined(confinement.what):
+        if confinement is not None:
+            confinement.said = NONE
+        return "Nothing confines it: it can do whatever you can do on this machine and over the network."
+    confinement.said = confinement.what
+    return confinement.told

@@ -1,0 +1,164 @@
+"""Commands that tell: settings, model, tokens, where things are."""
+
+import asyncio
+import platform
+from collections.abc import Iterable, Mapping
+
+from terp import __version__
+from terp.events import ModelCalled, UsageReported
+from terp.session.cost.tally import money
+from terp.settings import Settings
+from terp.settings.setting import table
+from terp_cli.repl.commands.rows import columns, counted, grouped
+from terp_cli.repl.commands.table import misused
+from terp_cli.repl.commands.talk import Talk
+
+
+async def settings(talk: Talk, wanted: str) -> None:
+    """Every setting, its value and where that came from."""
+    rows = [row for row in table(Settings).values() if wanted.replace("-", "_") in row.name]
+    if not rows:
+        raise misused("settings", f"there is no setting like '{wanted}'.")
+    given = talk.settings
+    lines = [(row.name, shown(getattr(given, row.name)), given.origin(row.name)) for row in rows]
+    if len(rows) == 1:
+        talk.say(rows[0].about)
+    talk.show(columns(lines, talk.width, ("", "bold", "dim")))
+
+
+def shown(value: object) -> str:
+    """A value as people read it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    text = ", ".join(map(str, value)) if isinstance(value, tuple | Mapping) else str(value)
+    return text if value not in (None, "", (), {}) else "–"
+
+
+def setting_names(_: Talk, begun: str) -> Iterable[str]:
+    """The settings whose names begin like this."""
+    return (name for name in table(Settings) if name.startswith(begun))
+
+
+async def model(talk: Talk, name: str) -> None:
+    """Which model answers; with a name, another one."""
+    if name:
+        await talk.use_model(name)
+    talk.say(f"The model is {talk.session.model.name}.")
+
+
+def known_models(talk: Talk, begun: str) -> Iterable[str]:
+    """The models with this in their names that were used before, then others that could be.
+
+    Nobody is asked for them: this is for every key that is pressed.
+    """
+    from terp.models.adapters.discovery import keyed_models  # noqa: PLC0415
+    from terp.secrets.keys import with_keys  # noqa: PLC0415  (a prompt that waits needs none)
+    from terp.settings.profiles import Profiles  # noqa: PLC0415
+    from terp.store.catalogue import Catalogue  # noqa: PLC0415
+
+    events = (record.event for record in reversed(talk.session.log.since(0)))
+    known = (
+        *(event.model for event in events if isinstance(event, ModelCalled)),
+        talk.session.model.name,
+        *Catalogue(talk.places.sessions).models(),
+        *Profiles(talk.places.profiles).models(),
+        # No key of a keyring is asked for: that may take an answer.
+        *(found.model for found in keyed_models(with_keys(talk.environ, keyring=False))),
+    )
+    return (name for name in dict.fromkeys(known) if begun.lower() in name.lower())
+
+
+async def doctor(talk: Talk, _: str) -> None:
+    """What is here, what is wrong, and what to do about it."""
+    from terp_cli.fronts import doctor as checks  # noqa: PLC0415  (asks programs and servers)
+    from terp_cli.line import streams  # noqa: PLC0415
+
+    model = talk.session.model.name
+    attaching = talk.session.equipment.attaching
+    places = [one.place for one in attaching.current.values()] if attaching else []
+    patient = checks.Patient(
+        talk.settings, talk.places, talk.environ, streams.stdout(), model=model, attached=tuple(places)
+    )
+    # Its questions to local servers run a loop of their own.
+    talk.say(*await asyncio.to_thread(lambda: list(checks.told(patient))))
+
+
+async def info(talk: Talk, _: str) -> None:
+    """The versions, the model, the kernels and the files of this session."""
+    session = talk.session
+    lines = [
+        ("terp", f"{__version__}, Python {platform.python_version()}"),
+        ("system", f"{platform.system()} {platform.release()} {platform.machine()}"),
+        ("model", session.model.name),
+        ("profile", talk.profile),
+        ("session", session.folder.name),
+        ("files", str(session.folder)),
+        ("turns", str(len(session.turns))),
+        ("code runs", "without being asked about" if talk.auto_run else "after you have approved it"),
+    ]
+    resting: list[str] = []
+    for language in session.kernels.languages:
+        kernel = session.kernels.get(language)
+        if not kernel.generation:
+            resting.append(language)
+            continue
+        state = f"start {kernel.generation}"
+        confined = "not confined" if kernel.tier == "none" else f"confined by {kernel.tier}"
+        place = f"{kernel.place}, " if kernel.place else ""
+        lines.append((language, f"{state}, {place}{confined}, in {kernel.cwd}"))
+    if resting:
+        lines.append(("not started", ", ".join(resting)))
+    talk.show(columns(lines, talk.width, ("dim", "")))
+
+
+async def tokens(talk: Talk, prompt: str) -> None:
+    """What the next request sends, in tokens; with a prompt, what that adds."""
+    from terp.events.messages import User  # noqa: PLC0415  (as light as the rest; beside its only use)
+    from terp.models.facts.prices import PriceList  # noqa: PLC0415  (reads a file of 3 MB)
+    from terp.models.facts.tokens import count_request  # noqa: PLC0415
+
+    messages, tools = talk.session.request
+    name = talk.session.model.name
+    asked = [*messages, User(prompt)] if prompt else messages
+    count = await asyncio.to_thread(count_request, asked, tools, name)
+    facts = await asyncio.to_thread(PriceList().facts, name, name.partition("/")[2])
+    window = _window(count.total, talk.session.window.tokens)
+    lines = [
+        ("system prompt", grouped(count.system)),
+        ("tools", grouped(count.tools)),
+        ("conversation", grouped(count.conversation)),
+        ("together", f"{'' if count.own else 'about '}{grouped(count.total)} tokens{window}"),
+    ]
+    talk.show(columns([(f"  {label}", value) for label, value in lines], talk.width, ("dim", "")))
+    talk.say(_how(count.counter, own=count.own, pictures=count.pictures))
+    if (price := facts.cost_usd(count.total, 0)) is not None:
+        talk.say(f"Sending it costs {money(price)} by the list price; the reply is not in that.")
+    if last := _last_usage(talk):
+        cached = f", {grouped(last.cached_tokens)} of them cached" if last.cached_tokens else ""
+        sent, got = grouped(last.input_tokens), grouped(last.output_tokens)
+        talk.say(f"The last request was {sent} tokens{cached}, its reply {got}, as the provider counted.")
+
+
+def _window(total: int, window: int) -> str:
+    return f", {100 * total / window:.1f} % of {grouped(window)}" if window else ""
+
+
+def _how(counter: str, *, own: bool, pictures: int) -> str:
+    told = f"Counted with {counter}." if own else f"This is an estimate, by {counter}."
+    return f"{told} {counted(pictures, 'picture')} not counted." if pictures else told
+
+
+def _last_usage(talk: Talk) -> UsageReported | None:
+    events = (record.event for record in reversed(talk.session.log.since(0)))
+    return next((event for event in events if isinstance(event, UsageReported)), None)
+
+
+async def leave(talk: Talk, _: str) -> None:
+    """The end of the talk, and of what runs in the background."""
+    running = talk.session.jobs.running
+    left = "1 job still runs: leave, and end it?"
+    if len(running) > 1:
+        left = f"{len(running)} jobs still run: leave, and end them?"
+    if running and not await talk.ask(left):
+        return
+    talk.leave()

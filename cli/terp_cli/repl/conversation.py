@@ -1,0 +1,220 @@
+"""A call that asks a model: its session is opened, asked once, or talked with.
+
+Much is imported for it. Where a person stays, there is a prompt before this (`terp_cli.repl.first_prompt`).
+"""
+
+import asyncio
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from terp.errors import SettingsError
+from terp.events.messages import Attachment
+from terp.models.adapters.routing import doubt
+from terp.models.building import with_offered_model
+from terp.opening.session import build_session
+from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
+from terp.secrets.keys import with_keys
+from terp.session.attachments import attach, attach_elsewhere, text_room, with_attachments
+from terp.session.downloading import downloaded, is_address
+from terp.session.emitting import Emission
+from terp.session.session import Session
+from terp.settings import Settings
+from terp.settings.places import make_private
+from terp.store.places import Place
+from terp.text.peek import Room
+from terp_cli.fronts.call import STDIN, Call
+from terp_cli.fronts.emit import wanted_by, write_variable
+from terp_cli.fronts.oneshot import Question, one_shot
+from terp_cli.line.stdin import Piped, read_prompt, take_data
+from terp_cli.repl.keeping import place_of, prune_soon, resumed_by, tell_of_past, what_first
+from terp_cli.repl.seat import Seat, person_beside, seat_of
+from terp_cli.repl.trusting import settled
+
+_SETTLED_S = 1.0
+_TO_A_PROGRAM = (
+    "The answer goes to a file or a program: if data is asked for, give it alone, without a comment."
+)
+# As many as there are digits to choose with.
+_OFFERED = 9
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a conversation begins with: where it is kept and works, and what is asked first.
+
+    `emission` is what is written in place of an answer.
+    """
+
+    place: Place
+    cwd: Path
+    question: Question
+    prelude: str
+    resumed: bool
+    emission: Emission | None = None
+
+
+def converse(call: Call, settings: Settings) -> int:
+    """Ask what the call asks, and let the person go on where they stay; the exit code."""
+    with given_by(call, settings) as given:
+        return asyncio.run(conversed(call, settings, given, seat_of(call, settings, once=not call.stays)))
+
+
+@contextmanager
+def given_by(call: Call, settings: Settings) -> Iterator[Given]:
+    """What the call begins with; what is kept of it is closed behind the block.
+
+    Raises:
+        TerpError: something of it cannot be used, or nothing is asked and nobody stays to ask.
+    """
+    wanted = wanted_by(call.options)
+    resumed = resumed_by(call)
+    cwd = resumed.cwd if resumed else call.cwd
+    place = place_of(call, resumed)
+    elsewhere = bool(settings.gateway_url)
+    pipes = call.source == "data" and bool(call.line.words)
+    room = text_room(settings, call.environ, len(call.options.file) + pipes)
+    prompt, piped = _asked(call, place.folder, room, elsewhere=elsewhere)
+    attachments = _attached(call, cwd, room, elsewhere=elsewhere)
+    asked = bool(prompt.strip() or attachments or piped)
+    if call.line.words and not asked:
+        raise SettingsError(["the prompt is empty."])
+    first = what_first(call, settings, place, asked=asked)
+    if not (asked or first or call.talks):
+        raise SettingsError(["there is no prompt: write it after terp, or pipe it in."])
+    question = Question(
+        with_attachments(prompt, attachments),
+        (*attachments, *([piped.attachment] if piped else ())),
+        call.out_folder,
+        first,
+    )
+    try:
+        yield Given(place, cwd, question, piped.prelude if piped else "", resumed is not None, wanted)
+    finally:
+        if place.keeper is not None:
+            place.keeper.close()
+        if piped:
+            # Nothing comes back to this session, and the data may be large and private.
+            piped.path.unlink(missing_ok=True)
+
+
+async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | None) -> int:
+    """Open the session, ask, and go on at the prompt where the person stays; the exit code."""
+    # Before anything of the project counts, and before what the person has entered meanwhile is sent.
+    settings = await settled(call, settings, seat)
+    if settings.api_base and not settings.model and not settings.replay:
+        settings = await _with_model(call, settings, seat)
+    if not call.stays:
+        # Its answer is all there is: it must not end before its code.
+        settings = replace(settings, background_after_s=0.0)
+    # A recording is the same wherever its answers go.
+    if not (call.out.isatty() or settings.record or settings.replay):
+        settings = replace(settings, instructions=f"{settings.instructions}\n{_TO_A_PROGRAM}".strip())
+    person = (seat.person if seat else None) or _person_beside(call, settings, drawn=seat is not None)
+
+    async def opened(place: Place) -> Session:
+        return await build_session(
+            settings,
+            person,
+            place=place,
+            project=call.project_around(given.cwd),
+            environ=call.environ,
+            api_key=call.options.api_key,
+            prelude=given.prelude,
+        )
+
+    session = await opened(given.place)
+    if doubtful := doubt(session.model.name, settings.api_base):
+        call.tell(doubtful)
+    equipment = session.equipment
+    begun_with = [equipment.attaching.told] if equipment.attaching and equipment.attaching.told else []
+    for line in (*begun_with, *equipment.toolbox.problems):
+        call.tell(line)
+    if equipment.confinement is not None and equipment.confinement.warning and not call.stays:
+        call.tell(equipment.confinement.warning)
+    _keep_imports()
+    # By then the prompt is there, or the request is out.
+    asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
+    prune_soon(call, settings, session)
+    if call.stays:
+        from terp_cli.repl.talking import talk  # noqa: PLC0415  (for who stays alone)
+
+        assert seat is not None, "who stays has a terminal"
+        return await talk(
+            call, settings, session, seat, given.question if given.question.asks else None, opened
+        )
+    if given.resumed:
+        tell_of_past(call, session)
+    facts = {"session": given.place.folder.name, "model": session.model.name}
+    front = (
+        seat.titles.beside(seat.front)
+        if seat
+        else call.front(facts, lambda: session.budget.used, asks=not settings.auto_run)
+    )
+    last = partial(write_variable, wanted=given.emission, out=call.out) if given.emission else None
+    return await one_shot(session, given.question, front, call.stopping, last)
+
+
+async def _with_model(call: Call, settings: Settings, seat: Seat | None) -> Settings:
+    """The settings with a model of the server at `api_base`; who sits there chooses among several."""
+    person = seat.person if seat else None
+
+    async def choose(names: Sequence[str]) -> str:
+        if person is None:
+            return ""
+        offered = {str(number): name for number, name in enumerate(names[:_OFFERED], 1)}
+        options = tuple(Option(number, name) for number, name in offered.items())
+        answer = await person.choose(Choice(f"Which model of {settings.api_base}?", options))
+        if isinstance(answer, Decline):
+            return answer.reason if answer.reason in names else ""
+        return offered.get(answer, "")
+
+    environ = with_keys(call.environ, "openai/")
+    return await with_offered_model(settings, environ, call.options.api_key, choose)
+
+
+def _attached(call: Call, cwd: Path, room: Room, *, elsewhere: bool) -> tuple[Attachment, ...]:
+    """What the call attaches; what has an address is fetched once the files are known to be there."""
+    addresses = [file for file in call.options.file if is_address(file)]
+    files = [file for file in call.options.file if file not in addresses]
+    attachments = _of_files(call, files, cwd, room, elsewhere=elsewhere)
+    for address in addresses:
+        path = downloaded(address, cwd)
+        call.tell(f"{address} is now in ./{path.name}")
+        attachments += _of_files(call, [str(path)], cwd, room, elsewhere=elsewhere)
+    return attachments
+
+
+def _of_files(
+    call: Call, files: Sequence[str], cwd: Path, room: Room, *, elsewhere: bool
+) -> tuple[Attachment, ...]:
+    return attach_elsewhere(files) if elsewhere else attach(files, cwd, room, call.report)
+
+
+def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:
+    """Who decides where nobody sits at the terminal that is drawn on."""
+    person = (None if drawn else person_beside(call, settings)) or Nobody()
+    return AutoRun(person) if settings.auto_run else person
+
+
+def _asked(call: Call, folder: Path, room: Room, *, elsewhere: bool) -> tuple[str, Piped | None]:
+    """The prompt, from the words or else from stdin; and what stdin holds beside words."""
+    words = " ".join(call.line.words)
+    # Arguments that are not in the locale's encoding hold halves of characters, which cannot be sent.
+    prompt = words.encode(errors="surrogateescape").decode(errors="replace")
+    if call.source != "data":
+        return prompt, None
+    if call.line.words:
+        words_only = room if room.lines is None else None
+        private = partial(make_private, folder)
+        return prompt, take_data(STDIN, private, call, room=words_only, elsewhere=elsewhere)
+    return read_prompt(STDIN, call.warn), None
+
+
+def _keep_imports() -> None:
+    """Take all that is imported by now out of garbage collection, which `main` put off until here."""
+    gc.freeze()
+    gc.enable()

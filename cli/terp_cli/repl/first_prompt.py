@@ -1,0 +1,49 @@
+"""The prompt of a new conversation, which is there before the conversation is.
+
+A session takes twice as long to import and open as a line to type on. What is entered meanwhile is queued
+as it is while a turn goes on.
+"""
+
+import asyncio
+
+from terp.settings import Settings
+from terp.text.importing import import_slow
+from terp_cli.fronts.call import Call
+from terp_cli.prompt.talk import LineSettings
+from terp_cli.repl.seat import Seat
+
+
+def prompt_first(call: Call, settings: Settings) -> int:
+    """Let the person type, open a new session behind the prompt, and talk there; the exit code."""
+    return asyncio.run(_prompted(call, settings, Seat(call, settings, once=False)))
+
+
+async def _prompted(call: Call, settings: Settings, seat: Seat) -> int:
+    if not (seat.desk and seat.redraws):
+        # The lines of such a terminal stay as they were written: the prompt comes last.
+        return await _opened(call, settings, seat)
+    line = LineSettings(
+        history=call.places.history,
+        toolbar=lambda: " · ".join([settings.model or "starting", "/help"]),
+        busy=lambda: False,
+        interrupt=lambda: None,
+        vi_mode=settings.vi_mode,
+        without_secrets=call.secrets.redacted,
+    )
+    call.typed_ahead.hand_over()
+    desk = seat.desk()
+    async with desk.talking(line):
+        call.above = desk.say
+        try:
+            return await _opened(call, settings, seat)
+        finally:
+            call.above = None
+
+
+async def _opened(call: Call, settings: Settings, seat: Seat) -> int:
+    # In a thread, so that keys are shown as they are typed.
+    await asyncio.to_thread(import_slow, "terp_cli.repl.talking")
+    from terp_cli.repl.conversation import conversed, given_by  # noqa: PLC0415  (there is a prompt by now)
+
+    with given_by(call, settings) as given:
+        return await conversed(call, settings, given, seat)

@@ -1,0 +1,146 @@
+"""Which session a call goes on with, where it is kept, and how much room all of them take."""
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from terp.errors import SessionError, TerpError
+from terp.events import Noticed
+from terp.session.session import Session
+from terp.settings import Settings
+from terp.settings.places import make_private
+from terp.store.folders import is_due, new_folder
+from terp.store.places import Place, new_place, real_directory, stored_place
+from terp_cli.fronts.call import Call
+from terp_cli.fronts.oneshot import First
+from terp_cli.repl.commands.saved import SavedSession
+
+if TYPE_CHECKING:
+    from terp_cli.repl.resuming import Resuming
+
+
+def resumed_by(call: Call) -> "Resuming | None":
+    """The stored session that this call goes on with; None for a new one."""
+    if not call.resumes:
+        return None
+    from terp_cli.repl.resuming import chosen  # noqa: PLC0415  (most sessions are new)
+
+    return chosen(call)
+
+
+def place_of(call: Call, resumed: "Resuming | None") -> Place:
+    """Where the session puts its files; it is kept there unless only a temporary directory was left."""
+    secrets = call.secrets
+    if resumed:
+        return stored_place(resumed.folder, secrets)
+    folder = folder_of(call)
+    return (
+        new_place(folder, str(call.cwd), secrets)
+        if folder.parent == call.places.sessions
+        else Place(folder, secrets=secrets)
+    )
+
+
+def saved(call: Call, present: str) -> Sequence[SavedSession]:
+    """The sessions of this directory, the newest first, without the `present` one."""
+    from terp.store.catalogue import Catalogue  # noqa: PLC0415  (few talks ask)
+
+    return [
+        SavedSession(entry.id, entry.title, entry.turns, entry.used, entry.forked_from)
+        for entry in Catalogue(call.places.sessions).listed(real_directory(call.cwd))
+        if entry.id != present
+    ]
+
+
+def stored(call: Call, wanted: str) -> Place:
+    """The place of a session of this directory, by its id or the beginning of one.
+
+    Raises:
+        SessionError: there is none, more than one, or it is open elsewhere.
+    """
+    from terp.store.catalogue import Catalogue  # noqa: PLC0415  (see above)
+
+    folder = Catalogue(call.places.sessions).find(wanted, real_directory(call.cwd))
+    return stored_place(folder, call.secrets)
+
+
+def way_back(call: Call, folder: Path) -> str:
+    """The command that goes on with the session in `folder`, which is left now; "" if nothing is kept."""
+    from terp.store.catalogue import Catalogue  # noqa: PLC0415  (when the talk is over)
+    from terp.store.journal import NAME  # noqa: PLC0415
+
+    if not (folder / NAME).is_file():
+        return ""
+    try:
+        # Also one that was only looked at was used last.
+        (folder / NAME).touch()
+        last = Catalogue(call.places.sessions).last(real_directory(call.cwd))
+    except (SessionError, OSError):
+        last = None
+    return "terp -c" if last == folder else f"terp -r {folder.name}"
+
+
+def what_first(call: Call, settings: Settings, place: Place, *, asked: bool) -> First:
+    """What comes before the prompt: all code of the session again, or its code that waits for an answer."""
+    if call.options.rerun:
+        return "rerun"
+    stored = place.keeper.stored if place.keeper else None
+    # With auto_run nobody would be asked, and this code is never to run unasked.
+    if stored is None or asked or settings.auto_run:
+        return ""
+    from terp_cli.repl.resuming import waits  # noqa: PLC0415  (most sessions are new)
+
+    return "go_on" if waits(stored) else ""
+
+
+def tell_of_past(call: Call, session: Session) -> None:
+    """Say how a stored session goes on, where nothing else shows it."""
+    from terp_cli.repl.resuming import tell  # noqa: PLC0415  (most sessions are new)
+
+    tell(call, session)
+
+
+def prune_soon(call: Call, settings: Settings, session: Session) -> None:
+    """Once a day, while something else goes on, remove the oldest sessions if all take too much room."""
+    quota = settings.session_quota_mb
+    if not quota or not is_due(call.places.sessions):
+        return
+
+    def pruned() -> int:
+        from terp.store.catalogue import Catalogue  # noqa: PLC0415  (once a day)
+
+        return len(Catalogue(call.places.sessions, call.places.work).prune(quota * 1_000_000).removed)
+
+    def told(future: asyncio.Future[int]) -> None:
+        if not future.cancelled() and (number := future.result()):
+            old = "An old session was" if number == 1 else f"{number} old sessions were"
+            session.log.append(
+                Noticed(f"{old} removed: together they took more than {quota} MB (session_quota_mb).")
+            )
+
+    asyncio.get_running_loop().run_in_executor(None, pruned).add_done_callback(told)
+
+
+def folder_of(call: Call) -> Path:
+    """The folder of a new session, whose parents only its owner can read."""
+    folder = new_folder(call.places.sessions)
+    try:
+        make_private(folder.parent)
+    except OSError as error:
+        why = f"{folder.parent} cannot be made ({error.strerror})"
+        elsewhere = _elsewhere(why)
+        call.tell(f"{why}; pictures and outputs are in {elsewhere}.")
+        return elsewhere
+    return folder
+
+
+def _elsewhere(why: str) -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="terp-"))
+    except OSError as error:
+        raise TerpError(
+            f"{why}, and neither can temporary files.",
+            "Make room, or set TMPDIR to a folder that can be written.",
+        ) from error

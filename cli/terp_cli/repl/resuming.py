@@ -1,0 +1,138 @@
+"""-c and -r: which session is gone on with, and what is said of it."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from terp.errors import SessionError, SettingsError
+from terp.events import Noticed, SessionResumed
+from terp.session.session import Session
+from terp.store.catalogue import Catalogue
+from terp.store.places import real_directory
+from terp.store.reading import Stored, read_header
+from terp_cli.fronts.call import Call
+from terp_cli.render import past_words
+from terp_cli.repl.picking import pick
+
+
+@dataclass(frozen=True)
+class Resuming:
+    """The session to go on with, and the directory in which it does."""
+
+    folder: Path
+    cwd: Path
+
+
+def chosen(call: Call) -> Resuming:
+    """What -c or -r asks for.
+
+    Raises:
+        SessionError: there is no such session.
+        SettingsError: nobody can choose one, or nobody did.
+    """
+    options, catalogue = call.options, Catalogue(call.places.sessions)
+    if options.resume:
+        folder = catalogue.find(options.resume, real_directory(call.cwd))
+    elif options.resume is not None:
+        folder = _picked(call, catalogue)
+    elif options.continue_:
+        folder = catalogue.last(real_directory(call.cwd))
+    elif options.fork:
+        raise SettingsError(["--fork goes with -c or -r: it continues on a copy of a session."])
+    else:
+        raise SettingsError(["--rerun goes with -c or -r: it runs the code of a session again."])
+    if options.fork:
+        folder = _copied(call, folder)
+    return Resuming(folder, _directory(call, folder))
+
+
+def resumes_problem(call: Call) -> bool:
+    """Whether -r or -c names a session whose problem is not over, and nothing else is asked."""
+    options, here = call.options, real_directory(call.cwd)
+    if call.line.words or options.rerun or options.fork or not (options.resume or options.continue_):
+        return False
+    catalogue = Catalogue(call.places.sessions)
+    try:
+        folder = catalogue.find(options.resume, here) if options.resume else catalogue.last(here)
+    except SessionError:
+        # Whoever goes on with it says so.
+        return False
+    if not (folder / "solve.json").is_file():
+        return False
+    from terp.checks.solve.keeping import is_problem  # noqa: PLC0415  (most sessions hold none)
+
+    return is_problem(folder)
+
+
+def waits(stored: Stored) -> bool:
+    """Whether code of a stored session still waits for an answer."""
+    return any(not (left.started or left.finished) for left in stored.left_over)
+
+
+def tell(call: Call, session: Session) -> None:
+    """Say how a stored session goes on, where nothing else shows it."""
+    for record in session.log.since(session.log.resumed_at):
+        match record.event:
+            case SessionResumed():
+                call.tell(past_words.resumed(record.event))
+            case Noticed(text=text):
+                call.tell(text)
+
+
+def _directory(call: Call, folder: Path) -> Path:
+    """Where a stored session works: in its own directory, unless --cwd names another or it is gone."""
+    header = read_header(folder)
+    own = Path(header.cwd) if header else call.cwd
+    if call.options.cwd or real_directory(call.cwd) == str(own):
+        return call.cwd
+    if not own.is_dir():
+        call.tell(f"the directory of the session is gone ({own}); it goes on in {call.cwd}.")
+        return call.cwd
+    call.tell(f"the session goes on in its own directory, {own}.")
+    return own
+
+
+def _copied(call: Call, folder: Path) -> Path:
+    """Copy a stored session, also one that is open in another terp; the folder of the copy."""
+    from terp.store.copying import fork  # noqa: PLC0415  (few calls copy a session)
+
+    copy = folder.with_name(fork(folder))
+    call.tell(f"{copy.name} is a copy of {folder.name}.")
+    return copy
+
+
+def _picked(call: Call, catalogue: Catalogue) -> Path:
+    if call.source != "terminal":
+        raise SettingsError([_without_id(call)])
+    here = catalogue.listed(real_directory(call.cwd))
+    everywhere = call.options.all or not here
+    entries = catalogue.listed() if everywhere else here
+    if not entries:
+        raise SettingsError(["there are no sessions to go on with."])
+    say = lambda line: call.notes.write(f"{line}\n")  # noqa: E731
+    with call.typed_ahead.lent():
+        entry = pick(entries, _typed(call), say, all_directories=everywhere)
+    if entry is None:
+        raise SettingsError(["no session was chosen."])
+    return entry.folder
+
+
+def _without_id(call: Call) -> str:
+    """Why nothing can be picked; what was taken for a prompt may have been meant as the id."""
+    if len(call.line.words) == 1 and not any(map(str.isspace, call.line.words[0])):
+        return f"there is no session '{call.line.words[0]}'; `terp sessions` lists the ids."
+    return "-r without an ID asks which session, on a terminal; `terp sessions` lists the ids."
+
+
+def _typed(call: Call) -> Callable[[str], str]:
+    def ask(prompt: str) -> str:
+        call.notes.write(prompt)
+        call.notes.flush()
+        # Whatever the keys send: a byte that is no character matches no session.
+        line = sys.stdin.buffer.readline().decode(sys.stdin.encoding, "replace")
+        if not line:
+            raise EOFError
+        return line
+
+    return ask

@@ -1,0 +1,159 @@
+"""Where a person sits: the terminal that is drawn on or asked at, and what they type on."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, TextIO
+
+from terp.settings import Settings
+from terp_cli.fronts.call import STDIN, Call
+from terp_cli.fronts.titles import Titles
+from terp_cli.terminal import tty
+from terp_cli.terminal.painter import Painter
+
+if TYPE_CHECKING:
+    from terp.person import Person
+    from terp_cli.fronts.front import PersonalFront
+    from terp_cli.prompt.reader import Reader
+    from terp_cli.repl.approval import TerminalPerson
+    from terp_cli.terminal.window import Means
+
+
+class Seat:
+    """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal.
+
+    `titles` keep its window. `desk` opens what is typed on, the same each time; None where no key can be
+    read. What shows turns and who is asked are imported when they are wanted: a prompt does without.
+    """
+
+    def __init__(self, call: Call, settings: Settings, *, once: bool) -> None:
+        """Who stays reads the keyboard all the time; a call answered `once` reads it for questions."""
+        self._call = call
+        self._settings = settings
+        self._once = once
+        self._keyboard = STDIN if call.source == "terminal" else tty.controlling()
+        self._painter = tty.painter_on(call.out, call.terminal_environ)
+        self.untold: list[str] = []
+        """For the model to read with the first message: there may be no session yet."""
+        self.titles = _titles(call, settings, self._painter, reads_keys=not once)
+        self.desk = (
+            None
+            if self._keyboard is None
+            else _desk(self._keyboard, self._painter, call.out, call, settings, self.titles)
+        )
+
+    @property
+    def redraws(self) -> bool:
+        """Whether the prompt stays at the bottom, and what is written meanwhile comes above it."""
+        return _redraws(self._painter, self._settings)
+
+    @cached_property
+    def front(self) -> "PersonalFront":
+        """What shows turns."""
+        return _front(self._call, self._settings, self._painter, self._keyboard if self._once else None)
+
+    @cached_property
+    def person(self) -> "TerminalPerson | None":
+        """Who sits there; nobody where no key can be read."""
+        if self.desk is None:
+            return None
+        from terp_cli.repl.approval import TerminalPerson  # noqa: PLC0415  (there is a prompt before)
+
+        settings = self._settings
+        person = TerminalPerson(
+            self.front,
+            self.desk,
+            once=self._once,
+            spoken=settings.screen_reader,
+            environ=self._call.terminal_environ,
+        )
+        person.always = settings.auto_run
+        return person
+
+
+def seat_of(call: Call, settings: Settings, *, once: bool) -> Seat | None:
+    """What draws and asks on the terminal; None where plain text or JSON is wanted."""
+    return Seat(call, settings, once=once) if call.draws else None
+
+
+def person_beside(call: Call, settings: Settings) -> "Person | None":
+    """Who can be asked while the turn is written elsewhere; nobody without a controlling terminal."""
+    # With -y in a pipe nobody is expected to sit there.
+    if settings.auto_run and call.source != "terminal":
+        return None
+    descriptor = tty.controlling()
+    if descriptor is None:
+        return None
+    from terp_cli.fronts.terminal import TerminalFront  # noqa: PLC0415
+    from terp_cli.repl.approval import TerminalPerson  # noqa: PLC0415  (see `Seat.person`)
+
+    encoding = call.notes.encoding
+    out = open(descriptor, "w", encoding=encoding, errors=call.notes.errors, closefd=False)  # noqa: SIM115
+    painter = tty.painter_on(out, call.terminal_environ)
+    front = TerminalFront.on(painter, keyboard=None, environ=call.terminal_environ)
+    seen = call.notes_code and tty.is_controlling(call.notes)
+    desk = _desk(descriptor, painter, out, call, settings, None)
+    return TerminalPerson(
+        front, desk, once=True, draws=not seen, spoken=settings.screen_reader, environ=call.terminal_environ
+    )
+
+
+def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | None) -> "PersonalFront":
+    verbose = call.options.verbose
+    if settings.screen_reader:
+        from terp_cli.fronts.spoken import SpokenFront  # noqa: PLC0415  (see `Seat`)
+
+        return SpokenFront.on(
+            call.out,
+            keyboard=keyboard,
+            environ=call.terminal_environ,
+            verbose=verbose,
+            repeats=not call.stays,
+        )
+    from terp_cli.fronts.terminal import TerminalFront  # noqa: PLC0415  (see `Seat`)
+
+    return TerminalFront.on(
+        painter,
+        keyboard=keyboard,
+        environ=call.terminal_environ,
+        images=settings.images,
+        theme=settings.theme,
+        verbose=verbose,
+    )
+
+
+def _titles(call: Call, settings: Settings, painter: Painter, *, reads_keys: bool) -> Titles:
+    def means() -> "Means":
+        from terp_cli.terminal.window import means_of  # noqa: PLC0415  (there is a prompt before)
+
+        found = means_of(
+            call.terminal_environ,
+            terminal=call.out.isatty(),
+            notify=settings.notify,
+            screen_reader=settings.screen_reader,
+        )
+        # Who does not read keys all the time must not ask for reports of the focus among them.
+        return found if reads_keys else replace(found, focus=False)
+
+    return Titles(means, painter.send, call.guard)
+
+
+def _desk(
+    descriptor: int, painter: Painter, out: TextIO, call: Call, settings: Settings, titles: Titles | None
+) -> "Callable[[], Reader]":
+    @cache
+    def opened() -> "Reader":
+        if not _redraws(painter, settings):
+            from terp_cli.prompt.line_desk import LineDesk  # noqa: PLC0415  (most terminals redraw)
+
+            return LineDesk(descriptor, out, "You: " if settings.screen_reader else "> ")
+        from terp_cli.prompt.desk import Desk  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
+
+        colours = not call.terminal_environ.get("NO_COLOR")
+        return Desk.on(descriptor, painter, colours=colours, hold=titles)
+
+    return opened
+
+
+def _redraws(painter: Painter, settings: Settings) -> bool:
+    return painter.live and not settings.screen_reader

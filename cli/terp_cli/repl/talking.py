@@ -1,0 +1,143 @@
+"""A person at a terminal: turns are drawn, questions asked there, and the talk goes on."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+
+from terp import __version__
+from terp.kernels.sandbox.tier import is_confined
+from terp.models.building import settings_for
+from terp.opening.changing import Change, change_settings, started_anew, use_model
+from terp.session.session import Session
+from terp.settings import Settings
+from terp.store.places import Place
+from terp_cli.fronts.call import Call
+from terp_cli.fronts.oneshot import Question, one_turn
+from terp_cli.repl.ahead import preload_adapters
+from terp_cli.repl.keeping import saved, stored, way_back
+from terp_cli.repl.repl import ReplSettings, run_repl
+from terp_cli.repl.seat import Seat
+from terp_cli.repl.terminal_talk import Around, Asks, TerminalTalk
+from terp_cli.repl.trusting import asked_again
+
+
+async def talk(
+    call: Call,
+    settings: Settings,
+    session: Session,
+    seat: Seat,
+    question: Question | None,
+    opened: Callable[[Place], Awaitable[Session]],
+) -> int:
+    """Answer `question` if there is one, then go on at the prompt; the exit code. Closes the session.
+
+    `opened` is another session like this one, which is kept elsewhere.
+    """
+    assert seat.desk is not None and seat.person is not None, "who talks has a desk"
+    if session.equipment.confinement is not None:
+        person = seat.person
+        session.equipment.confinement.unasked = lambda: person.always
+
+    async def reopen(wanted: str) -> Session:
+        opened_anew = await opened(stored(call, wanted))
+        # The profile may be another one by now.
+        await _go_by(call, opened_anew, Change(settings, at_terminal.settings))
+        return opened_anew
+
+    around = Around(
+        settings,
+        call.places,
+        call.environ,
+        profile=call.profile,
+        model=partial(_use_model, call),
+        change=partial(_use_profile, call),
+        trust=partial(_trust, call, seat),
+        saved=lambda: saved(call, at_terminal.session.folder.name),
+        reopen=reopen,
+    )
+    at_terminal = TerminalTalk(session, seat.front, seat.desk(), seat.person, around)
+    _teach(session, seat)
+    seat.person.explain = at_terminal.explain
+    seat.person.beside = at_terminal.beside
+    seat.person.tier = lambda language: at_terminal.session.kernels.get(language).tier
+    kernel = session.kernels.get(session.kernels.languages[0])
+    given = ReplSettings(
+        history=call.places.history,
+        banner=_banner(call, settings, session),
+        background=(preload_adapters, *([partial(session.readiness.warm, kernel)] if settings.code else ())),
+        first=partial(one_turn, session, question, seat.front, call.stopping) if question else None,
+        hand_over=call.typed_ahead.hand_over,
+        titles=seat.titles,
+        vi_mode=settings.vi_mode,
+    )
+    try:
+        code = await run_repl(at_terminal, given)
+        command = "" if code or call.options.quiet else way_back(call, at_terminal.session.folder)
+        if command:
+            at_terminal.desk.say(f"\n{command} goes on with this conversation.")
+        return code
+    finally:
+        await at_terminal.session.aclose()
+
+
+async def _use_model(call: Call, session: Session, settings: Settings, name: str) -> None:
+    wanted, api_key = settings_for(name, session.model.name, settings, call.options.api_key)
+    await use_model(session, wanted, call.environ, api_key=api_key)
+    await preload_adapters()
+
+
+def _teach(session: Session, seat: Seat) -> None:
+    while seat.untold:
+        session.teach(seat.untold.pop(0))
+
+
+async def _trust(
+    call: Call, seat: Seat, session: Session, before: Settings, profile: str, allow: Asks
+) -> tuple[str, Change | None]:
+    told, is_new = await asked_again(call, seat)
+    _teach(session, seat)
+    if not is_new:
+        return told, None
+    _brief_on_project(call, session, before)
+    # A profile that nobody named since the start may be one that is weaker than the project.
+    named = call.options.profile if profile == call.profile else profile
+    return told, await _use_profile(call, session, before, named, allow)
+
+
+def _brief_on_project(call: Call, session: Session, settings: Settings) -> None:
+    """Tell the model the instructions of the project as it stands now, if the session works in it."""
+    briefing = session.equipment.briefing
+    if briefing is not None and briefing.project.cwd == call.project.cwd:
+        briefing = session.equipment.briefing = replace(briefing, project=call.project)
+        session.brief(briefing.text(settings), code=settings.code)
+
+
+async def _use_profile(
+    call: Call, session: Session, before: Settings, name: str, allow: Asks
+) -> Change | None:
+    loaded = call.loaded(call.line.given, name, call.project)
+    change = Change(before, loaded.settings)
+    if kernels := started_anew(session, change):
+        which = ", ".join(kernel.language for kernel in kernels)
+        if not await allow(f"Start the kernel anew ({which})? Its variables will be gone."):
+            return None
+    await _go_by(call, session, change)
+    return change
+
+
+async def _go_by(call: Call, session: Session, change: Change) -> None:
+    if change.is_any:
+        await change_settings(session, change, call.environ, api_key=call.options.api_key)
+
+
+def _banner(call: Call, settings: Settings, session: Session) -> tuple[str, ...]:
+    if call.options.quiet:
+        return ()
+    first = f"terp {__version__} · {session.model.name} · /help"
+    if not settings.code:
+        return first, "No code is run (code: false)."
+    held = session.equipment.confinement
+    asks = "Code runs without being asked about." if settings.auto_run else "You are asked before code runs."
+    confined = held.told if held is not None and is_confined(held.what) else "Nothing confines it."
+    warning = [held.warning] if held is not None and held.warning else []
+    return (first, f"{asks} {confined}", *warning)

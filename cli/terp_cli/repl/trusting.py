@@ -1,0 +1,180 @@
+"""Trust in a project, asked at the terminal: what it would change, and what the person says to that."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from textwrap import fill
+from typing import Protocol
+
+from terp.errors import TerpError
+from terp.opening.trust_difference import Difference, difference_of
+from terp.person import Choice, Decline, Option
+from terp.session.between_runs import objection
+from terp.settings import Settings
+from terp.settings.project.files import Project
+from terp.settings.project.standing import Standing, standing_of
+from terp_cli.fronts.call import Call
+from terp_cli.repl.seat import Seat
+from terp_cli.terminal.sanitise import one_line, readable, visible
+
+OPTIONS = (
+    Option("y", "yes"),
+    Option("n", "no"),
+    Option("d", "no, and do not ask again"),
+    Option("s", "show the files"),
+)
+_WHAT = "Trust it as it is now?"
+_WHY = "A change of these files asks again. Code of the model is asked about as ever."
+_MOST_LINES, _MOST_OF_A_FILE = 40, 200
+_LONGEST_LINE = 400
+_WORD = 14
+
+Say = Callable[[str], None]
+
+
+class Chooses(Protocol):
+    """Who is asked."""
+
+    async def choose(self, choice: Choice) -> str | Decline:
+        """The letter of the answer; "" when none is wanted, or nobody answers."""
+
+
+def difference(call: Call, standing: Standing) -> Difference:
+    """What trust in a project would change in this call."""
+    return difference_of(standing, call.environ, partial(call.loaded, call.line.given, call.options.profile))
+
+
+def told(standing: Standing, found: Difference) -> list[str]:
+    """What is shown of a project before anybody decides."""
+    lines = [f"This project speaks to terp: {_where(standing)}"]
+    lines += _cut([f"  {word:{_WORD}}{one_line(line)}" for word, line in found.changed])
+    if not found.changed:
+        waits = "Nothing of it counts before what is wrong is mended."
+        lines.append(f"  {waits if found.problems else 'It would change nothing.'}")
+    for title, more in (("Never taken from a project:", found.refused), ("Wrong in it:", found.problems)):
+        if more:
+            lines += [title, *_cut([f"  {one_line(line)}" for line in more])]
+    return lines
+
+
+async def ask(standing: Standing, found: Difference, person: Chooses, say: Say, width: int) -> str:
+    """Show what the project would change, and let the answer of the person count; words that they answered.
+
+    Lines are broken between words at `width` cells.
+
+    Raises:
+        TerpError: the answer cannot be kept.
+    """
+    say("\n".join(["", *(_folded(line, width) for line in told(standing, found))]))
+    while True:
+        answer = await person.choose(Choice(_WHAT, OPTIONS, _WHY, otherwise="n"))
+        if answer != "s":
+            break
+        say("\n".join(shown_files(found)))
+    decide(standing, yes=answer == "y", keep=answer in ("y", "d"))
+    return answer.reason if isinstance(answer, Decline) else ""
+
+
+def decide(standing: Standing, *, yes: bool, keep: bool) -> None:
+    """Let an answer count, and remember it where that is wanted.
+
+    Raises:
+        TerpError: it cannot be remembered.
+    """
+    try:
+        standing.answer("yes" if yes else "no", keep=keep)
+    except OSError as error:
+        raise TerpError(f"The decision cannot be kept: {error.filename}: {error.strerror}.") from error
+
+
+def shown_files(found: Difference) -> Iterator[str]:
+    """The files that would count, with every character that is not plain text made visible."""
+    for name, content in found.files.items():
+        lines = content.decode("utf-8-sig", errors="replace").splitlines()
+        yield f"── {one_line(name)}"
+        yield from (visible(line) for line in lines[:_MOST_OF_A_FILE])
+        if len(lines) > _MOST_OF_A_FILE:
+            yield f"… {len(lines) - _MOST_OF_A_FILE} more lines"
+    if not found.files:
+        yield "There is no file to show."
+
+
+async def settled(call: Call, settings: Settings, seat: Seat | None) -> Settings:
+    """The settings of the call, once the person who stays has decided about its project."""
+    if not (call.stays and seat and call.standing.state == "open"):
+        return settings
+    if not await _trusted(call, call.standing, seat):
+        return settings
+    call.read_project_again(call.standing)
+    # What it may not set was told with the question.
+    return call.loaded(call.line.given, call.options.profile, call.project).settings
+
+
+async def asked_again(call: Call, seat: Seat) -> tuple[str, bool]:
+    """What `/trust` says, once the person was asked about the project as it is by now; and whether it is new.
+
+    What is new counts from here on, as far as it can in a session that goes on.
+    """
+    before, standing = call.standing, standing_of(call.cwd, call.environ, call.places)
+    if standing.state in ("open", "no"):
+        await _trusted(call, standing, seat)
+    if standing.state != "yes" or (before.state, before.survey.digest) == ("yes", standing.survey.digest):
+        return state_of(standing), False
+    call.read_project_again(standing)
+    return f"{state_of(standing)}{_when(call.project)}", True
+
+
+def _when(project: Project) -> str:
+    """From when on the parts of a project that is trusted in a session count."""
+    now = [name for name in ("settings", "instructions") if getattr(project, name)]
+    later = [name for name in ("tools", "python") if getattr(project, name)]
+    told = f" Its {' and '.join(now)} count from now on." if now else ""
+    waiting = " and ".join(later).replace("python", "Python")
+    return f"{told} Its {waiting} will be used from the next start on." if later else told
+
+
+async def _trusted(call: Call, standing: Standing, seat: Seat) -> bool:
+    """Whether the person trusts the project, which they are asked."""
+    if seat.person is None or seat.desk is None:
+        return False
+    try:
+        desk = seat.desk()
+        words = await ask(standing, difference(call, standing), seat.person, desk.say, desk.width)
+        if words:
+            seat.untold.append(objection(f"{_WHAT} (the project {_where(standing)})", words))
+    except TerpError as error:
+        # The answer counts for this call all the same.
+        call.tell(readable(f"{error.message} {error.remedy}".rstrip()))
+    return standing.state == "yes"
+
+
+def state_of(standing: Standing) -> str:
+    """How a project stands, as a sentence."""
+    where = _where(standing)
+    return {
+        "nothing": f"Nothing in {where} speaks to terp: there is nothing to trust.",
+        "open": f"{where} is not trusted: nobody decided about it as it is now.",
+        "yes": f"{where} is trusted as it is now.",
+        "no": f"{where} is not trusted, as you decided.",
+    }[standing.state]
+
+
+def _where(standing: Standing) -> str:
+    # In full: the working directory is no name that anybody could recognise.
+    return one_line(str(standing.survey.root))
+
+
+def _folded(line: str, width: int) -> str:
+    indent = " " * (2 + _WORD if line.startswith("  ") and line[2:3].strip() and "  " in line[2:] else 2)
+    return fill(line, max(40, width - 1), subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _cut(lines: list[str]) -> list[str]:
+    """What fits above the question: a project could push all else off the screen."""
+    left = len(lines) - _MOST_LINES
+    short = [
+        f"{line[:_LONGEST_LINE]}… {len(line) - _LONGEST_LINE:,} more characters"
+        if len(line) > _LONGEST_LINE
+        else line
+        for line in lines[:_MOST_LINES]
+    ]
+    return [*short, f"  … {left} more"] if left > 0 else short

@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import pytest
+
+from terp.errors import TerpError
+from terp.events import ReasoningDelta, TextDelta, TurnStarted
+from terp.events.kernel import Variable
+from terp_cli.repl.commands.every import all_commands
+from terp_cli.repl.commands.saved import SavedSession
+from tests.cli.repl.commands.talking import Kernel, Noted
+
+TWO = ("plot iris.csv", "now in blue")
+
+
+async def test_undo_forgets_the_whole_turn(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    assert await talk.does("/undo") == ["Forgot: 'now in blue'."]
+    assert [turn.prompt for turn in talk.session.turns] == ["plot iris.csv"]
+
+
+async def test_nothing_to_undo_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(TerpError, match="There is no turn"):
+        await Noted(tmp_path).does("/undo")
+
+
+async def test_retry_sends_the_last_message_as_if_for_the_first_time(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    assert await talk.does("/retry") == [("send", "now in blue")]
+    assert len(talk.session.turns) == 1
+
+
+async def test_retry_before_anything_was_said_says_so(tmp_path: Path) -> None:
+    assert await Noted(tmp_path).does("/retry") == ["There is no message to send again."]
+
+
+async def test_reset_begins_a_new_conversation_and_keeps_the_one_before(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    assert await talk.does("/reset") == []
+    assert (talk.session.history, talk.session.forks) == ((), 1)
+    assert await talk.does("/reset") == ["This conversation is new already."]
+
+
+async def test_compact_passes_on_what_to_keep(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    assert await talk.does("/compact the columns") == [
+        "All turns before the last are one summary now; /compact undo brings them back."
+    ]
+    assert talk.session.focus == "the columns"
+
+
+async def test_compacting_is_taken_back_with_undo(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=TWO)
+    assert await talk.does("/compact undo") == []
+    assert talk.session.lengthened == 1
+    assert [word for word, _ in all_commands().arguments(talk, "compact", "u")] == ["undo"]
+
+
+async def test_fork_leaves_it_to_the_session_to_name_the_copy(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    assert await talk.does("/fork") == []
+    assert talk.session.forks == 1
+
+
+async def test_reasoning_is_that_of_the_last_turn(tmp_path: Path) -> None:
+    events = (
+        *(TurnStarted("a"), ReasoningDelta("old")),
+        *(TurnStarted("b"), ReasoningDelta("I "), ReasoningDelta("think\nso"), TextDelta("x")),
+    )
+    assert await Noted(tmp_path, *events).does("/reasoning") == [("reasoning", "I think", "so")]
+
+
+async def test_without_reasoning_that_is_said(tmp_path: Path) -> None:
+    events = (TurnStarted("a"), ReasoningDelta("old"), TurnStarted("b"))
+    assert await Noted(tmp_path, *events).does("/reasoning") == [
+        "The model has told no reasoning in its last turn."
+    ]
+
+
+async def test_sessions_are_listed_and_resumed(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    assert await talk.does("/sessions") == ["There is no earlier session of this directory."]
+    assert await talk.does("/resume") == ["There is no earlier session of this directory."]
+    talk.earlier = [SavedSession("2026-11-20-aa", "Plot iris", 3, 0.0), SavedSession("b", "x", 1, 0.0)]
+    first, _ = await talk.does("/sessions")
+    assert (first[:13], first[-18:]) == ("2026-11-20-aa", "3 turns  Plot iris")
+    one, other, *asked = await talk.does("/resume")
+    assert ((one[:17], other[:5]), asked) == (
+        (" 1  2026-11-20-aa", " 2  b"),
+        ["Which one? Its number or the beginning of its ID.", ("prefill", "/resume ")],
+    )
+    assert await talk.does("/resume b") == [("resume", "b")]
+    assert await talk.does("/resume 1") == [("resume", "2026-11-20-aa")]
+
+
+@pytest.mark.parametrize("yes", [False, True])
+async def test_a_kernel_with_variables_ends_only_after_a_yes(tmp_path: Path, yes: bool) -> None:
+    talk = Noted(tmp_path)
+    talk.session.kernels = Kernel(tmp_path, [Variable("x", "int"), Variable("df", "DataFrame")])
+    await talk.session.kernels.start()
+    talk.yes = yes
+    asked = ("ask", "python holds x, df. Resuming another session ends that. Resume?")
+    assert await talk.does("/resume b") == [asked, *([("resume", "b")] if yes else [])]
+
+
+async def test_quit_leaves(tmp_path: Path) -> None:
+    assert await Noted(tmp_path).does("/exit") == [("leave",)]

@@ -1,0 +1,59 @@
+"""Commands on where code runs."""
+
+from pathlib import Path
+
+import pytest
+
+from terp.errors import SettingsError, TerpError
+from terp.kernels.jupyter.local import LocalKernels
+from terp.session.attaching import Attaching
+from terp_cli.repl.commands.every import all_commands
+from tests.cli.repl.commands.talking import Noted
+from tests.core.kernels.attached.test_finding import connection
+
+
+def offered(talk: Noted, command: str, begun: str) -> list[str]:
+    return [word for word, _ in all_commands().arguments(talk, command, begun)]
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Noted:
+    talk = Noted(tmp_path)
+    talk.environ = {"JUPYTER_RUNTIME_DIR": str(tmp_path)}
+    kernels = LocalKernels(str(tmp_path), environ=talk.environ)
+    talk.session.equipment.attaching = Attaching(kernels, talk.say, lambda own: talk.say(f"own {own}"))
+    return talk
+
+
+async def test_a_kernel_that_runs_elsewhere_cannot_be_exchanged(tmp_path: Path) -> None:
+    with pytest.raises(TerpError, match="run elsewhere and cannot be exchanged"):
+        await Noted(tmp_path).does("/attach newest")
+
+
+async def test_the_kernel_can_be_used_by_others_once_it_runs(talk: Noted) -> None:
+    assert await talk.does("/attach") == [
+        "The python kernel has not started yet, or cannot be used by others."
+    ]
+    talk.session.kernels.connection_file = "/run/k/c.json"
+    assert await talk.does("/attach") == [
+        "Others of yours can use this kernel, too:",
+        "  jupyter console --existing /run/k/c.json",
+        "  jupyter qtconsole --existing /run/k/c.json",
+        "For JupyterLab, or VS Code with 'Existing Jupyter Server', start a server that knows it:",
+        "  jupyter lab --ServerApp.allow_external_kernels=True \\",
+        "    --ServerApp.external_connection_dir=/run/k",
+        "It ends with this conversation. What they run there is neither asked about nor told here.",
+    ]
+
+
+async def test_a_kernel_that_is_not_there_changes_nothing(talk: Noted) -> None:
+    with pytest.raises(SettingsError, match="there is no connection file 'nothing'"):
+        await talk.does("/attach nothing")
+    assert talk.did == []
+
+
+async def test_the_names_of_kernels_are_completed(talk: Noted, tmp_path: Path) -> None:
+    connection(tmp_path / "kernel-0a1b.json")
+    connection(tmp_path / "kernel-0c2d.json")
+    assert sorted(offered(talk, "attach", "")) == ["0a1b", "0c2d", "own"]
+    assert offered(talk, "attach", "0a") == ["0a1b"]

@@ -1,0 +1,164 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from terp.events import ModelCalled, UsageReported
+from terp.settings import Settings
+from terp.settings.layers import Given, combine
+from terp.settings.setting import table
+from terp.testing import collect
+from terp_cli.repl.commands.every import all_commands
+from terp_cli.repl.commands.table import Misused
+from tests.cli.repl.commands.talking import Model, Noted
+from tests.core.store.keeping import kept
+
+USED = (UsageReported(1_200, 30, 1_000, 0.0042), UsageReported(1_300, 20, 0, None))
+
+
+async def test_every_setting_is_shown_with_its_origin(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    talk.settings = combine([{"model": Given("openai/o3", "work.yaml:7"), "auto_run": Given(True, "-y")}])
+    lines = [line.split() for line in await talk.does("/settings")]
+    assert [line[0] for line in lines] == list(table(Settings))
+    assert {line[0]: line[1:] for line in lines}["model"] == ["openai/o3", "work.yaml:7"]
+    assert {line[0]: line[1:] for line in lines}["auto_run"] == ["on", "-y"]
+    assert {line[0]: line[1:] for line in lines}["python"] == ["–", "built-in"]
+
+
+async def test_one_setting_is_explained(tmp_path: Path) -> None:
+    assert await Noted(tmp_path).does("/settings max-steps") == [
+        "model replies in one turn before it stops",
+        "max_steps  50  built-in",
+    ]
+
+
+async def test_a_setting_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Misused, match="there is no setting like 'colour'"):
+        await Noted(tmp_path).does("/settings colour")
+
+
+async def test_tokens_are_those_of_the_whole_request(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, USED[0], prompts=["How many?"])
+    system, tools, conversation, together, how, price, last = await talk.does("/tokens")
+    parts = [int(line.split()[-1]) for line in (system, tools, conversation)]
+    assert parts == [8, 8, 10]
+    assert together == "  together       26 tokens, 0.0 % of 128 000"
+    assert how == "Counted with o200k_base."
+    assert price == "Sending it costs less than $0.0001 by the list price; the reply is not in that."
+    assert last == (
+        "The last request was 1 200 tokens, 1 000 of them cached, its reply 30, as the provider counted."
+    )
+
+
+async def test_tokens_of_another_model_are_an_estimate(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, prompts=["How many?"])
+    talk.session.model = Model("mine/unheard-of")
+    *_, together, how = await talk.does("/tokens and these")
+    assert together.startswith("  together       about ")
+    assert how == "This is an estimate, by o200k_base."
+
+
+def offered(talk: Noted, command: str, begun: str) -> list[str]:
+    return [word for word, _ in all_commands().arguments(talk, command, begun)]
+
+
+async def test_the_models_that_are_known_here_are_offered(tmp_path: Path) -> None:
+    talk = Noted(tmp_path, ModelCalled("openai/o3", 1), ModelCalled("groq/llama", 2))
+    talk.environ = {"ANTHROPIC_API_KEY": "x", "MISTRAL_API_KEY": "y"}
+    talk.places.profiles.mkdir(parents=True)
+    (talk.places.profiles / "work.yaml").write_text("model: ollama/qwen3\n")
+    before = kept(talk.places.sessions / "2026-11-20-abcd", "hello")
+    await collect(before, "hi")
+    await before.aclose()
+    assert offered(talk, "model", "") == [
+        "groq/llama",
+        "openai/o3",
+        "openai/gpt-4o",
+        "scripted/model",
+        "ollama/qwen3",
+        "anthropic/claude-sonnet-5-5",
+        "mistral/mistral-large-latest",
+    ]
+    assert offered(talk, "model", "Qwen") == ["ollama/qwen3"]
+
+
+def test_offering_models_imports_nothing_that_is_slow() -> None:
+    code = (
+        "import sys; from pathlib import Path; from tests.cli.repl.commands.talking import Noted; "
+        "from terp_cli.repl.commands.telling import known_models; "
+        "list(known_models(Noted(Path('nowhere')), '')); "
+        "print(sorted({'litellm', 'httpx', 'rich'} & sys.modules.keys()))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
+
+
+async def test_info_names_model_session_and_kernels(tmp_path: Path) -> None:
+    lines = await Noted(tmp_path, prompts=["a"]).does("%info")
+    assert [line.split()[0] for line in lines] == [
+        "terp", "system", "model", "profile", "session", "files", "turns", "code", "not"
+    ]  # fmt: skip
+    assert lines[-1].split() == ["not", "started", "python"]
+
+
+async def test_the_doctor_reports_inside_a_running_loop(tmp_path: Path) -> None:
+    lines = await Noted(tmp_path).does("/doctor")
+    assert any("packages" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "on", "last"),
+    [
+        ("/auto_run off", False, "You are asked before code runs."),
+        (
+            "/auto_run on",
+            True,
+            "Code runs without being asked about. Nothing confines it: it can do whatever you can do on this "
+            "machine and over the network.",
+        ),
+        ("%auto_run true", True, None),
+    ],
+)
+async def test_running_unasked_is_switched_and_what_it_means_is_said(
+    tmp_path: Path, line: str, on: bool, last: str | None
+) -> None:
+    talk = Noted(tmp_path)
+    said = await talk.does(line)
+    assert (talk.auto_run, said[-1]) == (on, last or said[-1])
+
+
+@pytest.mark.parametrize("yes", [True, False])
+async def test_running_unasked_is_offered_where_nothing_is_said(tmp_path: Path, yes: bool) -> None:
+    talk = Noted(tmp_path)
+    talk.yes = yes
+    said = await talk.does("/auto_run")
+    assert ("ask", "Run code without asking from now on?") in said
+    assert talk.auto_run is yes
+
+
+async def test_other_switches_take_the_words_of_open_interpreter(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    await talk.does("%verbose")
+    await talk.does("%debug true")
+    assert (talk.verbose, talk.debug) == (True, True)
+    await talk.does("%verbose false")
+    assert talk.verbose is False
+    with pytest.raises(Misused, match="/debug: 'perhaps' is neither on nor off"):
+        await talk.does("%debug perhaps")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("/debug", ["Debug output is on", "Debug output is off"]),
+        ("/verbose", ["Verbose output is on", "Verbose output is off"]),
+    ],
+)
+async def test_a_switch_without_a_word_is_turned_and_tells_how_it_is_now(
+    command: str, told: list[str], tmp_path: Path
+) -> None:
+    talk = Noted(tmp_path)
+    said = [line for _ in range(2) for line in await talk.does(command)]
+    assert [line.partition(":")[0] for line in said] == told
