@@ -92,7 +92,7 @@ def test_a_session_is_put_together_in_few_places() -> None:
         ("opening/session.py", "build_session"),
         ("demo/play.py", "Session"),
         ("repl/conversation.py", "build_session"),
-        ("terp_cli/solving.py", "build_session"),
+        ("verbs/solving.py", "build_session"),
         ("server/opening.py", "build_session"),
     }
 

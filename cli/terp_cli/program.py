@@ -65,7 +65,7 @@ def _converse(call: Call) -> int:
 
 
 def _run_code(call: Call) -> int:
-    from terp_cli.run_alone import run_alone  # noqa: PLC0415  (see above)
+    from terp_cli.verbs.run_alone import run_alone  # noqa: PLC0415  (see above)
 
     return run_alone(call, call.settings())
 
@@ -85,10 +85,10 @@ def _doctor(call: Call) -> int:
 
 def _demo(call: Call) -> int:
     from terp.person import AutoRun  # noqa: PLC0415  (see above)
-    from terp_cli import demo  # noqa: PLC0415
-    from terp_cli.demo.play import play  # noqa: PLC0415
     from terp_cli.repl.keeping import folder_of  # noqa: PLC0415
     from terp_cli.repl.seat import person_beside, seat_of  # noqa: PLC0415
+    from terp_cli.verbs import demo  # noqa: PLC0415
+    from terp_cli.verbs.demo.play import play  # noqa: PLC0415
 
     if lacking := demo.lacking():
         raise TerpError(lacking)
@@ -102,19 +102,19 @@ def _demo(call: Call) -> int:
 
 
 def _sessions(call: Call) -> int:
-    from terp_cli.sessions import sessions  # noqa: PLC0415  (see above)
+    from terp_cli.verbs.sessions import sessions  # noqa: PLC0415  (see above)
 
     return sessions(call)
 
 
 def _export(call: Call) -> int:
-    from terp_cli.exporting import export_session  # noqa: PLC0415  (see above)
+    from terp_cli.verbs.exporting import export_session  # noqa: PLC0415  (see above)
 
     return export_session(call)
 
 
 def _replay(call: Call) -> int:
-    from terp_cli.replaying import replay  # noqa: PLC0415  (see above)
+    from terp_cli.verbs.replaying import replay  # noqa: PLC0415  (see above)
 
     return replay(call)
 
@@ -194,37 +194,37 @@ def _serve(call: Call) -> int:
 
 
 def _profiles(call: Call) -> int:
-    from terp_cli.profile_verbs import profiles  # noqa: PLC0415  (see above)
+    from terp_cli.verbs.profiles import profiles  # noqa: PLC0415  (see above)
 
     return profiles(call)
 
 
 def _cost(call: Call) -> int:
-    from terp_cli.cost_verbs import cost  # noqa: PLC0415  (see above)
+    from terp_cli.verbs.cost import cost  # noqa: PLC0415  (see above)
 
     return cost(call)
 
 
 def _keys(call: Call) -> int:
-    from terp_cli.key_verbs import keys  # noqa: PLC0415  (see above)
+    from terp_cli.verbs.keys import keys  # noqa: PLC0415  (see above)
 
     return keys(call)
 
 
 def _trust(call: Call) -> int:
-    from terp_cli.trust_verbs import trust  # noqa: PLC0415  (see above)
+    from terp_cli.verbs.trust import trust  # noqa: PLC0415  (see above)
 
     return trust(call)
 
 
 def _solve(call: Call) -> int:
-    from terp_cli.solving import solve_problem  # noqa: PLC0415  (see above)
+    from terp_cli.verbs.solving import solve_problem  # noqa: PLC0415  (see above)
 
     return solve_problem(call)
 
 
 def _rules(call: Call) -> int:
-    from terp_cli.rule_verbs import rules  # noqa: PLC0415  (see above)
+    from terp_cli.verbs.rules import rules  # noqa: PLC0415  (see above)
 
     return rules(call)
 

@@ -9,9 +9,9 @@ from terp.events import CodeFinished, CodeProposed, Event, TurnFinished
 from terp.person import AutoRun, Decline, Person, Run
 from terp.session.reply import Reply, reply_of
 from terp.testing import ScriptedPerson
-from terp_cli import demo
-from terp_cli.demo.play import play
 from terp_cli.line.stopping import Stopping
+from terp_cli.verbs import demo
+from terp_cli.verbs.demo.play import play
 
 
 class Watching:

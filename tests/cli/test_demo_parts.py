@@ -4,7 +4,7 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-from terp_cli import demo
+from terp_cli.verbs import demo
 
 
 def test_the_data_is_fishers_150_flowers(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from terp_cli.fronts.json import write_json
 from terp_cli.line.subcommands import lacking
 from terp_cli.render.effects_line import effects_line
 from terp_cli.repl.commands.rules import NONE, listed
-from terp_cli.run_code import read_code
 from terp_cli.terminal.sanitise import one_line
+from terp_cli.verbs.run_code import read_code
 
 ALLOWED, ASKED, DENIED = 0, 1, 3
 """What `terp rules test` ends with."""

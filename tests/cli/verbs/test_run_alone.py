@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.run_code import language_for
+from terp_cli.verbs.run_code import language_for
 from tests.cli.running import Result, Terp
 from tests.cli.teletype import Teletype
 from tests.core.kernels.environments.wheels import index_of, path_with, write_wheel

@@ -25,7 +25,7 @@ from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.line.typed_lines import TypedLines
 from terp_cli.repl.keeping import folder_of
 from terp_cli.repl.seat import person_beside
-from terp_cli.run_code import CodeRun, language_for, read_code
+from terp_cli.verbs.run_code import CodeRun, language_for, read_code
 
 if TYPE_CHECKING:
     from terp.opening.remote_workbench import GatewayBench

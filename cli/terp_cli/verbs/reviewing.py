@@ -5,7 +5,7 @@ from terp.checks.solve.state import State
 from terp.text.interrupts import Interrupted, Interrupts
 from terp_cli.fronts.call import STDIN
 from terp_cli.line.typed_lines import TypedLines
-from terp_cli.solve_front import SolveFront
+from terp_cli.verbs.solve_front import SolveFront
 
 _ASSERTS = "More asserts, which always have to pass; two empty lines end them (Enter: none):\n"
 _COMMENT = "A comment on the solution (Enter: none):\n"

@@ -14,10 +14,10 @@ from terp.models.recording.models import ReplayModel
 from terp.person import Choice, Consent, Decline, Person, Run
 from terp.session.reply import reply_of
 from terp.session.session import Session
-from terp_cli.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, picture
 from terp_cli.fronts.oneshot import Front, Question, one_shot
 from terp_cli.line.stopping import Stopping
 from terp_cli.terminal.sanitise import one_line
+from terp_cli.verbs.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, picture
 
 # Six characters at a time: about as fast as a model writes.
 _PACE_S = 0.012

@@ -138,7 +138,7 @@ def _write(call: Call, facts: Mapping[str, Any]) -> int:
 
 
 def _import(call: Call, _: Catalogue, more: Sequence[str]) -> int:
-    from terp_cli.session_import import imported  # noqa: PLC0415  (once in a life)
+    from terp_cli.verbs.session_import import imported  # noqa: PLC0415  (once in a life)
 
     folder, messages = imported(call, typed_path(more[0]))
     if _as_json(call):

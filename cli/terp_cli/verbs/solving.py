@@ -23,8 +23,8 @@ from terp_cli.fronts.plain import with_remedy
 from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.repl.keeping import place_of, resumed_by
 from terp_cli.repl.resuming import Resuming
-from terp_cli.reviewing import TypingReviewer
-from terp_cli.solve_front import SolveFront, front_of
+from terp_cli.verbs.reviewing import TypingReviewer
+from terp_cli.verbs.solve_front import SolveFront, front_of
 
 
 def solve_problem(call: Call) -> int:
