@@ -1,4 +1,4 @@
-# Completion of terp in bash. Written by python -m terp_cli.shells; edit the tables it is made from.
+# Completion of terp in bash. Written by python -m terp_cli.generate.shells; edit the tables it is made from.
 
 _terp() {
     local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} word words=()

@@ -1,4 +1,4 @@
-# Completion of terp in fish. Written by python -m terp_cli.shells; edit the tables it is made from.
+# Completion of terp in fish. Written by python -m terp_cli.generate.shells; edit the tables it is made from.
 
 function __terp_profiles
     set -l own $HOME/.config

@@ -44,7 +44,7 @@ def _run(arguments: Sequence[str]) -> int:
 
         return _print(help_text())
     if line.command == "completions":
-        from terp_cli.shells import shipped  # noqa: PLC0415  (a shell that starts up may wait for it)
+        from terp_cli.generate.shells import shipped  # noqa: PLC0415  (a shell that starts up may wait for it)
 
         return _print(shipped(line.argument))
     from terp_cli.program import run  # noqa: PLC0415  (--help pays for none of this)

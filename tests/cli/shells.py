@@ -13,7 +13,7 @@ from typing import Protocol
 
 import pytest
 
-from terp_cli.shells import folder
+from terp_cli.generate.shells import folder
 
 _TIMEOUT_S = 30.0
 

@@ -6,13 +6,15 @@ import pytest
 
 from terp.settings import Settings
 from terp.settings.setting import table
-from terp_cli.pages.made import made
-from terp_cli.pages.settings import page
+from terp_cli.generate.pages.made import made
+from terp_cli.generate.pages.settings import page
 
 
 @pytest.mark.parametrize("path", list(made()), ids=lambda path: path.name)
 def test_what_is_kept_is_what_the_table_gives(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == made()[path], "write it anew: python -m terp_cli.pages"
+    assert path.read_text(encoding="utf-8") == made()[path], (
+        "write it anew: python -m terp_cli.generate.pages"
+    )
 
 
 def test_every_setting_is_on_the_page() -> None:

@@ -1,6 +1,6 @@
 """What is made of the table of settings and kept in the repository: a page, and a schema for editors.
 
-`python -m terp_cli.pages` writes them anew.
+`python -m terp_cli.generate.pages` writes them anew.
 """
 
 from pathlib import Path

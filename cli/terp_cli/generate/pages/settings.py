@@ -12,7 +12,7 @@ _HEAD = """\
 
 Each setting is a flag, a variable and a line of YAML: `--max-steps 5`, `TERP_MAX_STEPS=5`, `max_steps: 5`.
 In long flags `-` and `_` are alike; `--no-…` turns a switch off. `/settings` shows each value and where
-it came from. This page is made from the table of settings by `python -m terp_cli.pages`.
+it came from. This page is made from the table of settings by `python -m terp_cli.generate.pages`.
 
 What sets something, strongest first:
 

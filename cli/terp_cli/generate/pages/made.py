@@ -6,8 +6,8 @@ from pathlib import Path
 
 from terp.settings.profiles import shipped_profiles
 from terp.settings.schema import NAME, profile_schema
-from terp_cli.pages import root
-from terp_cli.pages.settings import page
+from terp_cli.generate.pages import root
+from terp_cli.generate.pages.settings import page
 
 
 def made() -> Mapping[Path, str]:

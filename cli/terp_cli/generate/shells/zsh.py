@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from terp.secrets.keys import key_providers
+from terp_cli.generate.shells.entries import Entry, verbs_with
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
-from terp_cli.shells.entries import Entry, verbs_with
 
 _HEAD = """\
 #compdef terp
-# Completion of terp in zsh. Written by python -m terp_cli.shells; edit the tables it is made from.
+# Completion of terp in zsh. Written by python -m terp_cli.generate.shells; edit the tables it is made from.
 
 _terp_profiles() {
     local own=${TERP_HOME:-${XDG_CONFIG_HOME:-$HOME/.config}/terp}/profiles

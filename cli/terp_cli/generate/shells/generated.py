@@ -1,8 +1,8 @@
 """The completion files, made from the tables."""
 
 from terp.settings.profiles import Profiles, shipped_profiles
-from terp_cli.shells import bash, fish, zsh
-from terp_cli.shells.entries import entries
+from terp_cli.generate.shells import bash, fish, zsh
+from terp_cli.generate.shells.entries import entries
 
 _WRITERS = {"bash": bash.script, "zsh": zsh.script, "fish": fish.script}
 

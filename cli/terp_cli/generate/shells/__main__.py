@@ -1,0 +1,7 @@
+"""`python -m terp_cli.generate.shells` writes the completion files anew."""
+
+from terp_cli.generate.shells import FILES, folder
+from terp_cli.generate.shells.generated import generated
+
+for shell, name in FILES.items():
+    (folder() / name).write_text(generated(shell), encoding="utf-8")

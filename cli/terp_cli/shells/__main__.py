@@ -1,7 +1,0 @@
-"""`python -m terp_cli.shells` writes the completion files anew."""
-
-from terp_cli.shells import FILES, folder
-from terp_cli.shells.generated import generated
-
-for shell, name in FILES.items():
-    (folder() / name).write_text(generated(shell), encoding="utf-8")
