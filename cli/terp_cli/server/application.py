@@ -10,10 +10,10 @@ from terp_cli.server.access import Access, nowhere
 from terp_cli.server.bodies import Bodies, type_of
 from terp_cli.server.compat.entrance import KeyNeeded
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.native import facts, files, page, questions, results, socket, turns
+from terp_cli.server.native import sessions as session_routes
 from terp_cli.server.own_names import Names
 from terp_cli.server.request_log import Line, RequestLog
-from terp_cli.server.routes import facts, files, page, questions, results, socket, turns
-from terp_cli.server.routes import sessions as session_routes
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from terp_cli.server.forms import Value
+from terp_cli.server.native.forms import Value
 
 
 class Loose(BaseModel):

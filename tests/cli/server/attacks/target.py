@@ -18,7 +18,7 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.compat.variables import Variables
-from terp_cli.server.routes import page
+from terp_cli.server.native import page
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
 from tests.cli.server.serving import BYTES, TOKEN, Running, serving

@@ -12,8 +12,8 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from terp_cli.compat import AsyncInterpreter, Server
 from terp_cli.server.compat.wanted import Rejected
+from terp_cli.server.interpreter import AsyncInterpreter, Server
 from tests.cli.server.compat.speaking import COMPLETE, KEY, joined, message
 from tests.loopback import Call, Loopback
 

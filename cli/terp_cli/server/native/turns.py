@@ -5,9 +5,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
-from terp_cli.server import asking, forms
+from terp_cli.server import asking
 from terp_cli.server.failures import documented
 from terp_cli.server.following import EventStream
+from terp_cli.server.native import forms
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.turns import Turn

@@ -15,8 +15,9 @@ from fastapi import APIRouter, Header, Query, Response
 from terp.session.artifacts import OUTPUTS
 from terp.store.export.writing import export
 from terp.text.languages import language_of
-from terp_cli.server import content, forms
+from terp_cli.server import content
 from terp_cli.server.failures import Refused, documented
+from terp_cli.server.native import forms
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.tree import Tree

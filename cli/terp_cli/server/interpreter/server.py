@@ -11,10 +11,10 @@ from socket import socket
 from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError
-from terp_cli.compat.late import DEFAULT_HOST, DEFAULT_PORT, LateNames
 from terp_cli.server.application import application
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.compat.stateful import stateful_of
+from terp_cli.server.interpreter.late import DEFAULT_HOST, DEFAULT_PORT, LateNames
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
 from terp_cli.server.serving import Server as Serving
@@ -23,7 +23,7 @@ from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
 
 if TYPE_CHECKING:
-    from terp_cli.compat.interpreter import AsyncInterpreter
+    from terp_cli.server.interpreter.interpreter import AsyncInterpreter
 
 _PAUSE_S = 1.0
 

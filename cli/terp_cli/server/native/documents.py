@@ -1,4 +1,4 @@
-"""What of docs/server.md is made from the code; `python -m terp_cli.server.documents` writes it anew."""
+"""What of docs/server.md is made from the code; `python -m terp_cli.server.native.documents` writes it anew."""
 
 import dataclasses
 import re
@@ -25,7 +25,7 @@ _PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 def place() -> Path:
     """Where the page is in a checkout."""
-    return Path(__file__).parents[3] / "docs" / "server.md"
+    return Path(__file__).parents[4] / "docs" / "server.md"
 
 
 def fresh(page: str, document: Mapping[str, Any]) -> str:

@@ -3,8 +3,8 @@
 from fastapi import APIRouter
 
 from terp.person import Decline, Run
-from terp_cli.server import forms
 from terp_cli.server.failures import documented
+from terp_cli.server.native import forms
 from terp_cli.server.questions import BY
 from terp_cli.server.sessions import Sessions
 

@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter, Response
 
-from terp_cli.server import forms
 from terp_cli.server.failures import documented
+from terp_cli.server.native import forms
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.wishes import Wishes
 

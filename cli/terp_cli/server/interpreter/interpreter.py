@@ -13,10 +13,6 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.loading import load_settings
 from terp.settings.places import find_places
-from terp_cli.compat.attributes import Computer, Llm, Top
-from terp_cli.compat.late import LateNames, LateOpener
-from terp_cli.compat.server import InterpreterServer
-from terp_cli.compat.stopping import RespondThread, StopEvent
 from terp_cli.server.compat.accumulating import Frame, Misplaced, accumulate
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.compat.feed import Reader
@@ -24,6 +20,10 @@ from terp_cli.server.compat.frames import COMPLETE, error_frame
 from terp_cli.server.compat.variables import Variables
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
+from terp_cli.server.interpreter.attributes import Computer, Llm, Top
+from terp_cli.server.interpreter.late import LateNames, LateOpener
+from terp_cli.server.interpreter.server import InterpreterServer
+from terp_cli.server.interpreter.stopping import RespondThread, StopEvent
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import token_of

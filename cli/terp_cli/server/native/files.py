@@ -6,9 +6,10 @@ import anyio.to_thread
 from fastapi import APIRouter, Header, Request, Response
 from starlette.convertors import PathConvertor, register_url_convertor
 
-from terp_cli.server import content, forms
+from terp_cli.server import content
 from terp_cli.server.bodies import BYTES
 from terp_cli.server.failures import Refused, documented
+from terp_cli.server.native import forms
 from terp_cli.server.sessions import Sessions
 
 _BYTES: dict[str, Any] = {"content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}

@@ -8,8 +8,8 @@ from fastapi.responses import JSONResponse
 
 from terp import __version__
 from terp.events.wire_schema import schema
-from terp_cli.server import forms
 from terp_cli.server.failures import documented
+from terp_cli.server.native import forms
 from terp_cli.server.sessions import Sessions, memory_of_this_process
 
 _TEXT: dict[str, Any] = {

@@ -10,12 +10,13 @@ from pydantic import ValidationError
 from starlette.types import Message
 
 from terp.errors import TerpError
-from terp_cli.server import asking, forms
+from terp_cli.server import asking
 from terp_cli.server.failures import Problem, Refused
 from terp_cli.server.following import batches
 from terp_cli.server.limits import ServerLimits
+from terp_cli.server.native import forms
+from terp_cli.server.native.questions import decided
 from terp_cli.server.outgoing import Outgoing
-from terp_cli.server.routes.questions import decided
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.side_by_side import until_one_ends

@@ -1,0 +1,1 @@
+"""The native interface: routes, and the bodies of requests and answers."""
