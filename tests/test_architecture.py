@@ -70,6 +70,64 @@ def called(func: ast.expr) -> str:
     return ""
 
 
+# A room imports only rooms that stand before it, in any form: at the top, in a function, for types only.
+ROOMS = {
+    CORE / "terp": (
+        "errors text events person analysis settings secrets models kernels tools session checks store "
+        "opening testing"
+    ),
+    CLI / "terp_cli": "terminal line render fronts prompt repl verbs generate server program main __main__",
+}
+ROOT_ENTRIES, FOLDER_MODULES = 16, 36
+
+
+def room_of(module: str) -> str:
+    """The first name below the package; "" for the package itself."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def own_imports(tree: ast.Module, package: str) -> Iterator[tuple[int, str]]:
+    """The imports of a package's own modules and packages, with what `from terp import NAME` names."""
+    for line, name in imported(tree):
+        if name.partition(".")[0] == package and "." in name:
+            yield line, name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == package and not node.level:
+            yield from ((node.lineno, f"{package}.{alias.name}") for alias in node.names)
+
+
+@pytest.mark.parametrize("root", ROOMS, ids=lambda root: root.name)
+def test_each_room_imports_only_rooms_before_it(root: Path) -> None:
+    order = ROOMS[root].split()
+    found = [
+        f"{path}:{line}: {name}"
+        for path, tree in sources(root)
+        for line, name in own_imports(tree, root.name)
+        if (own := room_of(module_name(path)))
+        and (to := room_of(name)) in order
+        and order.index(to) > order.index(own)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("root", ROOMS, ids=lambda root: root.name)
+def test_each_entry_at_a_root_is_a_room_of_the_table(root: Path) -> None:
+    left_out = {"__init__.py", "__main__.py", "py.typed", "__pycache__"}
+    entries = {path.name.removesuffix(".py") for path in root.iterdir() if path.name not in left_out}
+    assert entries == set(ROOMS[root].split()) - {"__main__"}
+    assert len(entries) <= ROOT_ENTRIES
+
+
+def test_a_folder_has_few_modules() -> None:
+    crowded = {
+        str(folder.relative_to(ROOT)): count
+        for root in ROOMS
+        for folder in (root, *(path for path in root.rglob("*") if path.is_dir()))
+        if folder not in INSIDE and (count := len(list(folder.glob("*.py")))) > FOLDER_MODULES
+    }
+    assert crowded == {}
+
+
 def test_the_core_imports_no_front_end() -> None:
     found = [
         f"{path}:{line}: {name}"
@@ -315,5 +373,6 @@ def test_a_first_prompt_waits_for_no_session() -> None:
 
 
 def test_the_direct_adapter_leaves_the_command_line_of_httpx_out() -> None:
-    code = "from terp.models.adapters.openai_compatible import preload; preload(); import httpx; httpx.AsyncClient"
+    adapter = "terp.models.adapters.openai_compatible"
+    code = f"from {adapter} import preload; preload(); import httpx; httpx.AsyncClient"
     assert loaded_by("-c", code) & {"rich", "click"} == set()

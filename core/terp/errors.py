@@ -214,3 +214,13 @@ class KernelBusy(KernelError):
 
 class UnknownLanguage(KernelError):
     """No kernel here runs that language."""
+
+
+def with_remedy(error: str, remedy: str) -> str:
+    """Return an error and what to do about it: on one line where both fit."""
+    if not remedy:
+        return error.rstrip()
+    if "\n" in error:
+        return f"{error}\n{remedy}"
+    # What a provider says often has no end.
+    return f"{error} {remedy}" if error.endswith((".", "!", "?", "…")) else f"{error}. {remedy}"

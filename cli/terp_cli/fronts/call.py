@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.errors import SettingsError, StopReason, TerpError
+from terp.errors import SettingsError, StopReason, TerpError, with_remedy
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp.settings.layers import Given, Layer
@@ -91,8 +91,6 @@ class Call:
         """Say why there is no result, in the form that was asked for; the exit code."""
         if self.options.debug:
             self.notes.write(self._traceback(error))
-        from terp_cli.fronts.plain import with_remedy  # noqa: PLC0415  (see `front`)
-
         message = self.secrets.redacted(error.message)
         self._without_a_turn(error.stop_reason, message, error.remedy)
         one = with_remedy(message, error.remedy)

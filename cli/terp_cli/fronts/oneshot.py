@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
+from terp.checks.until.goal import current_goal
 from terp.checks.until.loop import ask, until
 from terp.events import Event, TurnFinished
 from terp.events.messages import Attachment
@@ -102,7 +103,7 @@ async def _turn(
 
 def _first(session: Session, first: First, *, last: bool) -> AsyncGenerator[Event, None]:
     if first == "go_on":
-        goal, turn = session.equipment.goal, session.go_on()
+        goal, turn = current_goal(session.equipment), session.go_on()
         return turn if goal is None or not last else until(session, goal, turn)
     from terp.session.cells import cells  # noqa: PLC0415  (few sessions are ever run again)
 

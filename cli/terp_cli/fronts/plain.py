@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TextIO, assert_never
 
 from terp import events as on
+from terp.errors import with_remedy
 from terp.events import outputs as out
 from terp.events.changes import delta_line, file_groups, file_told, stopped_line
 from terp.text.fencing import unfenced
@@ -39,16 +40,6 @@ Other = (
 )
 OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
 _DEATHS = ("died", "restarted")
-
-
-def with_remedy(error: str, remedy: str) -> str:
-    """What went wrong and what to do, on one line where both fit one."""
-    if not remedy:
-        return error.rstrip()
-    if "\n" in error:
-        return f"{error}\n{remedy}"
-    # What a provider says often has no end.
-    return f"{error} {remedy}" if error.endswith((".", "!", "?", "…")) else f"{error}. {remedy}"
 
 
 class PlainFront:

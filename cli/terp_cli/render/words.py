@@ -6,6 +6,7 @@ from typing import assert_never
 from rich.style import Style
 from rich.text import Text
 
+from terp.errors import with_remedy
 from terp.events import (
     Answered,
     CheckFinished,
@@ -39,7 +40,6 @@ from terp.events.changes import (
     stopped_line,
 )
 from terp.events.outputs import FileChange
-from terp_cli.fronts.plain import with_remedy
 from terp_cli.render import check_words, look, past_words
 from terp_cli.render.effects_line import BETWEEN, effects_in_words, notable
 from terp_cli.render.status import elapsed

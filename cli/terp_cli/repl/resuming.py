@@ -7,10 +7,11 @@ from pathlib import Path
 
 from terp.errors import SessionError, SettingsError
 from terp.events import Noticed, SessionResumed
+from terp.session.keeping import Stored
 from terp.session.session import Session
 from terp.store.catalogue import Catalogue
 from terp.store.places import real_directory
-from terp.store.reading import Stored, read_header
+from terp.store.reading import read_header
 from terp_cli.fronts.call import Call
 from terp_cli.render import past_words
 from terp_cli.repl.picking import pick

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from terp.errors import with_remedy
 from terp.events import Noticed, Progress
 from terp.events.kernel import Kernel
 from terp.events.log import EventLog, Record
@@ -20,7 +21,6 @@ from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.interrupts import Interrupted, Interrupts
 from terp_cli.fronts.call import STDIN, Call
-from terp_cli.fronts.plain import with_remedy
 from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.line.typed_lines import TypedLines
 from terp_cli.repl.keeping import folder_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from terp.errors import SessionError, SettingsError, TerpError
+from terp.errors import SessionError, SettingsError, TerpError, with_remedy
 from terp.events import TurnStarted
 from terp.events.wire import VERSION, record_to_json
 from terp.store.catalogue import Catalogue, Entry
@@ -13,7 +13,7 @@ from terp.store.reading import read
 from terp.text.paths import typed_path
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import write_json
-from terp_cli.fronts.plain import PlainFront, with_remedy
+from terp_cli.fronts.plain import PlainFront
 from terp_cli.line.subcommands import lacking
 from terp_cli.repl.commands.rows import counted
 from terp_cli.repl.picking import row, title, when

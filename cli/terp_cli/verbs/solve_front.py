@@ -5,7 +5,7 @@ from typing import Any, Protocol, TextIO
 
 from terp.checks.solve import report
 from terp.checks.solve.state import State
-from terp.errors import StopReason
+from terp.errors import StopReason, with_remedy
 from terp.events import Event, ModelRetrying, Noticed, TextDelta, TurnFinished
 from terp.events.log import Record
 from terp.events.wire import VERSION, to_json
@@ -14,7 +14,6 @@ from terp.secrets.seams import Seams
 from terp.session.session import Session
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import usage_json, write_json
-from terp_cli.fronts.plain import with_remedy
 from terp_cli.terminal.sanitise import readable
 
 _WIDTH = 77

@@ -11,7 +11,7 @@ from terp.checks.solve.phases import Bench
 from terp.checks.solve.problem import LARGEST, Problem, decoded, read_folder, text_of
 from terp.checks.solve.single import is_python, read_markdown, read_python
 from terp.checks.solve.state import State, begun, reopened
-from terp.errors import SettingsError
+from terp.errors import SettingsError, with_remedy
 from terp.kernels.sandbox.policy import ResourceLimits
 from terp.opening.session import build_session
 from terp.person import Nobody
@@ -19,7 +19,6 @@ from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.paths import typed_path
 from terp_cli.fronts.call import STDIN, Call
-from terp_cli.fronts.plain import with_remedy
 from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.repl.keeping import place_of, resumed_by
 from terp_cli.repl.resuming import Resuming

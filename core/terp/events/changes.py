@@ -29,16 +29,6 @@ def delta_words(changes: Sequence[VariableChange], more: int = 0) -> str:
     return "; ".join(_all_told(changes, more, _WORDS))
 
 
-def without_passing(
-    changes: Sequence[VariableChange], language: str, code: str
-) -> tuple[VariableChange, ...]:
-    """The changes but those of names that the code only imports or loops with."""
-    from terp.analysis.effects.cells import passing_names  # noqa: PLC0415  (before code runs it was read all the same)
-
-    passing = passing_names(code) if changes and language == "python" else ()
-    return tuple(change for change in changes if change.action == "removed" or change.name not in passing)
-
-
 def shape_text(shape: Sequence[int]) -> str:
     """A shape or length: `10 000×12`."""
     return "×".join(map(grouped, shape))

@@ -1,6 +1,6 @@
 """What running code puts out, and how a run begins and ends."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -194,5 +194,8 @@ class RunEnded:
     held: tuple[Held, ...] = ()
     hint: str = ""
 
+
+Service = Callable[[Mapping[str, Any]], Awaitable[Any]]
+"""Answers a `BackCall`: what it returns or raises is returned or raised in the kernel's code."""
 
 RunItem = RunStarted | Output | BackCall | ToolWorking | RunEnded

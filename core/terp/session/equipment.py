@@ -8,7 +8,6 @@ from terp.analysis.rules.deciding import Rules
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
-    from terp.checks.until.goal import Goal
     from terp.kernels.environments.choosing import PythonChoice
     from terp.kernels.environments.missing import MissingPackages
     from terp.kernels.sandbox.confinement import Confinement
@@ -27,8 +26,8 @@ class Equipment:
     the code back; they are None where kernels run elsewhere. `attaching` exchanges kernels for those of
     somebody else. `briefing` makes the system prompt of settings. `secrets` are written down by nothing. The
     functions of `toolbox` and `servers` are in the Python kernel, and run when the model calls them as tools,
-    by one of the names in `functions`. `rules` decide about code before the person is asked. Turns that
-    `terp.checks.until.loop.ask` begins go on until the check of `goal` has passed.
+    by one of the names in `functions`. `rules` decide about code before the person is asked. `goal`
+    is read by `terp.checks.until` alone: turns that its `ask` begins continue until that check has passed.
 
     `outside` are tools, by name and in OpenAI's form, that whoever asks runs themselves: the model is offered
     them too, and a reply that calls one ends its turn. In the session's `history` the call has a result then
@@ -50,7 +49,7 @@ class Equipment:
     rules: Rules = field(default_factory=Rules)
     outside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     demands: Mapping[str, Any] = field(default_factory=dict)
-    goal: "Goal | None" = None
+    goal: object | None = None
     references: bool = False
     error_values: bool = True
 

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Job:
-    """A run of `call` in `kernel` (`terp.session.runs.Attended`). Its `number` is 0 until it goes on by itself.
+    """A run of `call` in `kernel` (an `Attended`). Its `number` is 0 until it goes on by itself.
 
     `free` returns when the person may be asked for a line. `task` runs it, `leaves_after_s` is when it
     leaves the foreground by itself (0: never; None: it never leaves).

@@ -1,25 +1,63 @@
-"""What a session needs of whatever keeps it: `keeping.Keeper` in a folder, or another kind of store.
+"""What a session needs of its store: `terp.store.keeping.Keeper` in a folder, or another kind.
 
 Another store implements `Keeping`; or only `Lines`, of which `terp.store.lines.keep_lines` makes one.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from terp.events import Event
-from terp.events.log import Record
-from terp.session.context.history import Change
+from terp.events.log import Earlier, Record
+from terp.events.messages import ToolCall
+from terp.session.context.history import Change, History
+from terp.session.cost.tally import Tally
 
-if TYPE_CHECKING:
-    from terp.store.reading import Stored
+
+@dataclass(frozen=True, slots=True)
+class LeftOver:
+    """A tool call that the end of terp left without a result: its ID in events, and how far it had come."""
+
+    call_id: str
+    call: ToolCall
+    started: bool = False
+    finished: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Stored:
+    """A session as it was stored, to resume.
+
+    `used` is what all calls of the model used; `calls` and `questions` are counts from which the numbers
+    continue, `runs` is how many runs there were and `last_run` the number of the last. `gone` are the names
+    that the last kernels held. `left_over` are the calls without a result of a turn that was cut off in its
+    reply `step`; `jobs` is what still ran in the background, as in "Job 1 (python)". `notices` are shown to
+    the user.
+    """
+
+    folder: Path
+    history: History
+    events: Earlier
+    model: str
+    used: Tally
+    runs: int
+    last_run: int
+    calls: int
+    questions: int
+    gone: tuple[str, ...]
+    left_over: tuple[LeftOver, ...]
+    jobs: tuple[str, ...]
+    step: int
+    notices: tuple[str, ...]
 
 
 class Keeping(Protocol):
     """Takes what happens in one session, in order. No method raises because a store fails."""
 
     @property
-    def stored(self) -> "Stored | None":
-        """What was kept before, with which the session goes on; None for a new one."""
+    def stored(self) -> Stored | None:
+        """The session to resume; None for a new one."""
 
     def begin(self, notice: Callable[[Event], object], model: str) -> None:
         """A session with this model begins; what goes wrong is logged with `notice`."""

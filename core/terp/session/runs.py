@@ -1,14 +1,13 @@
 """One approved call: from the kernel's outputs to events and to what the model reads."""
 
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printed, Progress
-from terp.events.changes import without_passing
 from terp.events.hints import misplaced
 from terp.events.kernel import Kernel
 from terp.events.log import EventLog
@@ -24,6 +23,7 @@ from terp.events.outputs import (
     RunStatus,
     Text,
     ToolWorking,
+    VariableChange,
 )
 from terp.kernels.sandbox.denials import Denials
 from terp.models.tool import Call
@@ -209,6 +209,17 @@ class Runner:
     def _show(self, call: Call, outputs: Iterable[Output]) -> None:
         for output in outputs:
             self._log.append(Printed(call.id, output))
+
+
+def without_passing(
+    changes: Sequence[VariableChange], language: str, code: str
+) -> tuple[VariableChange, ...]:
+    """Return the changes without those of names that the code only imports or loops with."""
+    # Code that has run was read before; a turn of text alone reads none.
+    from terp.analysis.effects.cells import passing_names  # noqa: PLC0415
+
+    passing = passing_names(code) if changes and language == "python" else ()
+    return tuple(change for change in changes if change.action == "removed" or change.name not in passing)
 
 
 @dataclass(slots=True)

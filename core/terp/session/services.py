@@ -1,17 +1,14 @@
 """What code in a kernel can ask of terp while it runs: a line from the person, or a service."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from terp.errors import NobodyThere, TerpError
 from terp.events.kernel import Kernel
-from terp.events.outputs import BackCall, InputRequest
+from terp.events.outputs import BackCall, InputRequest, Service
 from terp.person import Person
 from terp.person.questions import Questions
 from terp.session.runs import Attended, Guard
 from terp.text.interrupts import Interrupted
-
-Service = Callable[[Mapping[str, Any]], Awaitable[Any]]
 
 
 class Services:

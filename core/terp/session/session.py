@@ -27,7 +27,7 @@ from terp.session.context.live_facts import LiveFacts
 from terp.session.conversation import Conversation
 from terp.session.equipment import Equipment
 from terp.session.jobs import Jobs
-from terp.session.keeping import Keeping
+from terp.session.keeping import Keeping, Stored
 from terp.session.limits import Limits
 from terp.session.parts import Parts
 from terp.session.past_runs import RUN_OUTPUT, recalling
@@ -44,7 +44,6 @@ from terp.text.interrupts import Interrupts
 if TYPE_CHECKING:
     from terp.session.cells import Cell
     from terp.session.rewind.resuming import Resumption
-    from terp.store.reading import Stored
 
 
 class Session:
@@ -239,7 +238,7 @@ class Session:
                 yield event
 
     async def rerun(self, cells: "Sequence[Cell]") -> AsyncGenerator[Event, None]:
-        """Run code of a stored session again, in order, and compare: `terp.session.cells.cells` are all of it.
+        """Run code of a stored session again, in order, and compare: `cells.cells` are all of it.
 
         The person is asked about each; a refusal leaves one out. It is no part of the conversation: in a
         session that was resumed the model is told with the next message what came of it.
@@ -368,7 +367,7 @@ class Session:
         self._conversation.fills = lambda: new_filling(self.kernels, self.equipment)
         self._conversation.shortening.facts = LiveFacts(self.kernels, self.log).listed
 
-    def _resume(self, stored: "Stored") -> "Resumption":
+    def _resume(self, stored: Stored) -> "Resumption":
         from terp.session.rewind.resuming import resume  # noqa: PLC0415  (a new session has nothing to go on with)
 
         return resume(stored, self._conversation, self.kernels, self.log)

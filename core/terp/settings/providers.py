@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from terp.models.adapters.chat_format import ECHOED
+ECHOED = (
+    "thinking_blocks",
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+    "provider_specific_fields",
+)
+"""All fields of a reply that some provider wants back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from terp.store.journal import NAME, Journal
 
 if TYPE_CHECKING:
     from terp.secrets.scrubbing import Scrubber
-    from terp.store.reading import Stored
+    from terp.store.reading import StoredLog
 
 
 class Keeper:
@@ -52,7 +52,7 @@ class Keeper:
         header: Header,
         scrubber: "Callable[[], Scrubber]",
         *,
-        stored: "Stored | None" = None,
+        stored: "StoredLog | None" = None,
         journal: Lines | None = None,
     ) -> None:
         """Keep a new session in `folder`, or in `journal`; `resumed` is for one that is stored.

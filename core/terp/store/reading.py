@@ -13,25 +13,16 @@ import jiter
 from terp.errors import SessionError
 from terp.events import ReasoningDelta, TextDelta, UsageReported, wire
 from terp.events.log import Record
-from terp.events.messages import Assistant, Result, ToolCall
+from terp.events.messages import Assistant, Result
 from terp.session.context.history import History, Said
 from terp.session.cost.tally import Tally
+from terp.session.keeping import LeftOver, Stored
 from terp.store.forms import VERSION, Header, change_from_json, header_from_json
 from terp.store.journal import NAME
 
 _EVENT, _HISTORY, _ASSISTANT = b'{"event":"', b'{"history":"', b'{"history":"assistant"'
 # More pieces than one reply has.
 _MOST_PIECES = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOver:
-    """A call that the end of terp left without a result: what events call it, and how far it had come."""
-
-    call_id: str
-    call: ToolCall
-    started: bool = False
-    finished: bool = False
 
 
 class StoredRecords:
@@ -48,36 +39,15 @@ class StoredRecords:
         return sorted(found, key=lambda record: record.number)
 
 
-@dataclass(slots=True)
-class Stored:
-    """What a log holds, up to its first line that is damaged.
+@dataclass(slots=True, kw_only=True)
+class StoredLog(Stored):
+    """What a log holds, up to its first line that is damaged; `end` is the number of its good bytes."""
 
-    `end` is the number of its good bytes. `used` is what all calls of the model used; `runs`, `calls`
-    and `questions` are counts from which the numbers go on, `last_run` is the number of the last run; `gone`
-    are the names that the last kernels held, as far as they were noted. `left_over` are the calls without a
-    result of a turn that broke off in its reply `step`; `jobs` is what still ran in the background, as in
-    "Job 1 (python)". `notices` are what a person should know of the reading.
-    """
-
-    folder: Path
     header: Header
-    history: History
-    events: StoredRecords
     end: int
-    model: str
-    used: Tally
-    runs: int
-    last_run: int
-    calls: int
-    questions: int
-    gone: tuple[str, ...]
-    left_over: tuple[LeftOver, ...]
-    jobs: tuple[str, ...]
-    step: int
-    notices: tuple[str, ...]
 
 
-def read(folder: Path) -> Stored:
+def read(folder: Path) -> StoredLog:
     """The session in `folder`.
 
     Raises:
@@ -90,7 +60,7 @@ def read(folder: Path) -> Stored:
     return stored_of(content, folder)
 
 
-def stored_of(content: bytes, folder: Path) -> Stored:
+def stored_of(content: bytes, folder: Path) -> StoredLog:
     """The session whose log is `content`; `folder` is named after it, and nothing is read there.
 
     Raises:
@@ -103,7 +73,7 @@ def stored_of(content: bytes, folder: Path) -> Stored:
     reading.read(lines)
     if reading.header is None:
         raise SessionError(f"The session {folder.name} cannot be read: its log has no beginning.")
-    return Stored(
+    return StoredLog(
         folder=folder,
         header=reading.header,
         history=reading.history,

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from terp.errors import NobodyThere, TerpError
+from terp.events.outputs import Service
 from terp.person import Consent
 from terp.person.voice import Voice
-from terp.session.services import Service
 from terp.settings import Settings
 from terp.tools.web.searching import MOST_RESULTS, provider_for, search
 

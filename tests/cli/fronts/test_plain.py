@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from terp import events as on
+from terp.errors import with_remedy
 from terp.events import outputs as out
 from terp.events.effects import Effects
-from terp_cli.fronts.plain import Detail, PlainFront, with_remedy
+from terp_cli.fronts.plain import Detail, PlainFront
 
 PROPOSED = on.CodeProposed("c1", "python", "print(1)", "digest", "/w", 0, "none", Effects())
 

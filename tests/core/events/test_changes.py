@@ -9,7 +9,6 @@ from terp.events.changes import (
     file_told,
     size_text,
     stopped_line,
-    without_passing,
 )
 from terp.events.outputs import FileChange, Held, StoppedAt, VariableChange
 
@@ -54,26 +53,6 @@ def test_sizes_have_units(size: int, text: str) -> None:
 )
 def test_a_place_is_one_line(stopped: StoppedAt, line: str) -> None:
     assert stopped_line(stopped) == line
-
-
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ("from math import sqrt\nfor n in range(3):\n    total = sqrt(n)", ["total"]),
-        ("import os.path as total\nfor n, sqrt in pairs: pass\nn = 0", ["n"]),
-        ("%matplotlib inline\nfor total in [1]: pass", ["sqrt", "n"]),
-        ("not python (", ["sqrt", "n", "total"]),
-    ],
-)
-def test_names_that_code_only_imports_or_loops_with_are_passed_over(code: str, told: list[str]) -> None:
-    changes = [VariableChange(name, "new", "int") for name in ("sqrt", "n", "total")]
-    assert [change.name for change in without_passing(changes, "python", code)] == told
-
-
-def test_removed_names_and_those_of_other_languages_are_told() -> None:
-    removed, new = VariableChange("n", "removed"), VariableChange("n", "new", "int")
-    assert without_passing([removed], "python", "for n in x: pass\ndel n") == (removed,)
-    assert without_passing([new], "ruby", "for n in x: pass") == (new,)
 
 
 def test_few_files_are_told_one_by_one_and_what_is_lost_first() -> None:

@@ -14,7 +14,7 @@ from terp.settings import Settings
 from terp.store.importing import import_messages
 from terp.store.keeping import Keeper
 from terp.store.places import new_place
-from terp.store.reading import Stored, read
+from terp.store.reading import StoredLog, read
 from terp.store.saved_messages import from_json
 from terp.testing import call
 from tests.core.sessions import of
@@ -22,7 +22,7 @@ from tests.core.sessions import of
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
-def imported(folder: Path, messages: Any) -> Stored:
+def imported(folder: Path, messages: Any) -> StoredLog:
     """What is read back of the session that such a file becomes."""
     place = new_place(folder / "2026-01-01-0a1b2c3d", str(folder), Secrets({}, Settings()))
     assert isinstance(place.keeper, Keeper)

@@ -1,6 +1,6 @@
 """Completion of the command line in bash, zsh and fish.
 
-`python -m terp_cli.generate.shells` writes the files in completions/ from the tables of flags and subcommands.
+`python -m terp_cli.generate.shells` writes completions/ from the tables of flags and subcommands.
 """
 
 from pathlib import Path

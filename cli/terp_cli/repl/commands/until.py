@@ -1,6 +1,6 @@
 """The command by which turns go on until a check passes."""
 
-from terp.checks.until.goal import Goal, goal_of
+from terp.checks.until.goal import Goal, current_goal, goal_of
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.commands.talk import Talk
 
@@ -9,18 +9,18 @@ OFF = "off"
 
 async def set_check(talk: Talk, text: str) -> None:
     """Tell the check, set one, or end it. One that is typed needs no other question."""
-    equipment = talk.session.equipment
+    session = talk.session
     if text.strip() == OFF:
-        was, equipment.goal = equipment.goal, None
+        was, session.equipment.goal = current_goal(session.equipment), None
         talk.say("Turns end with the answer now." if was else "There was no check.")
         return
     if not text.strip():
-        talk.say(_told(equipment.goal))
+        talk.say(_told(current_goal(session.equipment)))
         return
-    if talk.session.kernels.elsewhere:
+    if session.kernels.elsewhere:
         raise misused("until", "the code runs on another machine, and a check only on this one.")
-    equipment.goal = goal_of(talk.settings, text)
-    talk.say(_told(equipment.goal))
+    session.equipment.goal = goal_of(talk.settings, text)
+    talk.say(_told(current_goal(session.equipment)))
 
 
 def words(_: Talk, begun: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What of docs/server.md is made from the code; `python -m terp_cli.server.native.documents` writes it anew."""
+"""The generated parts of docs/server.md; `python -m terp_cli.server.native.documents` writes them."""
 
 import dataclasses
 import re

@@ -7,6 +7,7 @@ from terp.checks.until.check import Check, check_of
 from terp.checks.until.ground import Bounds
 from terp.checks.until.originals import FREE, Originals
 from terp.errors import SettingsError
+from terp.session.equipment import Equipment
 from terp.settings import Settings
 
 TYPED = "typed"
@@ -46,6 +47,12 @@ class Goal:
     def bounds(self) -> Bounds:
         """What one run of the check may take."""
         return Bounds(self.timeout_s, self.max_chars)
+
+
+def current_goal(equipment: Equipment) -> Goal | None:
+    """Return the goal of a session; None when its turns end with the answer."""
+    goal = equipment.goal
+    return goal if isinstance(goal, Goal) else None
 
 
 def goal_of(settings: Settings, typed: str = "") -> Goal | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from terp.checks.until import telling
 from terp.checks.until.checking import Checking, Preparing
-from terp.checks.until.goal import Goal
+from terp.checks.until.goal import Goal, current_goal
 from terp.checks.until.ground import Ground
 from terp.errors import TerpError
 from terp.events import Event, TurnFinished
@@ -24,7 +24,7 @@ def ask(session: Session, prompt: str, attachments: Sequence[Attachment] = ()) -
     prompt names are described to the model.
     """
     turn = session.turn(prompt, (*attachments, *_named(session, prompt, attachments)))
-    goal = session.equipment.goal
+    goal = current_goal(session.equipment)
     return turn if goal is None else until(session, goal, turn)
 
 

@@ -9,18 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
+from terp.settings.providers import ECHOED
 from terp.text.plain import mended
 
-ECHOED = (
-    "thinking_blocks",
-    "reasoning_content",
-    "reasoning",
-    "reasoning_details",
-    "provider_specific_fields",
-)
-"""All fields of a reply that some provider wants back."""
-
-# The line of a result that stands for a picture, or describes one that is attached (`terp.session.observation`).
+# The line of a result that stands for a picture, or describes an attached one (`terp.session.observation`).
 _NAMED = re.compile(r"^(\[image: .*(?=\]$)|\[Attachment: .* (?:PNG|JPEG|GIF) image, .*(?=\.$))", re.MULTILINE)
 
 

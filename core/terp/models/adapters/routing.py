@@ -7,11 +7,10 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from terp.errors import SettingsError
-from terp.models.adapters.chat_format import ECHOED
 from terp.models.adapters.failures import Target
 from terp.models.facts.prices import PriceList
 from terp.settings.model_options import ModelOptions
-from terp.settings.providers import PROVIDERS, Provider
+from terp.settings.providers import ECHOED, PROVIDERS, Provider
 
 _FAMILIES = (
     (re.compile(r"(gpt|chatgpt|codex)-|o\d(-|$)"), "openai"),

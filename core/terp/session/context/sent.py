@@ -21,7 +21,7 @@ _KEPT, _LONG = 600, 2_400
 # without this: with 16,000 characters 56, 110 and 88 %, with 8,000 45, 108 and 83 %, each at once 38, 105
 # and 78 %. But at once Claude, which caches up to marked messages, would never find the conversation.
 _LEAST, _RESULTS, _SHARE = 8_000, 2, 0.5
-# The text of a long result says where all of it is (`terp.session.observation`), and how much it lacks itself.
+# The text of a long result says where all of it is (`terp.session.observation`), and how much it lacks.
 _STAYS = re.compile(r"^\[this output stays in .+\]$", re.MULTILINE)
 _LACKS = re.compile(r"^\[… (?:([\d,]+) lines? \()?([\d,]+) characters\)? left out.*\n", re.MULTILINE)
 

@@ -9,8 +9,8 @@ from terp.events.messages import Result, ToolCall, User
 from terp.models.tool import Misunderstood, understand
 from terp.session.context.history import History
 from terp.session.conversation import Conversation
+from terp.session.keeping import LeftOver, Stored
 from terp.session.past_runs import past_runs
-from terp.store.reading import LeftOver, Stored
 
 _NAMED = 20
 _PENDING = "Not run: terp ended before the person had decided about this code."

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from terp.checks.until.goal import current_goal
 from terp.errors import SettingsError
 from tests.cli.repl.commands.talking import Noted
 
@@ -21,7 +22,7 @@ async def test_a_check_is_set_told_and_ended(tmp_path: Path) -> None:
 async def test_a_check_that_is_typed_needs_no_other_question(tmp_path: Path) -> None:
     talk = Noted(tmp_path)
     await talk.does("/until py: 1 == 1")
-    goal = talk.session.equipment.goal
+    goal = current_goal(talk.session.equipment)
     assert goal is not None
     assert (goal.check.expression, goal.agreed, goal.by_person) == ("1 == 1", True, True)
 
