@@ -237,6 +237,11 @@ class KernelChanged:
     state: KernelState
     why: str = ""
 
+    @property
+    def ends_variables(self) -> bool:
+        """Return True if the variables of the kernel before this event no longer exist."""
+        return self.state in ("died", "restarted", "stopped", "left")
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:

@@ -92,7 +92,7 @@ class _Cells:
                 self._ended.clear()
             case SessionResumed():
                 self._ended |= {run.told.language for run in self.runs}
-            case KernelChanged(language=language, state="died" | "restarted" | "stopped" | "left"):
+            case KernelChanged(language=language, ends_variables=True):
                 self._ended.add(language)
             case Printed(call_id=call_id, output=output) if call_id in self._begun:
                 self._begun[call_id].outputs.add(self._whole(output))

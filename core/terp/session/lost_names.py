@@ -7,7 +7,6 @@ from terp.events.log import EventLog
 from terp.events.outputs import Error
 
 _NAME = re.compile(r"name '(\w+)' is not defined")
-_ANEW = ("died", "restarted", "stopped", "left")
 
 
 def lost_name(log: EventLog, error: Error | None) -> str:
@@ -18,7 +17,7 @@ def lost_name(log: EventLog, error: Error | None) -> str:
     gone = False
     for record in reversed(log.since(0)):
         match record.event:
-            case KernelChanged(state=state) if state in _ANEW:
+            case KernelChanged(ends_variables=True):
                 gone = True
             case SessionResumed(lost=True):
                 gone = True

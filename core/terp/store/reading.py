@@ -11,7 +11,7 @@ from typing import Any
 import jiter
 
 from terp.errors import SessionError
-from terp.events import ReasoningDelta, TextDelta, UsageReported, wire
+from terp.events import KernelChanged, ReasoningDelta, TextDelta, UsageReported, wire
 from terp.events.log import Record
 from terp.events.messages import Assistant, Result
 from terp.session.context.history import History, Said
@@ -177,9 +177,10 @@ class _Reading:
             case "session_resumed":
                 self.names, self.jobs = {}, {}
             case "kernel_changed":
-                event = _parsed(line)
-                if event.get("state") in ("died", "restarted", "stopped", "left"):
-                    self.names = {key: None for key in self.names if key[0] != event["language"]}
+                changed = wire.from_json(_parsed(line))
+                assert isinstance(changed, KernelChanged), "the line names this event"
+                if changed.ends_variables:
+                    self.names = {key: None for key in self.names if key[0] != changed.language}
             case "code_finished" if b'"changes":[{' in line:
                 event = _parsed(line)
                 self._changes(self._language(event["call_id"]), event["changes"])

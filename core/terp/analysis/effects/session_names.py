@@ -51,10 +51,7 @@ class SessionNames:
             match record.event:
                 case CodeProposed(call_id=call_id, language=self._language):
                     self._proposed[call_id] = record.event
-                case (
-                    CodeTyped()
-                    | KernelChanged(language=self._language, state="died" | "restarted" | "stopped" | "left")
-                ):
+                case CodeTyped() | KernelChanged(language=self._language, ends_variables=True):
                     self._names.clear()
                 case CodeFinished(call_id=call_id):
                     self._ran(self._proposed.pop(call_id, None), record.event)

@@ -22,7 +22,6 @@ from terp.session.replay.rerun import RERUN
 from terp.session.rewind.past import Past
 
 _PYTHON = "python"
-_ENDED = ("died", "restarted", "stopped", "left")
 _NAMED = 20
 
 
@@ -292,7 +291,7 @@ def _open_ended(records: Sequence[Record]) -> bool:
 def _is_end(event: object) -> bool:
     """Whether the Python kernel, or all kernels, ended with this."""
     if isinstance(event, KernelChanged):
-        return event.language == _PYTHON and event.state in _ENDED
+        return event.language == _PYTHON and event.ends_variables
     return isinstance(event, SessionResumed) and event.lost
 
 
