@@ -341,7 +341,7 @@ def test_the_doctor_finds_nothing_wrong_where_nothing_is(terp: Terp) -> None:
     assert (result.code, result.notes) == (0, "")
     assert "OPENAI_API_KEY" in result.out
     assert "sk-secret" not in result.out
-    assert result.out.endswith("\nNothing to repair. What is marked - is worth knowing.\n")
+    assert result.out.endswith("\nNothing to repair. Lines marked - are worth knowing.\n")
 
 
 def test_the_doctor_names_what_is_wrong_and_the_remedy(terp: Terp) -> None:

@@ -17,7 +17,6 @@ from terp.person.questions import Questions
 from terp.person.voice import Voice
 from terp.session.artifacts import Artifacts
 from terp.session.services import Services
-from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.interrupts import Interrupted, Interrupts
 from terp_cli.fronts.call import STDIN, Call
@@ -33,12 +32,13 @@ if TYPE_CHECKING:
 _UNASKED = "--auto-install known or always installs without a question."
 
 
-def run_alone(call: Call, settings: Settings) -> int:
+def run_alone(call: Call) -> int:
     """Run the code that the call names; the exit code.
 
     Raises:
         TerpError: it cannot be read, nothing runs its language, or its kernel does not come up.
     """
+    settings = call.settings()
     code = read_code(call.line.argument)
     folder = call.out_folder or folder_of(call)
     person = person_beside(call, settings) or Nobody()

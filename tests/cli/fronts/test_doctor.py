@@ -1,4 +1,4 @@
-"""What the doctor says."""
+"""The report of `terp doctor`."""
 
 import io
 import sys
@@ -9,16 +9,16 @@ import pytest
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.settings.project.standing import standing_of
-from terp_cli.fronts.doctor import Patient, report, told
+from terp_cli.fronts.doctor import Diagnosis, report, report_lines
 from tests.cli.screens import Terminal
 
 
 def examined(tmp_path: Path, settings: Settings | None = None, **environ: str) -> tuple[int, list[str]]:
     out = io.StringIO()
     # No local server listens on this port.
-    surroundings = {"OLLAMA_HOST": "127.0.0.1:9", **environ}
-    patient = Patient(settings or Settings(), Places(tmp_path, tmp_path), surroundings, out)
-    return report(patient), out.getvalue().splitlines()
+    environment = {"OLLAMA_HOST": "127.0.0.1:9", **environ}
+    diagnosis = Diagnosis(settings or Settings(), Places(tmp_path, tmp_path), environment, out)
+    return report(diagnosis), out.getvalue().splitlines()
 
 
 def test_keys_are_told_by_name_alone(tmp_path: Path) -> None:
@@ -56,20 +56,20 @@ def test_it_says_what_confines_code(tmp_path: Path) -> None:
 
 def test_without_any_model_there_is_something_to_repair(tmp_path: Path) -> None:
     code, lines = examined(tmp_path)
-    at = lines.index("! model     no model can be asked; terp demo works without one.")
+    at = lines.index("! model     no model is configured; terp demo works without one.")
     assert lines[at + 1].strip() == "→ terp keys set openai (or another), or start a local server."
     assert (code, lines[-1]) == (1, "1 to repair, marked !")
 
 
 def test_the_model_of_the_session_is_told(tmp_path: Path) -> None:
-    patient = Patient(
+    diagnosis = Diagnosis(
         Settings(model="openai/before"),
         Places(tmp_path, tmp_path),
         {"OLLAMA_HOST": "127.0.0.1:9"},
         io.StringIO(),
         model="openai/now",
     )
-    assert "  model     openai/now (this session)" in list(told(patient))
+    assert "  model     openai/now (this session)" in list(report_lines(diagnosis))
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_the_environment_of_the_project_is_named_with_what_becomes_of_it(tmp_pat
     python.touch(mode=0o755)
     out, environ = io.StringIO(), {"HOME": "/nowhere", "OLLAMA_HOST": "127.0.0.1:9"}
     places = Places(tmp_path / "home", tmp_path / "home")
-    report(Patient(Settings(), places, environ, out, cwd=str(tmp_path)))
+    report(Diagnosis(Settings(), places, environ, out, cwd=str(tmp_path)))
     standing_of(tmp_path, environ, places).answer("yes", keep=True)
-    report(Patient(Settings(), places, environ, out, cwd=str(tmp_path)))
+    report(Diagnosis(Settings(), places, environ, out, cwd=str(tmp_path)))
     told = [line[2:] for line in out.getvalue().splitlines() if "of this project" in line]
     assert told == [
         "kernel    .venv of this project does not run the code: the project is not trusted (terp trust).",
@@ -109,7 +109,7 @@ def test_its_lines_are_broken_between_words(tmp_path: Path) -> None:
 def _on_a_terminal(tmp_path: Path, **environ: str) -> str:
     out = Utf8()
     environ["OLLAMA_HOST"] = "127.0.0.1:9"
-    report(Patient(Settings(), Places(tmp_path, tmp_path), environ, out))
+    report(Diagnosis(Settings(), Places(tmp_path, tmp_path), environ, out))
     return out.getvalue()
 
 
@@ -122,11 +122,11 @@ class Utf8(Terminal):
 def test_a_provisioner_that_is_not_installed_is_wrong(tmp_path: Path) -> None:
     code, lines = examined(tmp_path, Settings(kernel_provisioner="huge"))
     at = lines.index("! kernel    there is no kernel provisioner 'huge'.")
-    assert lines[at + 1].endswith("there are: local-provisioner")
+    assert lines[at + 1].endswith("installed: local-provisioner")
     assert code == 1
 
 
 def test_a_provisioner_that_starts_kernels_is_told(tmp_path: Path) -> None:
     _, lines = examined(tmp_path, Settings(kernel_provisioner="local-provisioner"))
     told = "the provisioner local-provisioner starts kernels of Python and of kernelspecs."
-    assert f"- kernel    {told} terp confines none of them." in lines
+    assert f"- kernel    {told} terp sandboxes none of them." in lines

@@ -1,7 +1,7 @@
 """What is told about languages."""
 
 from terp.events.kernel import KnownLanguage
-from terp_cli.fronts.languages import listed
+from terp_cli.fronts.listings import language_rows
 
 
 def test_what_is_missing_comes_last_and_tells_how_to_get_it() -> None:
@@ -12,7 +12,7 @@ def test_what_is_missing_comes_last_and_tells_how_to_get_it() -> None:
         KnownLanguage(("powershell",), "/usr/bin/pwsh", tested=False),
         KnownLanguage(("javascript", "typescript"), "/usr/bin/deno", tells_variables=False),
     ]
-    assert listed(known) == [
+    assert language_rows(known) == [
         ("python", "here", "/usr/bin/python3"),
         ("c", "here", "/usr/bin/gcc; every run begins anew"),
         ("powershell", "here", "/usr/bin/pwsh; not tested"),

@@ -10,8 +10,7 @@ from terp.session.rewind.renewing import renew
 from terp.store.export.story import Answer, Run, Story
 from terp.store.export.telling import story_of
 from terp.store.export.words import output_text
-from terp_cli.fronts.languages import listed
-from terp_cli.fronts.tools import listed as listed_tools
+from terp_cli.fronts.listings import language_rows, tool_rows
 from terp_cli.repl.commands.rows import columns, counted, size_of
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.commands.talk import Talk
@@ -62,7 +61,7 @@ def started_languages(talk: Talk, begun: str) -> list[str]:
 
 async def which_languages(talk: Talk, _: str) -> None:
     """Which languages run here, and how to get the others."""
-    talk.show(columns(listed(talk.session.kernels.known()), talk.width, ("bold", "", "dim")))
+    talk.show(columns(language_rows(talk.session.kernels.known()), talk.width, ("bold", "", "dim")))
 
 
 async def which_tools(talk: Talk, _: str) -> None:
@@ -70,7 +69,7 @@ async def which_tools(talk: Talk, _: str) -> None:
     toolbox, servers = talk.session.equipment.toolbox, talk.session.equipment.servers
     tools = (*toolbox.tools, *(servers.tools if servers else ()))
     if tools:
-        talk.show(columns(listed_tools(tools), talk.width, ("bold", "", "dim")))
+        talk.show(columns(tool_rows(tools), talk.width, ("bold", "", "dim")))
     else:
         talk.say("There are no tools: they are functions of the Python kernel, and Python does not run here.")
     talk.say(*toolbox.problems)

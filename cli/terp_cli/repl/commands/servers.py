@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from terp.errors import TerpError
 from terp.opening.mcp import LOGS
-from terp_cli.fronts.servers import NONE, functions, listed
+from terp_cli.fronts.listings import NO_SERVERS, function_rows, server_rows
 from terp_cli.repl.commands.rows import columns, counted
 from terp_cli.repl.commands.talk import Talk
 
@@ -13,7 +13,7 @@ async def mcp(talk: Talk, argument: str) -> None:
     """The servers; with a name what that one offers, with `restart` before it the server anew."""
     servers = talk.session.equipment.servers
     if servers is None:
-        talk.say(NONE)
+        talk.say(NO_SERVERS)
         return
     verb, _, name = argument.partition(" ")
     if verb == "restart" and (name.strip() or len(servers.connections) == 1):
@@ -23,7 +23,7 @@ async def mcp(talk: Talk, argument: str) -> None:
         talk.say(f"MCP server {one.name} is up, with {counted(len(one.functions), 'function')}.")
         return
     if not argument:
-        rows = listed(servers, talk.session.equipment.without_secrets)
+        rows = server_rows(servers, talk.session.equipment.without_secrets)
         talk.show(columns(rows, talk.width, ("bold", "", "dim")))
         return
     if verb == "restart":
@@ -31,7 +31,7 @@ async def mcp(talk: Talk, argument: str) -> None:
             "/mcp restart needs the name of a server.", f"There are: {', '.join(names(talk, ''))}."
         )
     one = servers.named(argument)
-    rows = functions(one)
+    rows = function_rows(one)
     talk.show(columns(rows, talk.width, ("bold", "", "dim")) if rows else [])
     if one.failure:
         talk.say(one.failure.message)

@@ -76,11 +76,11 @@ async def doctor(talk: Talk, _: str) -> None:
     model = talk.session.model.name
     attaching = talk.session.equipment.attaching
     places = [one.place for one in attaching.current.values()] if attaching else []
-    patient = checks.Patient(
+    diagnosis = checks.Diagnosis(
         talk.settings, talk.places, talk.environ, streams.stdout(), model=model, attached=tuple(places)
     )
     # Its questions to local servers run a loop of their own.
-    talk.say(*await asyncio.to_thread(lambda: list(checks.told(patient))))
+    talk.say(*await asyncio.to_thread(lambda: list(checks.report_lines(diagnosis))))
 
 
 async def info(talk: Talk, _: str) -> None:

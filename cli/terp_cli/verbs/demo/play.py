@@ -7,20 +7,41 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
+from terp.errors import TerpError
 from terp.events import CodeProposed, Event
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
 from terp.models.recording.models import ReplayModel
-from terp.person import Choice, Consent, Decline, Person, Run
+from terp.person import AutoRun, Choice, Consent, Decline, Person, Run
 from terp.session.reply import reply_of
 from terp.session.session import Session
+from terp_cli.fronts.call import Call
 from terp_cli.fronts.oneshot import Front, Question, one_shot
 from terp_cli.line.stopping import Stopping
+from terp_cli.repl.keeping import folder_of
+from terp_cli.repl.seat import person_beside, seat_of
 from terp_cli.terminal.sanitise import one_line
-from terp_cli.verbs.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, picture
+from terp_cli.verbs.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, lacking, new_folder, picture
 
 # Six characters at a time: about as fast as a model writes.
 _PACE_S = 0.012
+
+
+def demo(call: Call) -> int:
+    """Play the tour (`terp demo`); return the exit code.
+
+    Raises:
+        TerpError: a package that the tour needs is not installed.
+    """
+    if missing := lacking():
+        raise TerpError(missing)
+    settings = call.settings()
+    seat = seat_of(call, settings, once=True)
+    # Without a user the tour runs unasked: all of its code ships with terp.
+    person = (seat.person if seat else person_beside(call, settings)) or AutoRun()
+    front = seat.front if seat else call.front({"model": "recording"})
+    folder = new_folder(call.cwd)
+    return asyncio.run(play(folder, folder_of(call), person, front, call.stopping, says=call.notes))
 
 
 async def play(
