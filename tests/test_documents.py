@@ -11,8 +11,10 @@ import pytest
 from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.line.flags import all_flags
 from tests.loopback import Call, Loopback
+from tests.test_architecture import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 TOLD = README + "".join(
@@ -75,6 +77,28 @@ def test_the_readme_links_to_every_page_of_the_documentation() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 250
+
+
+def test_the_architecture_is_one_page() -> None:
+    assert len(ARCHITECTURE.split()) <= 700
+
+
+@pytest.mark.parametrize("root", ROOMS, ids=lambda root: root.name)
+def test_the_tables_of_rooms_have_the_order_that_the_imports_have(root: Path) -> None:
+    table = ARCHITECTURE.partition(f"| `{root.relative_to(ROOT)}/` |")[2].partition("\n\n")[0]
+    cells = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    named = {
+        name.removesuffix("/").removesuffix(".py") for cell in cells for name in re.findall(r"`(.*?)`", cell)
+    }
+    rooms = [re.findall(r"`([a-z_]+)", cell)[0] for cell in cells]
+    assert named == set(ROOMS[root].split())
+    assert rooms[:-1] == [room for room in ROOMS[root].split() if room in rooms[:-1]]
+
+
+def test_every_file_that_the_architecture_names_exists() -> None:
+    named = set(re.findall(r"`((?:core|cli|tests|bench)/[\w/.]+)`", ARCHITECTURE))
+    assert len(named) >= 10
+    assert {path for path in named if not (ROOT / path).exists()} == set()
 
 
 def test_every_target_that_a_document_names_is_made() -> None:

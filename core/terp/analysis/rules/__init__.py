@@ -1,1 +1,4 @@
-"""Rules of the person's: which code runs without asking, which is asked about, and which never runs."""
+"""The user's rules: which code runs without asking, which asks first, and which never runs.
+
+A pattern must surely match to allow code, and only possibly match to ask or deny. The strictest rule counts.
+"""
