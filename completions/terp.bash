@@ -1,4 +1,4 @@
-# Completion of terp in bash. Written by python -m terp_cli.generate.shells; edit the tables it is made from.
+# Completion of terp in bash. Written by python -m terp_cli.generate.shells from terp_cli.line: edit that.
 
 _terp() {
     local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} word words=()

@@ -1,4 +1,4 @@
-# Completion of terp in fish. Written by python -m terp_cli.generate.shells; edit the tables it is made from.
+# Completion of terp in fish. Written by python -m terp_cli.generate.shells from terp_cli.line: edit that.
 
 function __terp_profiles
     set -l own $HOME/.config
@@ -21,7 +21,7 @@ function __terp_sessions
     end
 end
 
-# Whether these words, and no others, stand before the cursor.
+# True if exactly these words stand before the cursor.
 function __terp_after
     test (string join ' ' -- (commandline -opc)) = "$argv"
 end
@@ -32,23 +32,23 @@ function __terp_directories
 end
 
 complete -c terp -n '__terp_after terp' -a run -d 'run code in the kernel, without a model'
-complete -c terp -n '__terp_after terp' -a solve -d 'a problem with tests: write a solution, and check it'
-complete -c terp -n '__terp_after terp' -a attach -d 'talk in a running kernel of Jupyter or VS Code'
+complete -c terp -n '__terp_after terp' -a solve -d 'write a solution for a problem with tests'
+complete -c terp -n '__terp_after terp' -a attach -d 'use a running kernel of Jupyter or VS Code'
 complete -c terp -n '__terp_after terp' -a demo -d 'a tour without key or network'
-complete -c terp -n '__terp_after terp' -a doctor -d 'what is here, what is wrong, and what to do about it'
-complete -c terp -n '__terp_after terp' -a languages -d 'which languages run here, and how to get the others'
-complete -c terp -n '__terp_after terp' -a tools -d 'which functions the model can call'
-complete -c terp -n '__terp_after terp' -a mcp -d 'which MCP servers there are, and what they offer'
+complete -c terp -n '__terp_after terp' -a doctor -d 'check the installation; name problems and remedies'
+complete -c terp -n '__terp_after terp' -a languages -d 'list languages, and how to install the missing ones'
+complete -c terp -n '__terp_after terp' -a tools -d 'list the functions that the model can call'
+complete -c terp -n '__terp_after terp' -a mcp -d 'list the MCP servers and their functions'
 complete -c terp -n '__terp_after terp' -a profiles -d 'named sets of settings: list, show, new, edit, …'
-complete -c terp -n '__terp_after terp' -a trust -d 'let the files of a project count, or not'
-complete -c terp -n '__terp_after terp' -a rules -d 'what runs without asking, and what never: list, test'
+complete -c terp -n '__terp_after terp' -a trust -d 'trust the files of a project, or not'
+complete -c terp -n '__terp_after terp' -a rules -d 'rules that allow, ask or deny code: list, test'
 complete -c terp -n '__terp_after terp' -a keys -d 'the keys of providers: list, set, delete'
 complete -c terp -n '__terp_after terp' -a sessions -d 'earlier conversations: list, show, search, rm, …'
-complete -c terp -n '__terp_after terp' -a cost -d 'what models have cost, by profile: month, days, all'
+complete -c terp -n '__terp_after terp' -a cost -d 'costs of models, by profile: month, days, all'
 complete -c terp -n '__terp_after terp' -a replay -d 'run the code of a session again, and compare (--fresh)'
 complete -c terp -n '__terp_after terp' -a export -d 'write a session as ipynb, py, md, html'
 complete -c terp -n '__terp_after terp' -a serve -d 'sessions over HTTP and WebSocket'
-complete -c terp -n '__terp_after terp' -a completions -d 'what bash, zsh, fish need to complete flags'
+complete -c terp -n '__terp_after terp' -a completions -d 'completion of flags for bash, zsh, fish'
 complete -c terp -n '__terp_after terp completions' -x -a 'bash zsh fish'
 complete -c terp -n '__terp_after terp sessions' -x -a 'list show search rm prune import'
 complete -c terp -n '__terp_after terp profiles' -x -a 'list show new edit validate diff path import'
@@ -158,18 +158,18 @@ complete -c terp -l file -s f -r -F -d 'attach a file, or what an address names;
 complete -c terp -l out -s o -x -a '(__terp_directories)' -d 'collect the files and images of the run'
 complete -c terp -l emit -x -d 'write a variable of the code to stdout instead of the answer'
 complete -c terp -l cwd -x -a '(__terp_directories)' -d 'work in this directory'
-complete -c terp -l interactive -s i -d 'stay in the prompt after the answer'
-complete -c terp -l continue -s c -d 'go on with the last session of this directory'
-complete -c terp -l resume -s r -x -a '(__terp_sessions)' -d 'go on with a session: this one, or one to be chosen'
+complete -c terp -l interactive -s i -d 'stay at the prompt after the answer'
+complete -c terp -l continue -s c -d 'resume the last session of this directory'
+complete -c terp -l resume -s r -x -a '(__terp_sessions)' -d 'resume a session: this one, or one from a list'
 complete -c terp -l fork -d 'with -c or -r: continue on a copy; the session itself stays as it is'
 complete -c terp -l rerun -d 'with -c or -r: first run the code of the session again'
 complete -c terp -l fresh -d 'for `terp replay`: run the code, in new kernels, and compare'
-complete -c terp -l output-format -x -a 'text json stream-json' -d 'what stdout carries; --json: json'
-complete -c terp -l timeout -x -d 'end the whole command after so long'
+complete -c terp -l output-format -x -a 'text json stream-json' -d 'the form of stdout; --json: json'
+complete -c terp -l timeout -x -d 'stop the whole command after this time'
 complete -c terp -l no-stdin -s n -d 'leave stdin alone, such as a pipe that a script or a service holds open'
 complete -c terp -l quiet -s q -d 'the answer, errors, and what was cut, dropped or made; no code and no output'
 complete -c terp -l silent -o qq -d 'the answer and errors only'
-complete -c terp -l verbose -s v -d 'more of what happens'
+complete -c terp -l verbose -s v -d 'show more details'
 complete -c terp -l debug -d 'tracebacks of failures'
 complete -c terp -l plain -o pl -d 'no colours, no redrawing'
 complete -c terp -l api-key -o ak -x -d 'the key itself; other users of the machine can read it'
@@ -181,7 +181,7 @@ complete -c terp -l allow-remote -d 'for the server: --host may be an address th
 complete -c terp -l compat -d 'for the server: serve Open Interpreter\'s wire protocol as well'
 complete -c terp -l compat-unsafe -d 'for the server: with --compat, its clients may have code run unasked and reach any file'
 complete -c terp -l max-sessions -x -d 'for the server: sessions open at a time'
-complete -c terp -l idle-timeout -x -d 'for the server: rest after which kernels are closed'
+complete -c terp -l idle-timeout -x -d 'for the server: idle time after which kernels are closed'
 complete -c terp -l language -s l -x -d 'for `terp run`: the language of the code'
 complete -c terp -l help -s h -d 'show this help'
 complete -c terp -l version -s V -d 'show the version'

@@ -1,1 +1,1 @@
-"""The front ends of terp: a REPL, plain and JSON output."""
+"""The front ends of terp: REPL, plain and JSON output, commands, server."""

@@ -4,15 +4,15 @@ import os
 import sys
 from typing import NoReturn
 
-from terp_cli.line.machine import close_memory
+from terp_cli.line.isolation import close_memory
 from terp_cli.main import main
 
 
 def enter() -> NoReturn:
-    """Run the command line of this process, and end it.
+    """Run the command line of this process, and exit without the interpreter's cleanup.
 
-    By then everything is closed and on the disk. Python would take apart all that was imported, a tenth of
-    a second and on a busy machine more than one, and wait for an import that somebody has just begun.
+    All files are closed by then. The cleanup of imported modules takes a tenth of a second, on a busy machine
+    more than one, and waits for an import that a thread has just begun.
     """
     if sys.argv[1:2] not in (["--version"], ["-V"], ["--help"], ["-h"]):
         close_memory()

@@ -1,4 +1,4 @@
-"""The command `terp`. What is quick is answered here; the rest is put together in `terp_cli.program`."""
+"""The command `terp`. Version, help and completions are printed here; `terp_cli.program` does the rest."""
 
 import gc
 import sys
@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line, that of this process by default; the exit code."""
+    """Run a command line, by default that of this process; return the exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments in (["--version"], ["-V"]):
-        # Before any import: scripts ask for it, and wait.
+        # Before any import: scripts wait for it.
         return _print_version()
-    from terp_cli.line.surroundings import leave_directory_out  # noqa: PLC0415  (--version pays for nothing)
+    from terp_cli.line.isolation import exclude_directory  # noqa: PLC0415  (--version pays for nothing)
 
-    leave_directory_out()
-    # What imports make is not garbage; looking for some takes a tenth of a quick start.
+    exclude_directory()
+    # Imports create no garbage; a search for it takes a tenth of a quick start.
     gc.disable()
     try:
         return _run(arguments)
     except KeyboardInterrupt:
         return 130
     finally:
-        # The process ends here: a last search for garbage would take half of its way out.
+        # The process ends here: a last search for garbage would take half of the time to exit.
         gc.freeze()
         gc.enable()
 
@@ -40,11 +40,11 @@ def _run(arguments: Sequence[str]) -> int:
     if line.options.version:
         return _print_version()
     if line.options.help:
-        from terp_cli.line.help import help_text  # noqa: PLC0415  (for --help alone)
+        from terp_cli.line.help import help_text  # noqa: PLC0415  (for --help only)
 
         return _print(help_text())
     if line.command == "completions":
-        from terp_cli.generate.shells import shipped  # noqa: PLC0415  (a shell that starts up may wait for it)
+        from terp_cli.generate.shells import shipped  # noqa: PLC0415  (a shell may wait for it as it starts)
 
         return _print(shipped(line.argument))
     from terp_cli.program import run  # noqa: PLC0415  (--help pays for none of this)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.generate.shells import FILES, folder, shipped
-from terp_cli.generate.shells.generated import generated
+from terp_cli.generate.shells import FILES, folder, generated, shipped
 from terp_cli.line.command_line import read_command_line
 from terp_cli.line.flags import all_flags
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
@@ -129,7 +128,7 @@ def test_formats_and_then_sessions_are_offered_for_an_export(shell: Shell) -> No
 
 @pytest.mark.parametrize("name", SHELLS)
 def test_the_files_are_those_that_the_tables_give(name: str) -> None:
-    assert shipped(name) == generated(name), "write them anew: python -m terp_cli.generate.shells"
+    assert shipped(name) == generated(name), "write them again: python -m terp_cli.generate.shells"
 
 
 def test_there_is_no_other_file() -> None:

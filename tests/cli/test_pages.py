@@ -6,14 +6,13 @@ import pytest
 
 from terp.settings import Settings
 from terp.settings.setting import table
-from terp_cli.generate.pages.made import made
-from terp_cli.generate.pages.settings import page
+from terp_cli.generate.pages import generated, page
 
 
-@pytest.mark.parametrize("path", list(made()), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", list(generated()), ids=lambda path: path.name)
 def test_what_is_kept_is_what_the_table_gives(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == made()[path], (
-        "write it anew: python -m terp_cli.generate.pages"
+    assert path.read_text(encoding="utf-8") == generated()[path], (
+        "write it again: python -m terp_cli.generate.pages"
     )
 
 

@@ -1,9 +1,9 @@
-"""Reading the command line.
+"""The parser of the command line.
 
 argparse was tried on Python 3.11: a tenth fewer lines and 6 ms a call, where this takes 0.5. It reads the
-prompt "-i don't know" as flags and `-y=off` as `-y -o ff`, takes `-nh` for `-nhl` in spite of
-`allow_abbrev=False`, and refuses `-f -x.csv` and `--auto-run=off`; to guard it from all these words takes
-a walk that knows every flag and its value, which is this module.
+prompt "-i don't know" as flags and `-y=off` as `-y -o ff`, reads `-nh` as `-nhl` in spite of
+`allow_abbrev=False`, and refuses `-f -x.csv` and `--auto-run=off`; to guard it from all these words needs
+a walk that knows every flag and its value, as this module does.
 """
 
 import re
@@ -21,10 +21,10 @@ from terp_cli.line.subcommands import attached_by, called_by, mistaken
 
 @dataclass(frozen=True)
 class CommandLine:
-    """A command line as it was meant.
+    """A parsed command line.
 
-    `command` is "" or a subcommand with `argument`, behind which come `arguments`; otherwise `words` are the
-    prompt. `given` holds the settings that flags set, `notices` the lines about flags that do nothing.
+    `command` is a subcommand, followed by `argument` and `arguments`; if it is "", `words` are the prompt.
+    `given` holds the settings that flags set, `notices` the lines about flags that do nothing.
     """
 
     command: str = ""
@@ -37,16 +37,16 @@ class CommandLine:
 
 
 def read_command_line(arguments: Sequence[str]) -> CommandLine:
-    """What the arguments mean, without the program's name.
+    """Parse the arguments, without the program's name.
 
     Raises:
-        SettingsError: one line for the first thing that is wrong.
+        SettingsError: one line for the first mistake.
     """
     reader = _Reader(list(arguments))
     reader.read()
     command, argument = "", ""
     if not reader.after_dashes and (kernel := attached_by(reader.words)):
-        # A conversation like any other, with this setting.
+        # `attach` is an ordinary conversation with this setting.
         reader.given["attach"] = Given(kernel, "terp attach")
         reader.words = reader.words[2:]
     elif not reader.after_dashes:
@@ -59,7 +59,7 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
             _check_flags(reader.options, command)
     if reader.options.get("server") and command != "serve":
         if reader.words:
-            raise SettingsError(["--server takes no prompt and no command: its clients ask."])
+            raise SettingsError(["--server takes no prompt and no command: clients send the prompts."])
         command = "serve"
     return CommandLine(
         command,
@@ -73,11 +73,11 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
 
 
 _TRIED = {"--yes": "-y", "--format": "--output-format", "--output": "--out", "--prompt": "terp PROMPT"}
-"""Flags of other programs, and what has their place here."""
+"""Flags of other programs, and the flags of terp that correspond to them."""
 
 
 def _check_flags(options: Mapping[str, Any], command: str) -> None:
-    """Raise where a short flag can only be meant as Open Interpreter means it."""
+    """Raise SettingsError if a short flag makes sense only with its meaning in Open Interpreter."""
     files = () if "cwd" in options else options.get("file", ())
     if file := next(filter(_is_no_file, files), ""):
         raise SettingsError([f"there is no file '{file}' to attach. {THEIRS['-f']}"])
@@ -119,7 +119,7 @@ class _Reader:
                 self._group(word)
 
     def _group(self, word: str) -> None:
-        """Several short flags in one word (`-yi`), the last one perhaps with its value (`-ymgpt-5`)."""
+        """Read several short flags in one word (`-yi`); the last may carry its value (`-ymgpt-5`)."""
         letters = word[1:]
         if word == "-vi":
             self.notices.append(f"-vi is -v -i here. {THEIRS[word]}")
@@ -142,7 +142,7 @@ class _Reader:
                 raise SettingsError([f"{name} takes no value."])
             value = _parsed(name, row, text)
         if row.kind in ("names", "rules"):
-            # A flag that is given twice names more, as one does whose value has a comma.
+            # A repeated flag adds names, as a comma in its value does.
             before = self.options.get(row.name, ()) if flag.of_call else self._before(row)
             value = (*before, *value)
         elif row.kind == "mapping":
@@ -155,7 +155,7 @@ class _Reader:
             self.given[row.name] = Given(value, name)
 
     def _before(self, row: Setting) -> Any:
-        """What the same flag has given before."""
+        """Return the value that the same flag has set before."""
         given = self.given.get(row.name)
         return given.value if given else type(row.default)()
 
@@ -184,7 +184,7 @@ class _Reader:
 
         if meant := _TRIED.get(_name(word)):
             return SettingsError([f"unknown flag {_name(word)}. Did you mean {meant}?"])
-        # What all begin with would make a short one look like any other.
+        # The dashes would make short names look alike.
         dashes, cutoff = ("--", 0.7) if word.startswith("--") else ("-", 0.5)
         names = [flag.removeprefix(dashes) for flag in self._flags if flag.startswith(dashes)]
         near = get_close_matches(_name(word).removeprefix(dashes), names, n=1, cutoff=cutoff)
@@ -193,23 +193,23 @@ class _Reader:
 
 
 def _name(word: str) -> str:
-    """The flag that a word would be, as the table spells it."""
+    """Return the flag in a word, as the table spells it."""
     name = word.partition("=")[0]
     return name.replace("_", "-") if name.startswith("--") else name
 
 
 def _is_no_file(text: str) -> bool:
-    """Whether a name can only be a word of a prompt, or a file that is not there."""
+    """Return True if no such file exists, and nothing in the name suggests a path."""
     return not (set(text) & set("./~") or Path(text).exists())
 
 
 def _takes(flag: Flag, text: str) -> bool:
-    """Whether a flag takes the text behind it for its value."""
+    """Return True if `text`, which follows the flag directly, is its value."""
     return flag.takes_value and (not flag.row.optional or bool(re.fullmatch(flag.row.optional, text)))
 
 
 def _looks_like_flags(word: str) -> bool:
-    """Whether a word is meant as flags: "-", "-5", "- a list" and "-- or not?" are words of a prompt."""
+    """Return True for flags; "-", "-5", "- a list" and "-- or not?" are words of a prompt."""
     if word.startswith("--"):
         return not any(map(str.isspace, _name(word)))
     return len(word) > 1 and word[0] == "-" and word[1].isalpha() and not any(map(str.isspace, word))

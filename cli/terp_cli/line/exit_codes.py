@@ -1,4 +1,4 @@
-"""How a call of terp ends, as a number for the shell."""
+"""The exit codes of terp."""
 
 from collections.abc import Mapping
 

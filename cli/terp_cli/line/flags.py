@@ -1,4 +1,4 @@
-"""Every flag of the command line: those of `Settings`, those of a single call, Open Interpreter's."""
+"""The flags of the command line: of `Settings`, of a single call, and of Open Interpreter."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from terp.settings.setting import Setting, setting, table
 
 @dataclass(frozen=True)
 class Options:
-    """What only this call means; nothing of it is a setting."""
+    """The flags of a single call, which are no settings."""
 
     profile: str = setting("", "a profile by name, or a file", flags=("-p",), metavar="NAME|FILE")
     file: tuple[str, ...] = setting(
@@ -21,11 +21,11 @@ class Options:
         "", "write a variable of the code to stdout instead of the answer", metavar="NAME[:FORM]"
     )
     cwd: str = setting("", "work in this directory", metavar="DIR")
-    interactive: bool = setting(False, "stay in the prompt after the answer", flags=("-i",))
-    continue_: bool = setting(False, "go on with the last session of this directory", flags=("-c",))
+    interactive: bool = setting(False, "stay at the prompt after the answer", flags=("-i",))
+    continue_: bool = setting(False, "resume the last session of this directory", flags=("-c",))
     resume: str | None = setting(
         None,
-        "go on with a session: this one, or one to be chosen",
+        "resume a session: this one, or one from a list",
         kind="text",
         flags=("-r",),
         metavar="[ID]",
@@ -35,9 +35,9 @@ class Options:
     rerun: bool = setting(False, "with -c or -r: first run the code of the session again")
     fresh: bool = setting(False, "for `terp replay`: run the code, in new kernels, and compare")
     output_format: str = setting(
-        "text", "what stdout carries; --json: json", choices=("text", "json", "stream-json")
+        "text", "the form of stdout; --json: json", choices=("text", "json", "stream-json")
     )
-    timeout: float = setting(0.0, "end the whole command after so long", unit="s", unset="never")
+    timeout: float = setting(0.0, "stop the whole command after this time", unit="s", unset="never")
     no_stdin: bool = setting(
         False, "leave stdin alone, such as a pipe that a script or a service holds open", flags=("-n",)
     )
@@ -45,7 +45,7 @@ class Options:
         False, "the answer, errors, and what was cut, dropped or made; no code and no output", flags=("-q",)
     )
     silent: bool = setting(False, "the answer and errors only", flags=("-qq",))
-    verbose: bool = setting(False, "more of what happens", flags=("-v",))
+    verbose: bool = setting(False, "show more details", flags=("-v",))
     debug: bool = setting(False, "tracebacks of failures")
     plain: bool = setting(False, "no colours, no redrawing", flags=("-pl",))
     api_key: str = setting(
@@ -68,7 +68,7 @@ class Options:
     )
     max_sessions: int = setting(100, "for the server: sessions open at a time", limits=(1, 10_000))
     idle_timeout: float = setting(
-        900.0, "for the server: rest after which kernels are closed", unit="s", unset="never"
+        900.0, "for the server: idle time after which kernels are closed", unit="s", unset="never"
     )
     language: str = setting("", "for `terp run`: the language of the code", flags=("-l",), metavar="NAME")
     help: bool = setting(False, "show this help", flags=("-h",))
@@ -77,7 +77,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Flag:
-    """One spelling and what it does: `row` is set, to `value` where none is given."""
+    """One spelling of a flag: it sets `row`, to `value` if it takes no value."""
 
     name: str
     row: Setting
@@ -88,14 +88,14 @@ class Flag:
 
 @dataclass(frozen=True)
 class Gone:
-    """A flag of Open Interpreter without an equal. The call goes on only where nothing is lost."""
+    """A flag of Open Interpreter that terp does not have. If `goes_on`, it is ignored with a notice."""
 
     why: str
     goes_on: bool = False
 
 
 def rows() -> dict[str, Setting]:
-    """Every row that a flag can set, by name."""
+    """Return all rows that a flag can set, by name."""
     return {**_settable(Settings), **_settable(Options)}
 
 
@@ -104,7 +104,7 @@ def _settable(declared: type) -> dict[str, Setting]:
 
 
 def all_flags() -> dict[str, Flag]:
-    """Every flag by its spelling, long ones with hyphens."""
+    """Return all flags by their spelling, long ones with hyphens."""
     flags = [
         flag
         for declared in (Settings, Options)
@@ -115,7 +115,7 @@ def all_flags() -> dict[str, Flag]:
 
 
 def long_names(row: Setting) -> tuple[str, ...]:
-    """The long spellings of a row's flag, the one to show first. Its own name is always one."""
+    """Return the long spellings of a row's flag, the one to show first; its own name is always among them."""
     # A name that Python reserves ends with an underscore.
     own = "--" + row.name.rstrip("_").replace("_", "-")
     named = [flag for flag in row.flags if flag.startswith("--")]
@@ -131,7 +131,7 @@ def _spellings(row: Setting, *, of_call: bool) -> Iterator[Flag]:
 
 
 def _with_one_value() -> Iterator[Flag]:
-    """Flags that give one value to a row, most of them those of Open Interpreter."""
+    """Yield flags that set a row to one value, most of them from Open Interpreter."""
     known = rows()
     for names, name, value in (
         (("-lsv", "--llm-supports-vision", "--vision"), "supports_vision", True),
@@ -154,7 +154,7 @@ THEIRS = {
     "-l": "Open Interpreter's -l is --local.",
     "-vi": "Open Interpreter's -vi is --vision.",
 }
-"""Short flags that mean something else here, and what they mean there."""
+"""Short flags with another meaning in Open Interpreter, and that meaning."""
 _PRESET = "presets of models are not built in; name the model with --model"
 GONE = {
     "--disable-telemetry": Gone("there is no telemetry to disable", goes_on=True),
@@ -162,7 +162,7 @@ GONE = {
     "--contribute-conversation": Gone("conversations are never sent anywhere", goes_on=True),
     "--no-highlight-active-line": Gone("the active line is not highlighted", goes_on=True),
     "-nhl": Gone("the active line is not highlighted", goes_on=True),
-    "--offline": Gone("terp itself uses the network for the model alone", goes_on=True),
+    "--offline": Gone("terp itself uses the network only for the model", goes_on=True),
     "--stdin": Gone("stdin is the prompt whenever no words are given", goes_on=True),
     "-s": Gone("stdin is the prompt whenever no words are given", goes_on=True),
     "--multi-line": Gone("Alt+Enter makes a new line at any prompt", goes_on=True),

@@ -10,13 +10,13 @@ from terp_cli.line.flags import Options, long_names
 from terp_cli.line.subcommands import SUBCOMMANDS
 
 _USAGE = """\
-terp: say what you want; a model writes code, you approve it, it runs here.
+terp: write a prompt; a model writes code, you approve it, it runs here.
 
   terp                    ask and answer at a prompt
   terp "plot iris.csv"    one question; asks before code runs
   terp -y "…"             the same without asking
-  cat big.csv | terp -y "monthly totals"    what is piped is data for the code
-  cat question.txt | terp -y                without words, it is the question
+  cat big.csv | terp -y "monthly totals"    stdin is data for the code
+  cat question.txt | terp -y                without words, stdin is the question
 """
 _PROMPT = "  terp -- demo            a question that begins with the name of a command\n"
 _ENDING = """\
@@ -34,7 +34,7 @@ _WIDTH = 80
 
 
 def help_text() -> str:
-    """The whole help."""
+    """Return the text of `terp --help`."""
     return "\n".join([_USAGE + "".join(_subcommands()) + _PROMPT, *_groups(), _ENDING])
 
 

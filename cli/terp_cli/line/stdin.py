@@ -1,15 +1,18 @@
-"""What comes in on stdin: a prompt, data for the code, or nothing."""
+"""The stdin of this process: a prompt, data for the code, lines for code that asks, or nothing."""
 
+import asyncio
 import os
 import select
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from terp.errors import SettingsError, TerpError
+from terp_cli.terminal import tty
 
 if TYPE_CHECKING:
     from terp.events.messages import Attachment
@@ -23,7 +26,7 @@ LARGEST_PROMPT = 1024**2
 _LINES = 20
 _PIECE = 1024 * 1024
 
-# IPython tells callbacks of `pre_run_cell` the code that is about to run, so the data is read into
+# IPython passes the code to callbacks of `pre_run_cell` before it runs, so the data is read into
 # memory just before the first cell that names it, and is then a plain str or bytes.
 _PRELUDE = """\
 def _bind_stdin(path, encoding):
@@ -40,7 +43,7 @@ def _bind_stdin(path, encoding):
         shell.user_ns["stdin_data"] = data.decode(encoding, "backslashreplace") if encoding else data
 
     shell.events.register("pre_run_cell", load)
-    # Before what looks at the variables: the cell is not what binds it.
+    # Before the callback that lists variables: it must not count this one as the cell's.
     hooks = shell.events.callbacks["pre_run_cell"]
     hooks.insert(0, hooks.pop())
     shell.user_ns["stdin_path"] = path
@@ -70,18 +73,18 @@ del _forget_stdin
 
 
 class Says(Protocol):
-    """The ways to the user that do not disturb stdout."""
+    """Messages to the user that do not go to stdout."""
 
     def report(self, text: str) -> None:
-        """Say a fact about the data."""
+        """Write a fact about the data."""
 
     def warn(self, text: str) -> None:
-        """Say a line that -q does not hide."""
+        """Write a line that -q does not hide."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piped:
-    """Data from stdin: its file, what the model is told, and the code that makes it known in the kernel."""
+    """Data from stdin: its file, the note for the model, and the code that defines it in the kernel."""
 
     path: Path
     attachment: "Attachment"
@@ -89,7 +92,7 @@ class Piped:
 
 
 def source_of(descriptor: int) -> Source:
-    """What stands behind stdin. A closed one, `/dev/null` and a directory are nothing."""
+    """Return the kind of stdin. Closed, `/dev/null` and a directory are "nothing"."""
     try:
         status = os.fstat(descriptor)
         if os.isatty(descriptor):
@@ -108,19 +111,19 @@ def read_prompt(
     patience_s: float = PATIENCE_S,
     limit: int = LARGEST_PROMPT,
 ) -> str:
-    """All of stdin as a prompt, without the line end it ends with.
+    """Read all of stdin as a prompt; remove a line end at its end.
 
-    `waiting` gets a line once nothing has come for `patience_s`.
+    `waiting` is called with a line after `patience_s` without input.
 
     Raises:
-        SettingsError: it is too long for a prompt.
+        SettingsError: it is longer than `limit` bytes.
     """
     raw = bytearray()
     for piece in _pieces(descriptor, waiting, patience_s):
         raw += piece
         if len(raw) > limit:
-            told = f"the prompt on stdin is longer than {limit:,} bytes"
-            raise SettingsError([f'{told}; to pass it as data: … | terp "what to do with it"'])
+            problem = f"the prompt on stdin is longer than {limit:,} bytes"
+            raise SettingsError([f'{problem}; to pass it as data: … | terp "what to do with it"'])
     return raw.decode("utf-8-sig", errors="replace").removesuffix("\n").removesuffix("\r")
 
 
@@ -136,9 +139,9 @@ def take_data(
 ) -> Piped:
     """Write stdin, read to its end, to a file in `folder`.
 
-    Code that runs `elsewhere` is given a copy in its directory, which its kernel removes when it ends. Where
-    no code can read the data, `room` is how much of it the model is given. Reports data that is cut, and
-    warns once when nothing has come for `patience_s`.
+    If code runs `elsewhere`, its directory gets a copy, which the kernel removes when it ends. If no code
+    can read the data, `room` limits the part that is sent to the model. Reports a cut, and warns once
+    after `patience_s` without input.
 
     Raises:
         TerpError: the file cannot be written.
@@ -153,23 +156,23 @@ def take_data(
     look = peek(path, room or Room(lines=_LINES))
     if room and look.encoding and not look.whole:
         says.report(cut_line("stdin", look))
-    note, encoding = _told(look, names=room is None), look.encoding if look.size else "utf-8"
+    note, encoding = _note(look, names=room is None), look.encoding if look.size else "utf-8"
     if not elsewhere:
         named = path.rename(path.with_suffix(_suffix(look)))
         return Piped(named, Attachment("stdin", note), prelude(str(named), encoding))
-    # A name that nothing has there.
+    # The name must be free in the other directory.
     named = path.rename(path.with_name(f"stdin-{token_hex(4)}{_suffix(look)}"))
     code = prelude(named.name, encoding) + _FORGOTTEN.format(path=named.name)
     return Piped(named, Attachment("stdin", note, source=str(named)), code)
 
 
 def prelude(path: str, encoding: str) -> str:
-    """Python code that binds `stdin_path`, and `stdin_data` as soon as a cell names it."""
+    """Return Python code that binds `stdin_path`, and `stdin_data` as soon as a cell names it."""
     return _PRELUDE.format(path=path, encoding=encoding)
 
 
 def _pieces(descriptor: int, waiting: Callable[[str], None], patience_s: float) -> Iterator[bytes]:
-    """What comes on stdin, to its end."""
+    """Yield pieces of stdin, to its end."""
     while select.select([descriptor], [], [], patience_s)[0]:
         if not (piece := os.read(descriptor, _PIECE)):
             return
@@ -180,7 +183,7 @@ def _pieces(descriptor: int, waiting: Callable[[str], None], patience_s: float) 
 
 
 def _spooled(pieces: Iterator[bytes], path: Path, limit: int) -> bool:
-    """Write `pieces` to `path`; whether there was more than `limit`.
+    """Write `pieces` to `path`; return True if they were cut at `limit` bytes.
 
     Raises:
         TerpError: the file cannot be written.
@@ -189,9 +192,9 @@ def _spooled(pieces: Iterator[bytes], path: Path, limit: int) -> bool:
         return _spool(pieces, path, limit)
     except OSError as error:
         path.unlink(missing_ok=True)
-        raise TerpError(f"What comes on stdin cannot be kept in {path}: {error.strerror}.") from error
+        raise TerpError(f"Cannot write stdin to {path}: {error.strerror}.") from error
     except BaseException:
-        # Stopped by a signal: half of the data is of no use to anybody.
+        # Stopped by a signal: half of the data is of no use.
         path.unlink(missing_ok=True)
         raise
 
@@ -218,8 +221,8 @@ def _suffix(look: "Peek") -> str:
     return known.get(look.kind, ".txt" if look.encoding else ".bin")
 
 
-def _told(look: "Peek", *, names: bool) -> str:
-    """What the model reads of the data; without code it has no `names`."""
+def _note(look: "Peek", *, names: bool) -> str:
+    """Return the note for the model; it mentions the variables if `names`."""
     facts = look.facts if look.size else "0 bytes"
     if not names:
         note = f"[Data was piped in: {facts}]"
@@ -230,3 +233,47 @@ def _told(look: "Peek", *, names: bool) -> str:
         f"and stdin_data its content as {kind}"
     )
     return f"{note}; {look.beginning}" if look.lines else f"{note}."
+
+
+_LINE_PIECE = 64 * 1024
+
+
+class TypedLines:
+    """Reader of single lines from the descriptor `number`: closed, a file, a pipe or a terminal."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._read = b""
+
+    async def next(self, *, secret: bool = False) -> str | None:
+        """Return the next line without its end, None at the end; a terminal does not echo a `secret`."""
+        with tty.unseen(self._number if secret else None):
+            while b"\n" not in self._read:
+                piece = await self._piece()
+                if not piece:
+                    return self._last()
+                self._read += piece
+        line, _, self._read = self._read.partition(b"\n")
+        return line.decode(errors="replace")
+
+    def _last(self) -> str | None:
+        line, self._read = self._read, b""
+        return line.decode(errors="replace") if line else None
+
+    async def _piece(self) -> bytes:
+        try:
+            await self._until_readable()
+            return os.read(self._number, _LINE_PIECE)
+        except OSError:
+            # stdin is closed, or the terminal is gone.
+            return b""
+
+    async def _until_readable(self) -> None:
+        loop, readable = asyncio.get_running_loop(), asyncio.Event()
+        # A file is always readable, and epoll refuses it.
+        with suppress(PermissionError):
+            loop.add_reader(self._number, readable.set)
+            try:
+                await readable.wait()
+            finally:
+                loop.remove_reader(self._number)

@@ -1,4 +1,4 @@
-"""What can end a call early: Ctrl-C, SIGTERM, SIGHUP and the end of `--timeout`."""
+"""Early ends of a call: Ctrl-C, SIGTERM, SIGHUP and the end of `--timeout`."""
 
 import asyncio
 import signal
@@ -20,9 +20,9 @@ _CODES: Mapping[int, int] = {
 }
 
 
-# A kernel that is shut down while it answers to an interrupt complains of both.
+# A kernel that is shut down while it handles an interrupt prints errors of both.
 _GRACE_S = 0.5
-# Nobody is there to insist: code that does not answer an interrupt for so long goes with its kernel.
+# Code that ignores the interrupt for so long is interrupted again, which ends its kernel.
 _PATIENCE_S = 5.0
 
 
@@ -40,7 +40,7 @@ class Stopped(BaseException):
 
 
 class Stopping:
-    """Turns signals into an orderly end; `code` is the exit code of the first one, or None."""
+    """Turn signals into an orderly end; `code` is the exit code of the first one, or None."""
 
     def __init__(self) -> None:
         self.code: int | None = None
@@ -48,17 +48,17 @@ class Stopping:
 
     @property
     def timed_out(self) -> bool:
-        """Whether the time of the call was over."""
+        """True if the time of `--timeout` is over."""
         return self.code == EXIT_CODES["timeout"]
 
     @property
     def final(self) -> bool:
-        """Whether the whole call is to end: Ctrl-C ends only the turn of a person who stays."""
+        """True if the whole call must end. Ctrl-C ends only the turn."""
         return self.code is not None and self.code != EXIT_CODES["interrupted"]
 
     @contextmanager
     def armed(self, timeout_s: float) -> Iterator[None]:
-        """While nothing runs yet, a signal raises `Stopped`; the time of `--timeout` begins here."""
+        """Raise `Stopped` at a signal, before anything runs; start the time of `--timeout`."""
         before = {number: signal.signal(number, self._raise) for number in _CODES}
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
         try:
@@ -70,10 +70,9 @@ class Stopping:
 
     @contextmanager
     def watching(self, interrupt: Ending, kill: Ending) -> Iterator[None]:
-        """While something runs, a signal calls `interrupt`, after which it ends by itself.
+        """Call `interrupt` at a signal, and again after 5 s; the run must then end by itself.
 
-        It is called again after 5 s. SIGTERM and SIGHUP call `kill` instead, at once; a second signal cancels
-        the current task.
+        SIGTERM and SIGHUP also call `kill`, after 0.5 s; a second signal cancels the current task.
         """
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
@@ -85,7 +84,7 @@ class Stopping:
         finally:
             for number, handler in before.items():
                 loop.remove_signal_handler(number)
-                # Removing resets to the default, which for SIGALRM and SIGTERM is death on the spot.
+                # Removal resets to the default, which for SIGALRM and SIGTERM ends the process at once.
                 signal.signal(number, handler)
 
     def _stop(self, number: int, endings: tuple[Ending, Ending], task: asyncio.Task[object]) -> None:
@@ -95,7 +94,7 @@ class Stopping:
         self.code = _CODES[number]
         interrupt, kill = endings
         self._begin(interrupt())
-        # Whoever sends SIGTERM does not wait.
+        # The sender of SIGTERM does not wait.
         waits = number not in (signal.SIGTERM, signal.SIGHUP)
         self._begin(_later(_PATIENCE_S, interrupt) if waits else _later(_GRACE_S, kill))
 

@@ -1,4 +1,4 @@
-"""The standard streams of this process, whatever state the caller left them in."""
+"""The standard streams of this process, which the caller may have closed."""
 
 import errno
 import io
@@ -9,11 +9,11 @@ from typing import TextIO
 from terp_cli.terminal.glyphs import stand_ins
 
 CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
-"""What a write fails with when the disk, or the terminal, behind a stream is full or gone."""
+"""Errors of a write when the disk or the terminal of a stream is full or gone."""
 
 
 class _Closed(io.StringIO):
-    """The stdout of a caller that has closed it."""
+    """A stdout that the caller has closed."""
 
     def write(self, text: str) -> int:
         """Fail as a write to a closed descriptor does."""
@@ -21,17 +21,17 @@ class _Closed(io.StringIO):
 
 
 def stdout() -> TextIO:
-    """Where the answer goes."""
+    """Return stdout, which takes the answer."""
     return _Closed() if sys.stdout is None else _usable(sys.stdout)
 
 
 def stderr() -> TextIO:
-    """Where everything else goes."""
+    """Return stderr, which takes everything else."""
     return _usable(sys.stderr)
 
 
 def let_go() -> None:
-    """Stop writing to a reader who has left; without this the end of the program would complain."""
+    """Point stdout and stderr at /dev/null: the reader has left, and a flush at exit would fail."""
     null = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(null, descriptor)

@@ -1,4 +1,4 @@
-"""The first words that are commands, and what is said where the words behind them do not fit."""
+"""The subcommands, their arguments, and the messages for words that do not fit them."""
 
 import os
 import shlex
@@ -16,7 +16,7 @@ _CODE_SUFFIXES = frozenset({".py", ".sh", ".js", ".ts", ".r", ".jl", ".rb"})
 
 @dataclass(frozen=True)
 class Verb:
-    """What one of several things is that a subcommand does: what follows it, and of how many words."""
+    """One verb of a subcommand (`terp keys set`): its argument, and the least and most number of words."""
 
     argument: str = ""
     least: int = 0
@@ -68,18 +68,18 @@ VERBS: Mapping[str, Mapping[str, Verb]] = {
         "delete": Verb("PROVIDER", 1, 1, "provider"),
     },
 }
-"""The subcommands that do several things; each does the first one where nothing else is said."""
+"""The subcommands with verbs; the first verb is the default."""
 
 
 def _takes(command: str) -> str:
-    told = (f"{verb} {row.argument}".rstrip() for verb, row in VERBS[command].items())
-    return f"it takes {', '.join(told)}"
+    verbs = (f"{verb} {row.argument}".rstrip() for verb, row in VERBS[command].items())
+    return f"it takes {', '.join(verbs)}"
 
 
 _ELSEWHERE = {"version": "use terp --version", "help": "use terp --help"}
-"""Flags here, commands of other programs; several words behind one are a prompt."""
+"""Commands of other programs that are flags here; with several words after it, one begins a prompt."""
 _WANTED = {
-    "run": "it takes a file that is there, or - for stdin",
+    "run": "it takes an existing file, or - for stdin",
     "attach": "it takes a notebook, a connection file or the name of a running kernel, and then a prompt",
     "demo": "it takes nothing",
     "doctor": "it takes nothing",
@@ -94,12 +94,12 @@ _WANTED = {
     "completions": f"it takes {', '.join(SHELLS)}",
     **_ELSEWHERE,
 }
-"""What would be right, for each name."""
+"""The arguments of each command, for messages."""
 
 
 @dataclass(frozen=True)
 class Subcommand:
-    """A line of `--help`: the name, what must follow it, and what it does."""
+    """A line of `--help`: the name, the argument, and a description."""
 
     name: str
     argument: str
@@ -108,30 +108,30 @@ class Subcommand:
 
 SUBCOMMANDS = (
     Subcommand("run", "FILE|-", "run code in the kernel, without a model"),
-    Subcommand("solve", "DIR|FILE|-", "a problem with tests: write a solution, and check it"),
-    Subcommand("attach", "[FILE] […]", "talk in a running kernel of Jupyter or VS Code"),
+    Subcommand("solve", "DIR|FILE|-", "write a solution for a problem with tests"),
+    Subcommand("attach", "[FILE] […]", "use a running kernel of Jupyter or VS Code"),
     Subcommand("demo", "", "a tour without key or network"),
-    Subcommand("doctor", "", "what is here, what is wrong, and what to do about it"),
-    Subcommand("languages", "", "which languages run here, and how to get the others"),
-    Subcommand("tools", "", "which functions the model can call"),
-    Subcommand("mcp", "", "which MCP servers there are, and what they offer"),
+    Subcommand("doctor", "", "check the installation; name problems and remedies"),
+    Subcommand("languages", "", "list languages, and how to install the missing ones"),
+    Subcommand("tools", "", "list the functions that the model can call"),
+    Subcommand("mcp", "", "list the MCP servers and their functions"),
     Subcommand("profiles", "…", "named sets of settings: list, show, new, edit, …"),
-    Subcommand("trust", "…", "let the files of a project count, or not"),
-    Subcommand("rules", "…", "what runs without asking, and what never: list, test"),
+    Subcommand("trust", "…", "trust the files of a project, or not"),
+    Subcommand("rules", "…", "rules that allow, ask or deny code: list, test"),
     Subcommand("keys", "…", "the keys of providers: list, set, delete"),
     Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
-    Subcommand("cost", "…", "what models have cost, by profile: month, days, all"),
+    Subcommand("cost", "…", "costs of models, by profile: month, days, all"),
     Subcommand("replay", "ID|FILE", "run the code of a session again, and compare (--fresh)"),
     Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
     Subcommand("serve", "", "sessions over HTTP and WebSocket"),
-    Subcommand("completions", "SHELL", f"what {', '.join(SHELLS)} need to complete flags"),
+    Subcommand("completions", "SHELL", f"completion of flags for {', '.join(SHELLS)}"),
 )
 
 
 def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
-    """The subcommand that the words of a command line call and its argument; empty for a prompt.
+    """Return the subcommand that the words call, and its argument; two empty strings for a prompt.
 
-    `in_language` is whether the language of code was given, so that any file may hold it.
+    `in_language`: the language of the code was given, so that any file may hold it.
     """
     match words:
         case ["demo" | "doctor" | "languages" | "mcp" | "serve" | "solve" | "tools" as command]:
@@ -146,7 +146,7 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
 
 
 def _is_for(command: str, argument: str, *, in_language: bool) -> bool:
-    """Whether a word is what a command takes that takes one."""
+    """Return True if a command takes this word as its one argument."""
     match command:
         case "completions":
             return argument in SHELLS
@@ -160,7 +160,7 @@ def _is_for(command: str, argument: str, *, in_language: bool) -> bool:
 
 
 def attached_by(words: Sequence[str]) -> str:
-    """The kernel that `attach` and the word behind it name, if they do; what follows them is a prompt."""
+    """Return the kernel that `attach` and the next word name, else ""; further words are a prompt."""
     if words[:1] != ["attach"]:
         return ""
     more = words[1:]
@@ -171,18 +171,20 @@ def attached_by(words: Sequence[str]) -> str:
 
 
 def mistaken(words: Sequence[str], *, in_language: bool) -> str:
-    """What to say about words that call no subcommand, but begin as one; else "", and they are a prompt.
+    """Return a message for words that seem to be a mistaken subcommand, or "" if they are a prompt.
 
-    The first word is the name of a subcommand; or it misses one by a letter, and stands alone or before words
-    that fit that subcommand. A first word with a space in it, as a quoted prompt is, begins none.
+    The first word is the name of a subcommand; or it differs by one letter, and is the only word or fits the
+    words after it. A first word with a space in it, such as a quoted prompt, never counts.
     """
     command, more = (words[0], words[1:]) if words else ("", ())
     ask = f"To ask the model: terp -- {shlex.join(words)}"
     if command not in _WANTED:
         meant = (one.name for one in SUBCOMMANDS if _one_slip(one.name, command.lower()))
         fits = (name for name in meant if not more or _follows(name, more, in_language=in_language))
-        told = (f"'{command}' is no command. Did you mean terp {shlex.join([name, *more])}?" for name in fits)
-        return next((f"{line} {ask}" for line in told), "")
+        lines = (
+            f"'{command}' is no command. Did you mean terp {shlex.join([name, *more])}?" for name in fits
+        )
+        return next((f"{line} {ask}" for line in lines), "")
     if verb := _meant_verb(command, more):
         return f"'terp {command} {more[0]}' is no command. Did you mean terp {command} {verb}? {ask}"
     if command in _ELSEWHERE and len(more) > 1:
@@ -191,7 +193,7 @@ def mistaken(words: Sequence[str], *, in_language: bool) -> str:
 
 
 def _follows(command: str, more: Sequence[str], *, in_language: bool) -> bool:
-    """Whether these words fit the subcommand: they begin with a verb of it, or name what it takes."""
+    """Return True if the words begin with a verb of the subcommand, or are its argument."""
     if command in VERBS:
         return more[0] in VERBS[command]
     if command == "attach":
@@ -201,7 +203,7 @@ def _follows(command: str, more: Sequence[str], *, in_language: bool) -> bool:
 
 
 def _meant_verb(command: str, more: Sequence[str]) -> str:
-    """The verb that these words miss by a letter, if they fit it otherwise; else ""."""
+    """Return the verb that the first word misses by one letter, if the others fit it; else ""."""
     if not more:
         return ""
     rows = VERBS.get(command, {}).items()
@@ -210,7 +212,7 @@ def _meant_verb(command: str, more: Sequence[str]) -> str:
 
 
 def _one_slip(name: str, word: str) -> bool:
-    """Whether one letter is missing, too many or another one, or two are swapped; never in a short name."""
+    """Return True for one letter missing, added or replaced, or two swapped; never for a short name."""
     if len(name) < 4 or abs(len(name) - len(word)) > 1:
         return False
     start = _equal(name, word)
@@ -220,24 +222,24 @@ def _one_slip(name: str, word: str) -> bool:
 
 
 def _equal(one: str, other: str) -> int:
-    """How many letters are the same from the beginning."""
+    """Return the number of equal letters at the start."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def lacking(command: str, verb: str, more: Sequence[str]) -> str:
-    """What to say about a verb that lacks what must follow it; else ""."""
+    """Return a message for a verb without its argument, else ""."""
     row = VERBS[command][verb]
     return f"terp {command} {verb} needs {row.argument}." if len(more) < row.least else ""
 
 
 def _fits(command: str, verb: str, more: Sequence[str]) -> bool:
-    """Whether these words are a command; one that lacks its argument is, too."""
+    """Return True if the words are a command, even without its argument."""
     return verb in VERBS[command] and len(more) <= VERBS[command][verb].most
 
 
 def _names_kernel(argument: str) -> bool:
-    """Whether a word means a connection file, or a kernel that has one; in a prompt it may be any word."""
+    """Return True for a connection file, or the name of a kernel that has one."""
     from terp.kernels.attached.connection_files import written  # noqa: PLC0415  (for one command only)
 
     path = Path(argument)

@@ -4,7 +4,7 @@ from terp.checks.solve.asking import Ended
 from terp.checks.solve.state import State
 from terp.text.interrupts import Interrupted, Interrupts
 from terp_cli.fronts.call import STDIN
-from terp_cli.line.typed_lines import TypedLines
+from terp_cli.line.stdin import TypedLines
 from terp_cli.verbs.solve_front import SolveFront
 
 _ASSERTS = "More asserts, which always have to pass; two empty lines end them (Enter: none):\n"

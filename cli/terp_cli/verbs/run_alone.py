@@ -21,7 +21,7 @@ from terp.store.places import Place
 from terp.text.interrupts import Interrupted, Interrupts
 from terp_cli.fronts.call import STDIN, Call
 from terp_cli.line.exit_codes import EXIT_CODES
-from terp_cli.line.typed_lines import TypedLines
+from terp_cli.line.stdin import TypedLines
 from terp_cli.repl.keeping import folder_of
 from terp_cli.repl.seat import person_beside
 from terp_cli.verbs.run_code import CodeRun, language_for, read_code

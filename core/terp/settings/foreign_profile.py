@@ -30,7 +30,7 @@ _NAMES: Mapping[str, str] = {
 _WHY_NOT: Mapping[str, str] = {
     "api_key": "a key does not belong in a profile; terp keys set PROVIDER keeps it",
     "safe_mode": "code is always shown and asked about unless auto_run is on",
-    "offline": "terp itself uses the network for the model alone",
+    "offline": "terp itself uses the network only for the model",
     "local": "extends: local is the profile for a model on this machine",
     "verbose": "-v says more",
     "debug": "--debug says more",

@@ -11,12 +11,25 @@ FILES = {"bash": "terp.bash", "zsh": "_terp", "fish": "terp.fish"}
 
 
 def folder() -> Path:
-    """Where the files are: in the installed package, or at the root of a checkout."""
+    """Return the folder of the files: in the installed package, or at the root of a checkout."""
     package = Path(terp_cli.__file__).parent
     inside = package / "completions"
     return inside if inside.is_dir() else package.parent.parent / "completions"
 
 
 def shipped(shell: str) -> str:
-    """The text to be read by `shell`, one of `FILES`."""
+    """Return the text of the file for `shell`, one of `FILES`."""
     return (folder() / FILES[shell]).read_text(encoding="utf-8")
+
+
+def generated(shell: str) -> str:
+    """Generate the file for `shell` from the tables of flags and subcommands."""
+    from terp.settings.profiles import Profiles, shipped_profiles  # noqa: PLC0415  (a shell waits for `shipped`)
+    from terp_cli.generate.shells import bash, fish, zsh  # noqa: PLC0415
+    from terp_cli.generate.shells.entries import entries  # noqa: PLC0415
+
+    script = {"bash": bash.script, "zsh": zsh.script, "fish": fish.script}[shell]
+    profiles_folder = shipped_profiles()
+    # The shell looks up the user's own profiles: to start terp for them would take 70 ms a key.
+    profiles = [entry.name for entry in Profiles(profiles_folder, profiles_folder).listed()]
+    return script(entries(), profiles)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from terp.secrets.keys import key_providers
-from terp_cli.generate.shells.entries import Entry, Value, verbs_with
+from terp_cli.generate.shells.entries import FlagEntry, ValueKind, verbs_with
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 
 _HEAD = """\
-# Completion of terp in bash. Written by python -m terp_cli.generate.shells; edit the tables it is made from.
+# Completion of terp in bash. Written by python -m terp_cli.generate.shells from terp_cli.line: edit that.
 
 _terp() {
     local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} word words=()
@@ -37,12 +37,12 @@ _AFTER = '"${COMP_WORDS[1]} ${COMP_WORDS[2]}"'
 _NO_FILES = "compopt +o default 2>/dev/null"
 
 
-def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
-    """The file `terp.bash`."""
+def script(entries: Sequence[FlagEntry], profiles: Sequence[str]) -> str:
+    """Return the text of the file `terp.bash`."""
     return _HEAD + "".join(f"        {line}\n" for line in _arms(entries, profiles)) + _TAIL
 
 
-def _arms(entries: Sequence[Entry], profiles: Sequence[str]) -> Iterator[str]:
+def _arms(entries: Sequence[FlagEntry], profiles: Sequence[str]) -> Iterator[str]:
     yield f"{_flags(entries, 'profile')})"
     yield from _profiles(profiles, "    ")
     yield "    ;;"
@@ -83,7 +83,7 @@ def _arms(entries: Sequence[Entry], profiles: Sequence[str]) -> Iterator[str]:
 
 
 def _after(offered: str) -> str:
-    """The commands behind which something is offered, as a pattern."""
+    """Return a pattern of the commands that take this kind of argument."""
     return "|".join(f"{command}' '{verb}" for command, verb in verbs_with(offered))
 
 
@@ -100,5 +100,5 @@ def _sessions(indent: str) -> Iterator[str]:
     yield f"{indent}done"
 
 
-def _flags(entries: Sequence[Entry], value: Value) -> str:
+def _flags(entries: Sequence[FlagEntry], value: ValueKind) -> str:
     return " | ".join(name for entry in entries if entry.value == value for name in entry.names)

@@ -1,4 +1,4 @@
-"""What a shell can offer: each flag in all its spellings, and what may follow it."""
+"""The flags that a shell can offer: all spellings of each, and the kind of its value."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -8,8 +8,8 @@ from terp.settings.setting import Setting
 from terp_cli.line.flags import Flag, all_flags, long_names
 from terp_cli.line.subcommands import VERBS
 
-Value = Literal["none", "text", "choice", "file", "directory", "profile", "session"]
-_BY_METAVAR: dict[str, Value] = {
+ValueKind = Literal["none", "text", "choice", "file", "directory", "profile", "session"]
+_BY_METAVAR: dict[str, ValueKind] = {
     "FILE": "file",
     "PATH": "file",
     "DIR": "directory",
@@ -19,24 +19,24 @@ _BY_METAVAR: dict[str, Value] = {
 
 
 @dataclass(frozen=True)
-class Entry:
-    """Flags that mean the same, with hyphens in front, and what to offer after one of them."""
+class FlagEntry:
+    """The spellings of one flag, with hyphens, and the values to offer after it."""
 
     names: tuple[str, ...]
     about: str
-    value: Value
+    value: ValueKind
     label: str = ""
     choices: tuple[str, ...] = ()
     repeats: bool = False
 
 
-def entries() -> list[Entry]:
-    """Every flag that is understood, in the order of `--help`."""
+def entries() -> list[FlagEntry]:
+    """Return every flag, in the order of `--help`."""
     return [_entry(list(same)) for _, same in groupby(all_flags().values(), _meaning)]
 
 
 def verbs_with(offered: str) -> list[tuple[str, str]]:
-    """The subcommands and verbs behind which this kind of thing can stand."""
+    """Return the pairs of subcommand and verb that take this kind of argument."""
     return [
         (command, verb)
         for command, rows in VERBS.items()
@@ -49,13 +49,13 @@ def _meaning(flag: Flag) -> tuple[str, object]:
     return flag.row.name, flag.value
 
 
-def _entry(same: list[Flag]) -> Entry:
+def _entry(same: list[Flag]) -> FlagEntry:
     names, first = tuple(flag.name for flag in same), same[0]
     row = first.row
     if not first.takes_value:
-        return Entry(names, _about_switch(first), "none")
+        return FlagEntry(names, _about_switch(first), "none")
     label = row.name.replace("_", " ")
-    return Entry(names, row.about, _value(row), label, row.choices, repeats=_repeats(row))
+    return FlagEntry(names, row.about, _value(row), label, row.choices, repeats=_repeats(row))
 
 
 def _about_switch(flag: Flag) -> str:
@@ -65,9 +65,9 @@ def _about_switch(flag: Flag) -> str:
 
 
 def _repeats(row: Setting) -> bool:
-    """Whether a flag may be given more than once, each time with another value."""
+    """Return True if a flag may be given more than once, each time with another value."""
     return row.name == "file" or row.kind in ("rules", "mapping")
 
 
-def _value(row: Setting) -> Value:
+def _value(row: Setting) -> ValueKind:
     return "choice" if row.choices else _BY_METAVAR.get(row.metavar, "text")

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from terp.secrets.keys import key_providers
-from terp_cli.generate.shells.entries import Entry, verbs_with
+from terp_cli.generate.shells.entries import FlagEntry, verbs_with
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 
 _HEAD = """\
-# Completion of terp in fish. Written by python -m terp_cli.generate.shells; edit the tables it is made from.
+# Completion of terp in fish. Written by python -m terp_cli.generate.shells from terp_cli.line: edit that.
 
 function __terp_profiles
     set -l own $HOME/.config
@@ -30,7 +30,7 @@ function __terp_sessions
     end
 end
 
-# Whether these words, and no others, stand before the cursor.
+# True if exactly these words stand before the cursor.
 function __terp_after
     test (string join ' ' -- (commandline -opc)) = "$argv"
 end
@@ -51,8 +51,8 @@ _VALUES = {
 }
 
 
-def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
-    """The file `terp.fish`."""
+def script(entries: Sequence[FlagEntry], profiles: Sequence[str]) -> str:
+    """Return the text of the file `terp.fish`."""
     lines = [*_subcommands(), *map(_flag, entries)]
     return _HEAD.replace("@PROFILES@", " ".join(profiles)) + "".join(f"{line}\n" for line in lines)
 
@@ -75,7 +75,7 @@ def _subcommands() -> Iterator[str]:
         yield f"complete -c terp -n '__terp_after terp {name} {verb}' -x -a '{' '.join(key_providers())}'"
 
 
-def _flag(entry: Entry) -> str:
+def _flag(entry: FlagEntry) -> str:
     value = f"-x -a '{' '.join(entry.choices)}'" if entry.choices else _VALUES[entry.value]
     parts = ["complete -c terp", *map(_name, entry.names), value, "-d", _quoted(entry.about)]
     return " ".join(filter(None, parts))

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from terp.secrets.keys import key_providers
-from terp_cli.generate.shells.entries import Entry, verbs_with
+from terp_cli.generate.shells.entries import FlagEntry, verbs_with
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 
 _HEAD = """\
 #compdef terp
-# Completion of terp in zsh. Written by python -m terp_cli.generate.shells; edit the tables it is made from.
+# Completion of terp in zsh. Written by python -m terp_cli.generate.shells from terp_cli.line: edit that.
 
 _terp_profiles() {
     local own=${TERP_HOME:-${XDG_CONFIG_HOME:-$HOME/.config}/terp}/profiles
@@ -70,8 +70,8 @@ _ACTIONS = {
 }
 
 
-def script(entries: Sequence[Entry], profiles: Sequence[str]) -> str:
-    """The file `_terp`."""
+def script(entries: Sequence[FlagEntry], profiles: Sequence[str]) -> str:
+    """Return the text of the file `_terp`."""
     commands = (f"        {_quoted(f'{command.name}:{command.about}')}" for command in SUBCOMMANDS)
     parts = {
         "@PROFILES@": " ".join(profiles),
@@ -98,11 +98,11 @@ def _verbs() -> Iterator[str]:
 
 
 def _after(offered: str) -> str:
-    """The commands behind which something is offered, as a pattern."""
+    """Return a pattern of the commands that take this kind of argument."""
     return "|".join(f"{command}\\ {verb}" for command, verb in verbs_with(offered))
 
 
-def _specs(entry: Entry) -> Iterator[str]:
+def _specs(entry: FlagEntry) -> Iterator[str]:
     others = "*" if entry.repeats else f"({' '.join(entry.names)})"
     about = "".join(f"\\{char}" if char in "[]\\" else char for char in entry.about)
     for name in entry.names:
@@ -111,7 +111,7 @@ def _specs(entry: Entry) -> Iterator[str]:
         yield _quoted(f"{others}{name}{sign}[{about}]{_value(entry)}")
 
 
-def _value(entry: Entry) -> str:
+def _value(entry: FlagEntry) -> str:
     if entry.value == "none":
         return ""
     action = f"({' '.join(entry.choices)})" if entry.choices else _ACTIONS[entry.value]

@@ -1,9 +1,17 @@
-"""The page of settings, in Markdown."""
+"""The files that are generated from the table of settings: docs/settings.md, and a schema of profiles.
 
-from collections.abc import Iterator
+`python -m terp_cli.generate.pages` writes them.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
 from itertools import groupby
+from pathlib import Path
 
+import terp_cli
 from terp.settings import Settings
+from terp.settings.profiles import shipped_profiles
+from terp.settings.schema import NAME, profile_schema
 from terp.settings.setting import Setting, Source, table
 from terp_cli.line.flags import long_names
 
@@ -12,9 +20,9 @@ _HEAD = """\
 
 Each setting is a flag, a variable and a line of YAML: `--max-steps 5`, `TERP_MAX_STEPS=5`, `max_steps: 5`.
 In long flags `-` and `_` are alike; `--no-…` turns a switch off. `/settings` shows each value and where
-it came from. This page is made from the table of settings by `python -m terp_cli.generate.pages`.
+it came from. This page is generated from the table of settings by `python -m terp_cli.generate.pages`.
 
-What sets something, strongest first:
+Sources of a value, strongest first:
 
 1. a flag of the call;
 2. a variable `TERP_…` of its environment;
@@ -26,19 +34,26 @@ What sets something, strongest first:
 
 Only rules (`allow`, `ask`, `deny`) add up: those of all places count together.
 
-Files are plain lists of `name: value`, in UTF-8, of at most 64 KB, without anchors or tags. Every mistake of
-every file is told at once, with its file and line. `terp profiles new NAME` makes a file in which an editor
-completes and checks names (`# yaml-language-server:`).
+Files are plain lists of `name: value`, in UTF-8, of at most 64 KB, without anchors or tags. All mistakes of
+all files are reported together, each with file and line. `terp profiles new NAME` makes a file in which an
+editor completes and checks names (`# yaml-language-server:`).
 
-Not everybody may set everything. "you" are your flags, variables and files. A **project** may set what stays
-within that: no address, key, provider, program, path or variable, and nothing that loosens a question or a
-limit of safety. What its files set beyond that is left out, with a line that names it. A client of a server
-(**wire**) may set less still.
+The last column names the sources that may set a value. "you" are your flags, variables and files. A
+**project** may set no address, key, provider, program, path or variable, and nothing that weakens an approval
+or a limit of safety. Such settings in its files are ignored, with a line that names them. A client of a
+server (**wire**) may set less still.
 """
 
 
+def generated() -> Mapping[Path, str]:
+    """Return the content of each generated file, by its path."""
+    schema = json.dumps(profile_schema(), ensure_ascii=False, indent=2)
+    page_file = Path(terp_cli.__file__).parents[2] / "docs" / "settings.md"
+    return {page_file: page(), shipped_profiles() / NAME: f"{schema}\n"}
+
+
 def page() -> str:
-    """The whole page."""
+    """Return the page of settings, in Markdown."""
     return "\n".join([_HEAD, *_groups()])
 
 
@@ -77,11 +92,16 @@ def _built_in(row: Setting) -> str:
     if row.kind == "switch" and row.default is None:
         return row.unset
     shown = {True: "true", False: "false"}.get(row.default) if isinstance(row.default, bool) else row.default
-    told = f"`{shown:g}`" if isinstance(shown, float) else f"`{shown}`" if shown not in ("", (), {}) else "–"
-    return f"{told} (0: {row.unset})" if row.unset else told
+    value = f"`{shown:g}`" if isinstance(shown, float) else f"`{shown}`" if shown not in ("", (), {}) else "–"
+    return f"{value} (0: {row.unset})" if row.unset else value
 
 
 def _who(sources: tuple[Source, ...]) -> str:
     if "user" not in sources:
         return "you, for one call"
     return ", ".join(["you", *(name for name in ("project", "wire") if name in sources)])
+
+
+if __name__ == "__main__":
+    for path, content in generated().items():
+        path.write_text(content, encoding="utf-8")
