@@ -1,10 +1,13 @@
-"""`terp serve`: sessions behind HTTP and WebSocket. A front end like the prompt: same session, same events.
+"""`terp serve`: sessions over HTTP and WebSocket. A front end like the prompt: same session, same events.
 
-    serving.py      a process: settings, token, socket, signals
-    application.py  the parts put together: `application(…)` is a FastAPI to which others add routers
-    access.py       who may call: one layer around every route, WebSockets too
-    sessions.py     which sessions are open; served.py is one of them, with its queue and its watchers
-    routes/         one file for each kind of thing that is asked for
+    serving.py      one server process: settings, token, socket, signals
+    application.py  builds the FastAPI application; `application(…)` accepts further routers
+    access.py       checks `Host`, `Origin` and the token around every route, WebSockets too
+    sessions.py     the sessions of the server; served.py is an open one, with its queue and its subscribers
+    native/         the routes of terp's own interface
+    openai/         OpenAI's interface
+    compat/         Open Interpreter's protocol; interpreter/ is its Python interface
+    page/           the web page
 
-What needs FastAPI is imported by `terp serve` alone.
+Only `terp serve` imports FastAPI.
 """

@@ -1,23 +1,76 @@
-"""Who may call: one layer around every route of a server, whatever router it comes from.
+"""Access checks: one layer around every route of a server, whatever router the route comes from.
 
-In this order: is the request meant for this server (`Host`), does it come from a page of another one
-(`Origin`), does it show the token: once, in one of two headers. A WebSocket shows it in `Authorization`, or
-in its first frame, as the scripts of a page cannot set headers: `{"token": "…"}`. What a route sees has
-passed all three. An address with the token's signature opens one output to who has it, such as a chat page.
+The checks, in this order: the request names this server (`Host`), it does not come from a page of another
+origin (`Origin`), and it has the token exactly once, in one of two headers. A WebSocket sends the token in
+`Authorization`, or in its first frame, because scripts of a page cannot set headers: `{"token": "…"}`. An
+address with the token's signature opens one output without the token, for example in a chat page.
 """
 
 import asyncio
 import json
 import re
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp_cli.server.connections import known
 from terp_cli.server.failures import Refused, body_of
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.own_names import Names
 from terp_cli.server.token import Token
+
+_PORT_OF_HTTP = 80
+
+
+class Names(Protocol):
+    """Decides which names are a server's own."""
+
+    def is_host(self, host: str, came_in_on: str) -> bool:
+        """Whether a request with this `Host` is meant for this server."""
+
+    def is_origin(self, origin: str, came_in_on: str) -> bool:
+        """Whether a page of this origin is one of this server."""
+
+
+@dataclass(frozen=True)
+class OwnNames:
+    """The names of one server: what `Host` and `Origin` must be, letter by letter.
+
+    A page elsewhere that has its own name point to this machine (DNS rebinding) sends its own name. An
+    address cannot be bent like that, so one that a connection came in on is always right.
+    """
+
+    host: str
+    port: int
+
+    def is_host(self, host: str, came_in_on: str) -> bool:
+        """Whether a request with this `Host` is meant for this server."""
+        return host in self._hosts(came_in_on)
+
+    def is_origin(self, origin: str, came_in_on: str) -> bool:
+        """Whether a page of this origin is one of this server."""
+        return origin in {f"http://{host}" for host in self._hosts(came_in_on)}
+
+    def _hosts(self, came_in_on: str) -> frozenset[str]:
+        names = {self.host, came_in_on} - {"", "0.0.0.0", "::"}  # noqa: S104  (these are no names)
+        if is_loopback(self.host):
+            names.add("localhost")
+        written = {f"[{name}]" if ":" in name else name for name in names}
+        bare = written if self.port == _PORT_OF_HTTP else set()
+        return frozenset({*bare, *(f"{name}:{self.port}" for name in written)})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
 
 # RFC 6455: a message that goes against the rules of this server; and 1013, "try again later".
 POLICY, BUSY = 1008, 1013

@@ -6,13 +6,15 @@ from fastapi import FastAPI
 
 from terp import __version__
 from terp_cli.server import failures
-from terp_cli.server.access import Access, nowhere
+from terp_cli.server.access import Access, Names, nowhere
 from terp_cli.server.bodies import Bodies, type_of
 from terp_cli.server.compat.entrance import KeyNeeded
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.native import facts, files, page, questions, results, socket, turns
-from terp_cli.server.native import sessions as session_routes
-from terp_cli.server.own_names import Names
+from terp_cli.server.native.files import files_router, results_router
+from terp_cli.server.native.sessions import server_router, sessions_router
+from terp_cli.server.native.socket import socket_router
+from terp_cli.server.native.turns import answers_router, turns_router
+from terp_cli.server.page.document import PUBLIC, page_router
 from terp_cli.server.request_log import Line, RequestLog
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
@@ -48,17 +50,23 @@ def application(
     if compat is not None:
         # Its heartbeat goes before the one that needs the token.
         compat.add_routes(app)
-    for part in (session_routes, turns, questions, files, results, socket, facts):
-        app.include_router(part.router(sessions))
-    app.include_router(page.router())
+    for router in (
+        sessions_router,
+        turns_router,
+        answers_router,
+        files_router,
+        results_router,
+        socket_router,
+        server_router,
+    ):
+        app.include_router(router(sessions))
+    app.include_router(page_router())
     elsewhere = compat.entrance.owns if compat else nowhere
     # The last that is added comes first.
     app.add_middleware(Bodies, limits=limits, type_of=compat.type_of if compat else type_of)
     if compat is not None:
-        app.add_middleware(KeyNeeded, entrance=compat.entrance, public=page.PUBLIC)
-    app.add_middleware(
-        Access, names=names, token=token, limits=limits, public=page.PUBLIC, elsewhere=elsewhere
-    )
+        app.add_middleware(KeyNeeded, entrance=compat.entrance, public=PUBLIC)
+    app.add_middleware(Access, names=names, token=token, limits=limits, public=PUBLIC, elsewhere=elsewhere)
     if log is not None:
         app.add_middleware(RequestLog, line=log)
     return app

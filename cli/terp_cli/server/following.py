@@ -1,20 +1,82 @@
-"""A client that follows a session: it gets what there is, then what comes, and holds nobody up.
+"""Sending the events of a session to one client, which may be slow, without delaying the others.
 
-It holds a number, so that one that is slow, or comes again, reads the log from there.
+A client stands at a record number: a slow client, or one that reconnects, reads the log from there.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.outgoing import Outgoing
 from terp_cli.server.served import Served
-from terp_cli.server.side_by_side import until_one_ends
 from terp_cli.server.transcript import Told
 from terp_cli.server.turns import Turn
+
+
+class Outgoing:
+    """Sends messages, of which several may be under way. `watched` and `alive` are to go on beside that.
+
+    They take one timer for all messages, since one for each is dear where each is a token.
+    """
+
+    def __init__(self, send: Send, stall_s: float) -> None:
+        self._send = send
+        self._stall_s = stall_s
+        self._now = asyncio.get_running_loop().time
+        self._under_way: list[float] = []
+        self._last = self._now()
+
+    async def send(self, message: Message) -> None:
+        """Return when the client, or what lies between, has room for more."""
+        self._last = began = self._now()
+        self._under_way.append(began)
+        try:
+            await self._send(message)
+        finally:
+            self._under_way.remove(began)
+
+    async def watched(self) -> None:
+        """Go on until a message was not taken for as long as a client may take nothing.
+
+        Raises:
+            OSError: that is so.
+        """
+        while True:
+            oldest = self._under_way[0] if self._under_way else None
+            since = self._now() if oldest is None else oldest
+            await asyncio.sleep(since + self._stall_s - self._now())
+            if oldest is not None and oldest in self._under_way:
+                raise OSError("the client takes nothing")
+
+    async def alive(self, every_s: float, tell: Callable[[], Awaitable[None]]) -> None:
+        """Have something sent by `tell` whenever nothing was for so long; without an end."""
+        while True:
+            await asyncio.sleep(self._last + every_s - self._now())
+            if self._now() >= self._last + every_s:
+                await tell()
+
+
+async def until_one_ends(*doings: Coroutine[None, None, None]) -> None:
+    """Return when the first of them has ended; the others are ended with it, and so are all when cancelled.
+
+    Raises:
+        Exception: what one of them has raised; of several, the one that was named first.
+    """
+    tasks = [asyncio.ensure_future(doing) for doing in doings]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    # Each is asked, or what another raised would be reported as never retrieved.
+    errors = [error for task in tasks if not task.cancelled() and (error := task.exception())]
+    if errors:
+        raise errors[0]
+
 
 _NOTHING = b": \n\n"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from terp.settings.places import Places, make_private
 from terp_cli.server.failures import Refused
-from terp_cli.server.names import parts_of
+from terp_cli.server.tree import parts_of
 
 
 @dataclass(frozen=True)

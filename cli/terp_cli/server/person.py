@@ -1,5 +1,6 @@
-"""The person behind a session that is served: whoever follows it, and answers through `Session.answer`."""
+"""The person of a served session: any client that subscribes to it and answers through `Session.answer`."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -7,7 +8,54 @@ from dataclasses import dataclass
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Option, Run
-from terp_cli.server.presence import Presence
+
+
+class Presence:
+    """How many clients follow, and when one was heard of last.
+
+    Nobody is there once no client has followed, or called, for `patience_s` at a stretch.
+    """
+
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self._following = 0
+        self._heard = asyncio.Event()
+        self._left = asyncio.Event()
+        self._left.set()
+
+    @property
+    def following(self) -> int:
+        """How many clients follow now."""
+        return self._following
+
+    def heard(self) -> None:
+        """A client called."""
+        self._heard.set()
+
+    @contextmanager
+    def follows(self) -> Iterator[None]:
+        """A client follows while the block lasts."""
+        self._following += 1
+        self._left.clear()
+        self._heard.set()
+        try:
+            yield
+        finally:
+            self._following -= 1
+            if not self._following:
+                self._left.set()
+
+    async def gone(self) -> None:
+        """Return when nobody is there."""
+        while True:
+            await self._left.wait()
+            self._heard.clear()
+            try:
+                async with asyncio.timeout(self._patience_s):
+                    await self._heard.wait()
+            except TimeoutError:
+                return
+
 
 _LEFT = "nobody was connected to answer"
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from terp.session.session import Session
 from terp_cli.server.failures import Refused
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.person import RemotePerson
-from terp_cli.server.presence import Presence
+from terp_cli.server.person import Presence, RemotePerson
 from terp_cli.server.questions import OpenQuestions
 from terp_cli.server.transcript import Transcript
 from terp_cli.server.tree import Tree

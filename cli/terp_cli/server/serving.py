@@ -1,4 +1,4 @@
-"""`terp serve`: a server from its settings to its end."""
+"""`terp serve`: one server process, from its settings to its end."""
 
 import asyncio
 import errno
@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, cast
 import uvicorn
 
 from terp.errors import SettingsError
+from terp.kernels.sandbox.tier import is_confined
+from terp.kernels.sandbox.wishes import confinement_of
 from terp.models.adapters.discovery import keyed_models
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp_cli.fronts.call import Call
+from terp_cli.server.access import OwnNames, is_loopback
 from terp_cli.server.application import application
-from terp_cli.server.compat.serving import address_of, compat_of, opened_by
-from terp_cli.server.compat.stateful import stateful_of
-from terp_cli.server.confined import confinement_told
+from terp_cli.server.compat.compat import address_of, compat_of, opened_by, stateful_of
 from terp_cli.server.connections import Frames, Http, allow_descriptors
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.openai.embedding import Embedder
+from terp_cli.server.openai.routes import Embedder
 from terp_cli.server.opening import SettingsOpener
-from terp_cli.server.own_names import OwnNames, is_loopback
 from terp_cli.server.request_log import JsonLines, lines_to
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import TOKEN_VARIABLE, Token, token_of, written
@@ -219,3 +219,28 @@ def _keep_imports() -> None:
 
 async def _nothing() -> None:
     """Sessions end their own kernels."""
+
+
+def confinement_told(settings: Settings, cwd: Path, environ: Mapping[str, str]) -> str:
+    """The tier of the kernels of sessions, and what that means. It is tried out here, before anybody calls.
+
+    Raises:
+        NoSandbox: a sandbox is required, and there is none where code runs.
+    """
+    unasked = ", and it runs without being asked about (auto_run)" if settings.auto_run else ""
+    confinement = confinement_of(settings, cwd, environ)
+    if elsewhere := _elsewhere(settings):
+        confinement.check_elsewhere(elsewhere)
+        return f"none; code runs in {elsewhere}, where nothing of terp's confines it{unasked}"
+    confinement.check()
+    tier = confinement.what
+    if is_confined(tier):
+        return f"{tier}; it confines code{unasked}"
+    why = f" ({confinement.missing})" if confinement.missing else ""
+    return f"none; nothing confines code{why}{unasked}"
+
+
+def _elsewhere(settings: Settings) -> str:
+    if settings.gateway_url:
+        return "kernels behind a gateway"
+    return "a kernel of somebody else" if settings.attach else ""

@@ -11,8 +11,7 @@ from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.opening import Offer, Opened, Opener
-from terp_cli.server.person import RemotePerson
-from terp_cli.server.presence import Presence
+from terp_cli.server.person import Presence, RemotePerson
 from terp_cli.server.served import Served
 from terp_cli.server.tree import Tree
 from terp_cli.server.wishes import Wishes

@@ -23,15 +23,14 @@ from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
 from terp.store.reading import read_header
 from terp.testing import EchoKernel, Scripted, ScriptedModel
+from terp_cli.server.access import OwnNames
 from terp_cli.server.application import application
-from terp_cli.server.compat.compat import Compat
-from terp_cli.server.compat.stateful import stateful_of
+from terp_cli.server.compat.compat import Compat, stateful_of
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
 from terp_cli.server.opening import Offer, Opened, ProfileOffered
-from terp_cli.server.own_names import OwnNames
 from terp_cli.server.serving import Server
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import TOKEN_VARIABLE, Token

@@ -5,8 +5,7 @@ import asyncio
 import pytest
 from starlette.types import Message
 
-from terp_cli.server.outgoing import Outgoing
-from terp_cli.server.side_by_side import until_one_ends
+from terp_cli.server.following import Outgoing, until_one_ends
 
 MESSAGE: Message = {"type": "http.response.body", "body": b"x"}
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from terp_cli.server.side_by_side import until_one_ends
+from terp_cli.server.following import until_one_ends
 
 
 class Going:

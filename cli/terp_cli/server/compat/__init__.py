@@ -1,14 +1,16 @@
-"""Open Interpreter's wire protocol, as clients of its version 0.4.3 speak it, over a session of terp's own.
+"""Open Interpreter's wire protocol, as clients of its version 0.4.3 use it, over a session of terp.
 
-    variables.py     what `INTERPRETER_…` variables say
-    entrance.py      who may call, by the protocol's own key
-    frames.py        from events to frames; outputs.py for what code puts out
-    accumulating.py  from frames to messages; past.py from messages to what the model is told
-    feed.py          the frames that clients get, from where each of them is
+    variables.py     the `INTERPRETER_…` environment variables
+    entrance.py      the check of the protocol's own key
+    frames.py        from events and outputs to frames
+    accumulating.py  from frames to messages
+    past.py          from messages to the history and prompt of the model
+    feed.py          the frames that clients get, and the position of each client
     conversation.py  the one conversation of all clients: messages, commands, answers
-    person.py        who approves: the client that says `go`
+    opening.py       the session behind it, and the client that approves code with `go`
     wanted.py        the settings that clients may read and change
     socket.py        the WebSocket at `/`; routes.py the rest over HTTP
+    compat.py        the parts put together for `terp serve`
 
-A front end like any other: what is asked, shown and approved is the session's.
+A front end like any other: prompts, output and approvals are the session's.
 """

@@ -1,21 +1,27 @@
-"""The parts of the protocol put together."""
+"""The protocol put together, and the part of `terp serve` that serves it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from fastapi import FastAPI, WebSocket
 from starlette.types import Scope
 
+from terp.errors import SettingsError
+from terp.opening.changing import Change, change_settings
+from terp.session.session import Session
 from terp.settings import Settings
+from terp_cli.fronts.call import Call
+from terp_cli.server.access import is_loopback
 from terp_cli.server.bodies import type_of
 from terp_cli.server.compat.conversation import Conversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Feed
-from terp_cli.server.compat.files import Reachable
 from terp_cli.server.compat.opening import Changing, SharedSession
-from terp_cli.server.compat.routes import files_router, run_router, settings_router, talk_router
+from terp_cli.server.compat.routes import Reachable, files_router, run_router, settings_router, talk_router
 from terp_cli.server.compat.socket import Connection, Strangers
-from terp_cli.server.compat.variables import Variables
+from terp_cli.server.compat.variables import PORT, Variables
 from terp_cli.server.compat.wanted import Wanted
+from terp_cli.server.openai.threads import Stateful
+from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
 
@@ -68,3 +74,101 @@ class Compat:
             app.include_router(run_router(self.conversation))
         if self.has_files:
             app.include_router(files_router(self.conversation, self._reachable))
+
+
+def stateful_of(compat: Compat) -> Stateful:
+    """One conversation for all who ask below `/openai`, the same that frames go to."""
+    shared, wanted = compat.conversation.shared, compat.wanted
+
+    async def session() -> Served:
+        listening = await shared.opened()
+        if not listening.served.turns.busy:
+            await shared.adapt(listening)
+        return listening.served
+
+    def switch(on: bool) -> None:
+        wanted.change({"auto_run": on})
+
+    return Stateful(session, switch if wanted.may_run_unasked else None)
+
+
+_HOST, _PORT = "127.0.0.1", 8000
+_MOST = 65_535
+
+
+def address_of(call: Call) -> tuple[str, int]:
+    """Where the server is to listen: flags first, then with `--compat` the protocol's own variables.
+
+    Raises:
+        SettingsError: a variable is no port, or a flag is of no use alone.
+    """
+    options, variables = call.options, Variables(call.environ)
+    if options.compat_unsafe and not options.compat:
+        raise SettingsError(["--compat-unsafe needs --compat."])
+    host, port = options.host, options.port
+    if options.compat:
+        host = host or variables.host
+        port = _port(variables.port) if port is None and variables.port else port
+    return host or _HOST, _PORT if port is None else port
+
+
+def compat_of(call: Call, settings: Settings, sessions: Sessions, token: Token, host: str) -> Compat | None:
+    """The protocol, if it is to be served."""
+    if not call.options.compat:
+        return None
+    compat = Compat(
+        sessions,
+        settings,
+        changing_of(call),
+        Variables(call.environ),
+        token,
+        alone=lambda: is_loopback(host),
+        unsafe=call.options.compat_unsafe,
+    )
+    if call.options.cwd:
+        # Who names a directory means that code works there, as with Open Interpreter.
+        compat.conversation.shared.cwd = "."
+    return compat
+
+
+def changing_of(call: Call) -> Changing:
+    """What lets a session take other settings, with the keys of this call."""
+
+    async def changing(session: Session, before: Settings, after: Settings) -> None:
+        change = Change(before, after)
+        await change_settings(session, change, call.environ, api_key=call.options.api_key)
+
+    return changing
+
+
+def opened_by(call: Call, host: str, port: int, *, unasked: bool) -> Iterator[str]:
+    """What is open to whom, a line each."""
+    if not call.options.compat:
+        yield "open: /v1, the native interface and OpenAI's; no compatibility mode"
+        return
+    variables = Variables(call.environ)
+    yield "open: /v1, the native interface and OpenAI's"
+    who = "any program of this machine, with any key or none" if is_loopback(host) else "who has the token"
+    if variables.key:
+        who = "who has the key of INTERPRETER_API_KEY"
+    asked = "runs unasked (auto_run)" if unasked else "waits for their go"
+    yield f"open: Open Interpreter's protocol and /openai (--compat), to {who}; code {asked}"
+    if call.options.compat_unsafe:
+        yield "open: auto_run over the wire (--compat-unsafe): clients may let code run unasked"
+    if variables.has_insecure_routes:
+        yield f"open: {_insecure(unsafe=call.options.compat_unsafe)} (INTERPRETER_INSECURE_ROUTES)"
+    name = f"[{host}]" if ":" in host else host
+    # Scripts look for these words.
+    yield f"Server will run at http://{name}:{port}"
+
+
+def _insecure(*, unsafe: bool) -> str:
+    if unsafe:
+        return "/run, code that is never asked about; /upload to any file, /download of this directory"
+    return "/upload and /download, of the session's directory; /run needs --compat-unsafe"
+
+
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text) <= _MOST:
+        return int(text)
+    raise SettingsError([f'{PORT} is "{text}", must be a whole number, from 0 to {_MOST}.'])

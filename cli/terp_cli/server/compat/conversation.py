@@ -10,6 +10,7 @@ from terp.person import Decline, Run
 from terp.session.session import Session
 from terp_cli.server.compat.accumulating import (
     NOTHING_BEGUN,
+    Draft,
     Frame,
     Message,
     Misplaced,
@@ -18,14 +19,10 @@ from terp_cli.server.compat.accumulating import (
     forget_oldest,
     read_frame,
 )
-from terp_cli.server.compat.drafts import Draft
 from terp_cli.server.compat.feed import Feed
-from terp_cli.server.compat.frames import COMPLETE
-from terp_cli.server.compat.injected import turn_with
-from terp_cli.server.compat.keeping import with_files
-from terp_cli.server.compat.listening import Listening
+from terp_cli.server.compat.frames import COMPLETE, Listening
 from terp_cli.server.compat.opening import SharedSession
-from terp_cli.server.compat.past import asked_in, conversation_of, text_of
+from terp_cli.server.compat.past import asked_in, conversation_of, text_of, turn_with, with_files
 from terp_cli.server.failures import Refused
 from terp_cli.server.turns import Asking, Turn
 

@@ -1,12 +1,68 @@
-"""From the events of a session to frames. What is sent follows from the events alone."""
+"""From the events of a session to frames. The events alone determine the frames."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never
 
 from terp import events as on
+from terp.events import TurnStarted
+from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
+from terp.secrets.redacting import redacted
+from terp.session.observation import plain_of
+from terp.text.plain import without_escapes
 from terp_cli.server.compat.accumulating import Frame
-from terp_cli.server.compat.outputs import Piece, pieces_of, printed
+from terp_cli.server.redaction import Redaction
+from terp_cli.server.served import Served
+
+_PICTURES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
+_CODE = {"text/html": "html", "application/javascript": "javascript"}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a message: more of the last one, where that has the same type and format."""
+
+    type: str
+    format: str
+    content: str
+
+
+def pieces_of(output: Output) -> Iterator[Piece]:
+    """An output in pieces; none where there is nothing to show."""
+    match output:
+        case Text(text=text):
+            yield printed(text)
+        case Omitted(characters=characters):
+            yield printed(f"[… {characters:,} more characters came and were not kept …]\n")
+        case Display(data=data) | DisplayUpdate(data=data):
+            yield _shown(data)
+        case Error(name=name, value=value, traceback=traceback):
+            told = without_escapes("\n".join(traceback)) or f"{name}: {value}"
+            yield printed(told.rstrip("\n") + "\n")
+        case InputRequest(prompt=prompt):
+            yield printed(prompt)
+        case Clear():
+            # What was sent is with the client.
+            pass
+        case _:
+            assert_never(output)
+
+
+def printed(text: str) -> Piece:
+    """Text of the console."""
+    return Piece("console", "output", text)
+
+
+def _shown(data: Mapping[str, Any]) -> Piece:
+    for mime, format_ in _PICTURES.items():
+        if isinstance(picture := data.get(mime), str):
+            return Piece("image", format_, picture.replace("\n", ""))
+    for mime, format_ in _CODE.items():
+        if isinstance(text := data.get(mime), str):
+            return Piece("code", format_, text)
+    return printed(plain_of(data))
+
 
 OfReply = on.TextDelta | on.CodeDelta | on.ReasoningDelta | on.ModelCalled | on.ModelRetrying
 OfCode = on.CodeProposed | on.CodeTyped | on.CodeDeclined
@@ -248,3 +304,51 @@ class Frames:
 
 def _line(number: int | None) -> Frame:
     return _CONSOLE.frame(format="active_line", content=number)
+
+
+class Listening:
+    """Tells `show` the frames of a session, without secrets, and `began` what each turn asks."""
+
+    def __init__(
+        self, served: Served, show: Callable[[list[Frame]], None], began: Callable[[str], None]
+    ) -> None:
+        self.served = served
+        self.frames = Frames()
+        self._show = show
+        self._began = began
+        self._redaction = Redaction(served.session.equipment.scrubber)
+        self._read = served.session.log.last
+        self._following = asyncio.create_task(self._follow())
+
+    def catch_up(self) -> None:
+        """Show all that is logged by now."""
+        for record in self.served.session.log.since(self._read):
+            self._read = record.number
+            for clean in self._redaction.passed(record):
+                if isinstance(clean.event, TurnStarted):
+                    self._began(clean.event.prompt)
+                self.show(self.frames.of(clean.event))
+
+    def pause(self) -> None:
+        """Show that code waits, behind all that is logged by now."""
+        self.catch_up()
+        self.show(self.frames.pause())
+
+    def show(self, frames: Iterable[Frame]) -> None:
+        """Show frames."""
+        clean = [self._clean(frame) for frame in frames]
+        if clean:
+            self._show(clean)
+
+    def stop(self) -> None:
+        """Follow no more."""
+        self._following.cancel()
+
+    def _clean(self, frame: Frame) -> Frame:
+        # A picture has no words, and must stay as it is.
+        return frame if frame.get("type") == "image" else redacted(frame, self.served.scrubber)
+
+    async def _follow(self) -> None:
+        while not self.served.closed:
+            await self.served.session.log.changed()
+            self.catch_up()

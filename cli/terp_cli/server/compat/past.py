@@ -1,13 +1,18 @@
-"""From the protocol's messages to what the model is told."""
+"""From the protocol's messages to the model's: history, prompt, sound files, and code that a client sent."""
 
 import base64
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
+from terp.events import Event
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall, User
+from terp.events.model import Chunk, Model, Replied
 from terp.models.tool import NAME
+from terp.session.session import Session
+from terp_cli.server.tree import Tree
 
 _PICTURES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg", "base64": "image/png"}
 _NOT_RUN = "Not run."
@@ -91,3 +96,104 @@ def _pictures(message: Mapping[str, Any]) -> Iterator[Image]:
         return
     if size:
         yield Image(mime, data)
+
+
+class InjectedModel:
+    """Replies once with the client's code, and then with what the model behind says.
+
+    `expect` is told the code with that reply, and "" once the model itself is asked.
+    """
+
+    def __init__(self, inner: Model, language: str, code: str, expect: Callable[[str], None]) -> None:
+        self._inner = inner
+        self._language = language
+        self._code = code
+        self._expect = expect
+        self._replied = False
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind."""
+        return self._inner.name
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> AsyncGenerator[Chunk, None]:
+        """The code without a request, then requests of the model behind."""
+        if not self._replied:
+            self._replied = True
+            self._expect(self._code)
+            arguments = json.dumps({"language": self._language, "code": self._code})
+            call = ToolCall(f"call_{secrets.token_hex(8)}", NAME, arguments)
+            yield Replied(Assistant("", (call,)), "tool_calls")
+            return
+        self._expect("")
+        async with aclosing(self._inner.stream(messages, tools)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def aclose(self) -> None:
+        """Close the model behind."""
+        await self._inner.aclose()
+
+
+async def turn_with(
+    session: Session,
+    prompt: str,
+    attachments: Sequence[Attachment],
+    *,
+    language: str,
+    code: str,
+    expect: Callable[[str], None],
+) -> AsyncGenerator[Event, None]:
+    """A turn whose first reply is this code, of which `expect` is told while it is to be proposed."""
+    model = session.model
+    session.model = InjectedModel(model, language, code, expect)
+    try:
+        async with aclosing(session.turn(prompt, attachments)) as events:
+            async for event in events:
+                yield event
+    finally:
+        session.model = model
+        expect("")
+
+
+async def with_files(messages: Sequence[Mapping[str, Any]], files: Tree) -> list[dict[str, Any]]:
+    """The messages with each sound in a file of the session, and the file named in its place.
+
+    Raises:
+        Refused: it cannot be written.
+    """
+    kept = []
+    for message in messages:
+        sound, named = _sound_in(message), dict(message)
+        if sound:
+            name = await _unused(files)
+            await files.write(name, _once(sound))
+            named = {**message, "type": "audio", "format": "path", "content": name}
+        kept.append(named)
+    return kept
+
+
+def _sound_in(message: Mapping[str, Any]) -> bytes:
+    content = message.get("content")
+    if isinstance(content, bytes):
+        return content
+    if message.get("type") != "audio" or message.get("format") == "path" or not isinstance(content, str):
+        return b""
+    try:
+        return base64.b64decode(content, validate=True)
+    except ValueError:
+        return b""
+
+
+async def _unused(files: Tree) -> str:
+    taken = {entry.path for entry in files.listed()[0]}
+    number = 1
+    while f"sound-{number}.wav" in taken:
+        number += 1
+    return f"sound-{number}.wav"
+
+
+async def _once(content: bytes) -> AsyncIterator[bytes]:
+    yield content

@@ -1,7 +1,9 @@
-"""What the protocol has over HTTP. Errors have a status that says so, and the text that its clients know."""
+"""The protocol's HTTP routes. Errors have a fitting status, and the text that its clients know."""
 
 import json
+import os
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
@@ -9,14 +11,71 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.datastructures import UploadFile
 
+from terp.events import CodeRejected, Printed
 from terp.text.plain import mended
 from terp_cli.server.compat.accumulating import Misplaced
 from terp_cli.server.compat.conversation import Conversation
-from terp_cli.server.compat.files import Reachable
-from terp_cli.server.compat.running import run
+from terp_cli.server.compat.frames import Piece, pieces_of, printed
 from terp_cli.server.compat.wanted import Rejected, Wanted
 from terp_cli.server.content import served_file
 from terp_cli.server.failures import Refused
+from terp_cli.server.ground import Ground
+from terp_cli.server.served import Served
+from terp_cli.server.tree import Tree
+
+
+class Reachable:
+    """The files that clients may write and read: with `anywhere` those below the root of the server, too.
+
+    What terp keeps for itself is never among them.
+    """
+
+    def __init__(self, ground: Ground, *, anywhere: bool) -> None:
+        self._ground = ground
+        self._anywhere = anywhere
+
+    async def write(self, served: Served, path: str, pieces: AsyncIterator[bytes]) -> None:
+        """Have `pieces` be the file at `path`, whole or not at all.
+
+        Raises:
+            Rejected, Refused: it is outside of what clients may write, or cannot be written.
+        """
+        tree, name = self._placed(served, path)
+        await tree.write(name, pieces)
+
+    def read(self, served: Served | None, name: str) -> int:
+        """A file, open for reading; None stands for a session that is not open.
+
+        Raises:
+            Refused: there is none.
+        """
+        if self._anywhere:
+            return Tree(self._ground.root, self._ground.own).read(name)
+        if served is None:
+            raise Refused(404, f"There is no file {name[:80]!r}.")
+        return served.files.read(name)
+
+    def _placed(self, served: Served, path: str) -> tuple[Tree, str]:
+        home = self._ground.root if self._anywhere else served.cwd
+        try:
+            place = Path(os.path.realpath((home / path).parent)) / Path(path).name
+        except ValueError:
+            raise Rejected(404, "That is no path.") from None
+        if any(place.is_relative_to(os.path.realpath(own)) for own in self._closed(served)):
+            raise Rejected(403, "terp's own files are not for clients.")
+        if self._anywhere:
+            return Tree(place.parent, self._ground.own), place.name
+        real = Path(os.path.realpath(home))
+        if not place.is_relative_to(real):
+            raise Rejected(403, "Files outside the session's directory need --compat-unsafe.")
+        return served.files, place.relative_to(real).as_posix()
+
+    def _closed(self, served: Served) -> list[Path]:
+        # A session without a directory of its choice works in one below the state.
+        return [own for own in self._ground.own if not served.cwd.is_relative_to(own)] + [
+            self._ground.places.sessions
+        ]
+
 
 _PIECE = 256 * 1024
 SUCCESS = {"status": "success"}
@@ -166,3 +225,49 @@ async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
 
 def _size(content: Any) -> str:
     return f"[{len(content):,} bytes]"
+
+
+_WAITS = "Code of the answer waits for its go; say go, or stop, first."
+
+
+async def run(conversation: Conversation, language: str, code: str) -> list[dict[str, Any]]:
+    """What the code puts out, in the kernel of the conversation; it waits for an answer that goes on.
+
+    Raises:
+        Rejected: code waits for its `go`, or this was stopped before it ran.
+        Refused, TerpError: nothing runs the language, or too much waits.
+    """
+    listening = await conversation.shared.opened()
+    served = listening.served
+    person = conversation.shared.person
+    if person is not None and person.proposed is not None:
+        raise Rejected(409, _WAITS)
+    served.session.kernels.get(language)
+    turn = served.ask(lambda session: session.run(language, code))
+    began, ended = await turn.beginning(), await turn.ending()
+    if began < 0 or ended < 0:
+        raise Rejected(409, "It was stopped before it ran.")
+    pieces: list[Piece] = []
+    for record in served.session.log.since(began):
+        match record.event:
+            case Printed(output=output) if record.number <= ended:
+                pieces += pieces_of(output)
+            case CodeRejected(reason=reason) if record.number <= ended:
+                pieces.append(printed(reason))
+    return [_told(piece, served.scrubber.redacted) for piece in _joined(pieces)]
+
+
+def _joined(pieces: list[Piece]) -> list[Piece]:
+    """The pieces, with those of the console that follow one another as one."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined and piece.type == "console" and joined[-1].type == "console":
+            joined[-1] = printed(joined[-1].content + piece.content)
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _told(piece: Piece, redacted: Any) -> dict[str, Any]:
+    content = piece.content if piece.type == "image" else redacted(piece.content)
+    return {"type": piece.type, "format": piece.format, "content": content}

@@ -10,17 +10,15 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from terp.errors import TerpError
 from terp_cli.server.access import BUSY, POLICY
-from terp_cli.server.compat.accumulating import Frame, Misplaced
+from terp_cli.server.compat.accumulating import Draft, Frame, Misplaced
 from terp_cli.server.compat.conversation import Conversation
-from terp_cli.server.compat.drafts import Draft
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Reader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
 from terp_cli.server.connections import known
 from terp_cli.server.failures import Refused
+from terp_cli.server.following import Outgoing, until_one_ends
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.outgoing import Outgoing
-from terp_cli.server.side_by_side import until_one_ends
 
 _WRONG_KEYS = 10
 # A frame that is not acknowledged is sent again after so long, and then after twice as long each time.

@@ -1,5 +1,6 @@
-"""`AsyncInterpreter`: a conversation as an object, and the server that shares it."""
+"""`AsyncInterpreter`: a conversation as an object, with its settings as attributes."""
 
+import asyncio
 import os
 import sys
 import time
@@ -15,18 +16,141 @@ from terp.settings.loading import load_settings
 from terp.settings.places import find_places
 from terp_cli.server.compat.accumulating import Frame, Misplaced, accumulate
 from terp_cli.server.compat.compat import Compat
+from terp_cli.server.compat.conversation import Conversation
 from terp_cli.server.compat.feed import Reader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
 from terp_cli.server.compat.variables import Variables
+from terp_cli.server.compat.wanted import Wanted, with_value
 from terp_cli.server.failures import Refused
 from terp_cli.server.ground import Ground
-from terp_cli.server.interpreter.attributes import Computer, Llm, Top
-from terp_cli.server.interpreter.late import LateNames, LateOpener
-from terp_cli.server.interpreter.server import InterpreterServer
-from terp_cli.server.interpreter.stopping import RespondThread, StopEvent
+from terp_cli.server.interpreter.server import InterpreterServer, LateNames, LateOpener
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import token_of
+
+
+class _Value:
+    """A setting of terp's. What is no value of it is refused where it is set."""
+
+    def __init__(self, setting: str) -> None:
+        self._setting = setting
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, group: Any, _: type | None = None) -> Any:
+        return self if group is None else getattr(group.wanted.settings, self._setting)
+
+    def __set__(self, group: Any, value: Any) -> None:
+        group.wanted.settings = with_value(group.wanted.settings, self._setting, value, self._name)
+
+
+class _Kept:
+    """A setting without effect here, for who reads it back."""
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, group: Any, _: type | None = None) -> Any:
+        return self if group is None else group.kept[self._name]
+
+    def __set__(self, group: Any, value: Any) -> None:
+        group.kept[self._name] = value
+
+
+class Top:
+    """What is said of the conversation."""
+
+    auto_run = _Value("auto_run")
+    system_message = _Value("system_message")
+    custom_instructions = _Value("instructions")
+    max_output = _Value("max_output_chars")
+    contribute_conversation = _Kept()
+    conversation_history = _Kept()
+    debug = _Kept()
+    disable_telemetry = _Kept()
+    highlight_active_line = _Kept()
+    in_terminal_interface = _Kept()
+    loop = _Kept()
+    multi_line = _Kept()
+    offline = _Kept()
+    os = _Kept()
+    plain_text_display = _Kept()
+    safe_mode = _Kept()
+    shrink_images = _Kept()
+    speak_messages = _Kept()
+    verbose = _Kept()
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.kept = wanted.kept
+
+
+class Llm:
+    """What is said of the model. Its key stays in this object, and goes to the model's provider alone."""
+
+    model = _Value("model")
+    temperature = _Value("temperature")
+    max_tokens = _Value("max_tokens")
+    context_window = _Value("context_window")
+    supports_vision = _Value("supports_vision")
+    supports_functions = _Value("supports_tools")
+    api_base = _Value("api_base")
+    api_version = _Value("api_version")
+    max_budget = _Value("max_budget_usd")
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.api_key = ""
+
+
+class Computer:
+    """What is said of the machine; without effect here."""
+
+    emit_images = _Kept()
+    import_computer_api = _Kept()
+    import_skills = _Kept()
+    offline = _Kept()
+    verbose = _Kept()
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.kept = wanted.computer
+
+
+class StopEvent:
+    """Like an event of `asyncio`; to be set in the loop of the server."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._set = False
+        self._stopping: set[asyncio.Task[None]] = set()
+
+    def is_set(self) -> bool:
+        """Whether it was set, and not cleared since."""
+        return self._set
+
+    def set(self) -> None:
+        """End the answer."""
+        self._set = True
+        task = asyncio.get_running_loop().create_task(self._conversation.end())
+        self._stopping.add(task)
+        task.add_done_callback(self._stopping.discard)
+
+    def clear(self) -> None:
+        """As if it had not been set."""
+        self._set = False
+
+
+class RespondThread:
+    """Tells whether an answer goes on, as the thread did that Open Interpreter answered in."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+
+    def is_alive(self) -> bool:
+        """Whether it goes on."""
+        served = self._conversation.shared.served
+        return served is not None and served.turns.busy
 
 
 class AsyncInterpreter(Top):

@@ -10,12 +10,12 @@ from typing import Any
 from terp.events import wire
 from terp.settings import Settings
 from terp.settings.places import find_places
+from terp_cli.server.access import OwnNames
 from terp_cli.server.application import application
 from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
 from terp_cli.server.opening import SettingsOpener
-from terp_cli.server.own_names import OwnNames
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
 from terp_cli.server.wishes import OF_CLIENTS

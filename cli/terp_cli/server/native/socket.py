@@ -10,23 +10,20 @@ from pydantic import ValidationError
 from starlette.types import Message
 
 from terp.errors import TerpError
-from terp_cli.server import asking
 from terp_cli.server.failures import Problem, Refused
-from terp_cli.server.following import batches
+from terp_cli.server.following import Outgoing, batches, until_one_ends
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.native import forms
-from terp_cli.server.native.questions import decided
-from terp_cli.server.outgoing import Outgoing
+from terp_cli.server.native.turns import begin_turn, decided, resume_turn
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.side_by_side import until_one_ends
 
 _ENDED, _REFUSED, _WRONG = 1001, 1008, 1007
 Form = TypeVar("Form", bound=forms.Sent)
 Doing = Callable[[Served, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
-def router(sessions: Sessions) -> APIRouter:
+def socket_router(sessions: Sessions) -> APIRouter:
     """The route."""
     routes = APIRouter()
 
@@ -94,13 +91,13 @@ async def _done(served: Served, frame: dict[str, Any]) -> dict[str, Any]:
 
 async def _ask(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
     wanted = _read(forms.TurnWanted, rest)
-    turn = await asking.ask(served, wanted.prompt, wanted.attachments)
+    turn = await begin_turn(served, wanted.prompt, wanted.attachments)
     return {"after": served.transcript.last, "waiting": turn.ahead}
 
 
 async def _go_on(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
     _read(forms.GoOnWanted, rest)
-    return {"after": served.transcript.last, "waiting": asking.go_on(served).ahead}
+    return {"after": served.transcript.last, "waiting": resume_turn(served).ahead}
 
 
 async def _decide(served: Served, rest: dict[str, Any]) -> dict[str, Any]:

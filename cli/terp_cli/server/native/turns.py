@@ -1,17 +1,65 @@
-"""Turns and what they tell: as server-sent events, and interrupted."""
+"""The routes of turns (start, follow, interrupt) and of answers to questions."""
 
+import os
+from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated, Any
 
+import anyio.to_thread
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
-from terp_cli.server import asking
-from terp_cli.server.failures import documented
+from terp.checks.until import loop as until
+from terp.events import Event
+from terp.events.messages import Attachment
+from terp.person import Decline, Run
+from terp.session.attachments import attach, with_attachments
+from terp.session.session import Session
+from terp_cli.server.failures import Refused, documented
 from terp_cli.server.following import EventStream
 from terp_cli.server.native import forms
+from terp_cli.server.questions import BY
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.turns import Turn
+from terp_cli.server.turns import Asking, Turn
+
+
+async def begin_turn(served: Served, prompt: str, files: Sequence[str]) -> Turn:
+    """Have a prompt answered, with files of the session.
+
+    Raises:
+        Refused: there is nothing to ask, a file is not there, or too many turns wait.
+        AttachmentError: a file cannot be attached.
+    """
+    if not (prompt.strip() or files):
+        raise Refused(409, "The prompt is empty.", code="nothing_asked")
+    attachments = await anyio.to_thread.run_sync(_attached, served, files) if files else ()
+    return served.ask(_asking(with_attachments(prompt, attachments), attachments))
+
+
+def resume_turn(served: Served) -> Turn:
+    """Have the turn go on that broke off when the session ended.
+
+    Raises:
+        Refused: none did, or its code was answered since.
+    """
+    if not served.session.pending:
+        raise Refused(409, "No code of this session waits for an answer.", code="not_waiting")
+    return served.ask(Session.go_on)
+
+
+def _asking(prompt: str, attachments: Sequence[Attachment]) -> Asking:
+    def asking(session: Session) -> AsyncGenerator[Event, None]:
+        return until.ask(session, prompt, attachments)
+
+    return asking
+
+
+def _attached(served: Served, files: Sequence[str]) -> tuple[Attachment, ...]:
+    for path in files:
+        # Reached without a link, so that no file of another place is described to the model.
+        os.close(served.files.read(path))
+    return attach([str(served.cwd / path) for path in files], served.cwd)
+
 
 _EVENTS: dict[str, Any] = {
     "description": "The events, each in the wire form of docs/server.md, with its number as its id.",
@@ -20,7 +68,7 @@ _EVENTS: dict[str, Any] = {
 _LONGEST_ID = 15
 
 
-def router(sessions: Sessions) -> APIRouter:
+def turns_router(sessions: Sessions) -> APIRouter:
     """The routes."""
     routes = APIRouter(prefix="/v1/sessions/{session}", tags=["turns"])
     answers = {200: _EVENTS, 202: {"model": forms.TurnTaken}, **documented(404, 409)}
@@ -34,14 +82,14 @@ def router(sessions: Sessions) -> APIRouter:
     async def ask(session: str, wanted: forms.TurnWanted) -> Response:
         """Ask. The turn goes on when the client leaves, but for code that nobody answers for."""
         served = sessions.get(session)
-        turn = await asking.ask(served, wanted.prompt, wanted.attachments)
+        turn = await begin_turn(served, wanted.prompt, wanted.attachments)
         return begun(served, turn, stream=wanted.stream)
 
     @routes.post("/go_on", response_class=Response, responses=answers)
     async def go_on(session: str, wanted: forms.GoOnWanted) -> Response:
         """Ask again about the code that waited for an answer when the session ended."""
         served = sessions.get(session)
-        return begun(served, asking.go_on(served), stream=wanted.stream)
+        return begun(served, resume_turn(served), stream=wanted.stream)
 
     @routes.get("/events", response_class=Response, responses={200: _EVENTS, **documented(404, 409)})
     async def events(
@@ -59,3 +107,30 @@ def router(sessions: Sessions) -> APIRouter:
         return forms.Stopped(dropped=await sessions.get(session).stop())
 
     return routes
+
+
+def answers_router(sessions: Sessions) -> APIRouter:
+    """The routes."""
+    routes = APIRouter(prefix="/v1/sessions/{session}", tags=["answers"])
+
+    @routes.post("/approvals/{call_id}", responses=documented(404, 409))
+    async def decide(session: str, call_id: str, decision: forms.Decision) -> forms.Taken:
+        """Run the code of a call, run other code in its place, or decline it. The first answer counts."""
+        served = sessions.get(session)
+        served.questions.decide(call_id, decision.digest, decided(decision))
+        return forms.Taken()
+
+    @routes.post("/answers/{question_id}", responses=documented(404, 409))
+    async def answer(session: str, question_id: str, given: forms.AnswerGiven) -> forms.Taken:
+        """Type a line for code that waits for one, consent or not, or choose. The first answer counts."""
+        sessions.get(session).questions.answer(question_id, given.answer)
+        return forms.Taken()
+
+    return routes
+
+
+def decided(decision: forms.Decision) -> Run | Decline:
+    """What a client has decided."""
+    if decision.decision == "run":
+        return Run(decision.code, by=BY)
+    return Decline(decision.reason, stop=decision.stop)

@@ -1,12 +1,11 @@
-"""OpenAI's interface over sessions: who can talk to a model there can talk to terp.
+"""OpenAI's interface over sessions: a client of a model can use terp instead.
 
 forms.py      the bodies
-said.py       what a request says
-threads.py    which session its conversation goes on in
-answering.py  one answer, from the events of a turn to its pieces
-markdown.py   events as text; exchange.py has questions, and answers to them
+said.py       reads a request
+threads.py    finds the session of a conversation; or one conversation for all, as in Open Interpreter
+answering.py  one answer: from the events of a turn to its pieces, with questions and their answers
+markdown.py   events as text
 replies.py    an answer on the wire
-responses.py  the same as OpenAI's Responses have it
-stateful.py   one conversation for all, as Open Interpreter has it
+responses.py  the same in the form of OpenAI's Responses
 routes.py     `router(sessions, …)`, for `include_router`
 """

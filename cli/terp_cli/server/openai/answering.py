@@ -1,9 +1,10 @@
-"""One answer: from the new words of a request to the pieces of text that its client gets.
+"""One answer: from the new messages of a request to the pieces of text that its client gets.
 
-It ends with the turn, with calls of the client's own tools, or with a question: then the turn waits for the
-next request, which answers it.
+It ends with the turn, with calls of the client's own tools, or with a question. After a question the turn
+waits for the next request, which answers it.
 """
 
+import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -15,15 +16,15 @@ from terp.events import CodeStarted, Event, ReasoningDelta, TurnFinished, UsageR
 from terp.events.log import Record
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall
 from terp.models import tool
+from terp.person import Decline, Run
 from terp.session.session import Session
 from terp.text.fencing import quoted
 from terp_cli.server.failures import Refused
-from terp_cli.server.openai import exchange
 from terp_cli.server.openai.forms import MessageSaid
 from terp_cli.server.openai.markdown import Markdown
 from terp_cli.server.openai.said import Said, history, with_results
 from terp_cli.server.openai.threads import Began, Paused, Thread
-from terp_cli.server.questions import Open
+from terp_cli.server.questions import BY, Open
 from terp_cli.server.redaction import Redaction
 from terp_cli.server.served import Served
 from terp_cli.server.turns import Turn
@@ -119,16 +120,16 @@ class Answer:
     def _begun(self) -> Turn:
         """The turn that answers: a new one, or that which waits for what was said."""
         served, text, paused = self.thread.served, self.said.new.text, self.thread.paused
-        if paused is not None and exchange.is_yes(text) and self._has_run_already(paused):
+        if paused is not None and is_yes(text) and self._has_run_already(paused):
             # What came of it is asked for; to the model, a "yes" would mean nothing.
             self._after, self.thread.paused = paused.after, None
             return paused.turn
         if paused is not None and not paused.turn.ended.done():
             self._after, self._answered = paused.after, self.thread.question
             if self._answered is not None:
-                exchange.answer(served, self._answered, text)
+                answer_question(served, self._answered, text)
             # Else somebody has answered elsewhere: what is asked now was not shown yet, and is shown first.
-            if self._answered is not None or served.person.is_asked or exchange.is_yes(text):
+            if self._answered is not None or served.person.is_asked or is_yes(text):
                 self.thread.paused = None
                 return paused.turn
         if served.person.is_asked:
@@ -202,7 +203,7 @@ class Answer:
             if question is None:
                 raise Refused(409, "The session was closed.", code="ended")
             self.thread.paused, self._pauses = Paused(turn, question, self._after), True
-            yield Words(self.markdown.block(exchange.in_words(served, question)))
+            yield Words(self.markdown.block(question_text(served, question)))
             yield Ended("stop")
             return
         if self._finished is None:
@@ -286,3 +287,43 @@ def _take_back(served: Served) -> None:
     except SessionError:
         # It had not begun.
         return
+
+
+ASKS_TO_RUN = "Do you want to run this code?"
+_YES = re.compile(r"\s*yes[.!?\s]*", re.IGNORECASE)
+
+
+def is_yes(text: str) -> bool:
+    """Whether a message is consent, and nothing else."""
+    return _YES.fullmatch(text) is not None
+
+
+def question_text(served: Served, question: Open) -> str:
+    """The end of an answer that asks something."""
+    asked = question.asked
+    if asked.kind == "approval":
+        return ASKS_TO_RUN
+    what = served.scrubber.redacted(asked.what)
+    if asked.kind == "input":
+        return f"The code waits for a line: {what}".rstrip()
+    waiting = next((one for one in served.person.waiting if one.what == asked.what), None)
+    why = served.scrubber.redacted(waiting.why) if waiting else ""
+    options = waiting.options if waiting else ()
+    told = f"{what}\n\n{why}".rstrip()
+    if asked.kind == "consent":
+        return f"{told}\n\nyes or no?"
+    return "\n".join([f"{told}\n", *(f"- {option.letter}: {option.does}" for option in options)])
+
+
+def answer_question(served: Served, question: Open, text: str) -> None:
+    """Answer a question as it was shown. What is not "yes" declines code, with the text as the reason.
+
+    Raises:
+        Refused: it is answered already, or is about other code by now.
+    """
+    asked, proposed = question.asked, question.proposed
+    if proposed is not None:
+        decision = Run(proposed.code, by=BY) if is_yes(text) else Decline(text)
+        served.questions.decide(proposed.call_id, proposed.digest, decision)
+        return
+    served.questions.answer(asked.question_id, is_yes(text) if asked.kind == "consent" else text.strip())

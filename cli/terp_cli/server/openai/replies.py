@@ -14,11 +14,9 @@ from starlette.types import Receive, Scope, Send
 from terp.events.messages import ToolCall
 from terp_cli.server import failures
 from terp_cli.server.failures import Refused
-from terp_cli.server.following import gone
+from terp_cli.server.following import Outgoing, gone, until_one_ends
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai.answering import Answer, Ended, Piece, Used, Words
-from terp_cli.server.outgoing import Outgoing
-from terp_cli.server.side_by_side import until_one_ends
 from terp_cli.server.transcript import encoded
 
 # Clients of OpenAI send a request again after most errors, and code of this one may have run.

@@ -1,4 +1,4 @@
-"""The routes of OpenAI's interface: chat completions, models, embeddings."""
+"""The routes of OpenAI's interface: chat completions, responses, models, embeddings."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,9 @@ from urllib.parse import quote
 from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import JSONResponse
 
+from terp.errors import ModelError
+from terp.models.adapters.embeddings import embeddings
+from terp.settings import Settings
 from terp_cli.server.failures import Refused, documented
 from terp_cli.server.openai import forms
 from terp_cli.server.openai.answering import Answer
@@ -16,8 +19,7 @@ from terp_cli.server.openai.markdown import LastReply, Markdown
 from terp_cli.server.openai.replies import SESSION, Frame, Reply, Stream, Told
 from terp_cli.server.openai.responses import Form, ResponseReply, ResponseStream, ResponseWanted, as_chat
 from terp_cli.server.openai.said import OWN_MODEL, Said, fingerprint, said
-from terp_cli.server.openai.stateful import Stateful
-from terp_cli.server.openai.threads import Thread, Threads
+from terp_cli.server.openai.threads import Stateful, Thread, Threads
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.wishes import Wishes
 
@@ -195,3 +197,28 @@ def _messages_after(read: Said, told: Told) -> Sequence[MessageSaid]:
     ]
     answer = MessageSaid(role="assistant", content=told.text, tool_calls=calls)
     return [*read.messages, answer]
+
+
+_UNKNOWN = 502
+
+
+@dataclass(frozen=True)
+class Embedder:
+    """Asks the provider of the server's own model, or the one that a model's name says."""
+
+    settings: Settings
+    environ: Mapping[str, str]
+    api_key: str = ""
+
+    async def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """What the provider answers.
+
+        Raises:
+            Refused: it does not answer as it should.
+        """
+        try:
+            return await embeddings(request, self.settings, self.environ, self.api_key)
+        except ModelError as error:
+            # A key that the provider refuses is the server's, and none of the client's business.
+            status = _UNKNOWN if error.status in (0, 401, 403) else error.status
+            raise Refused(status, error.message, error.remedy, code=error.stop_reason) from error

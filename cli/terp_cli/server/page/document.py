@@ -1,15 +1,18 @@
-"""The page as one document that loads nothing, and the policy that names its scripts by their hashes.
+"""The page as one document that loads nothing, its policy with the hashes of its scripts, and its routes.
 
-The sources are modules and style sheets as a browser could load them. What is served has them in it, module
-behind module in the order of their imports, without comments and indentation.
+The sources are modules and style sheets that a browser could load. The document holds them in one script, in
+the order of their imports, without comments and indentation.
 """
 
 import re
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
+
+from fastapi import APIRouter, Header, Response
 
 _IMPORT = re.compile(r'^import (?:(\{[^}]*\})|(\w+)) from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=const |function |async function |class )", re.MULTILINE)
@@ -119,3 +122,37 @@ def _lean_style(source: str) -> str:
 
 def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
+
+
+PUBLIC = ("/", "/frame")
+
+
+def page_router() -> APIRouter:
+    """The routes."""
+    routes = APIRouter(include_in_schema=False)
+    # Put together for the first who asks: most servers are never looked at.
+    whole, framed = cache(page), cache(frame)
+
+    @routes.api_route("/", methods=["GET", "HEAD"])
+    def shell(if_none_match: str = Header("")) -> Response:
+        return _answer(whole(), if_none_match)
+
+    @routes.api_route("/frame", methods=["GET", "HEAD"])
+    def shown(if_none_match: str = Header("")) -> Response:
+        return _answer(framed(), if_none_match)
+
+    return routes
+
+
+def _answer(document: Document, known: str) -> Response:
+    headers = {
+        "ETag": document.tag,
+        "Cache-Control": "no-cache",
+        "Content-Security-Policy": document.policy,
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+    if known == document.tag:
+        return Response(status_code=304, headers=headers)
+    return Response(document.content, headers=headers, media_type="text/html")

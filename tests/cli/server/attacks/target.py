@@ -18,12 +18,10 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.compat.variables import Variables
-from terp_cli.server.native import page
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
 from tests.cli.server.serving import BYTES, TOKEN, Running, serving
 
-PUBLIC = page.PUBLIC
 """Paths of pages that hold nothing of a session: to GET them takes no token."""
 SOCKET = "WebSocket"
 KEY = "the-key-of-the-protocol"

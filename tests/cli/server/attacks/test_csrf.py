@@ -3,8 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
+from terp_cli.server.page.document import PUBLIC
 from tests.cli.server.attacks.raw import Request, exchanged, json_request
-from tests.cli.server.attacks.target import BOTH, PUBLIC, attacked, compat, http_routes
+from tests.cli.server.attacks.target import BOTH, attacked, compat, http_routes
 
 FORMS = {
     "text/plain": b"{}",

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from terp.events.messages import User
-from terp_cli.server.compat.accumulating import Misplaced
-from terp_cli.server.compat.drafts import Draft
+from terp_cli.server.compat.accumulating import Draft, Misplaced
 from tests.cli.server.compat.speaking import Frame, speaking
 
 START: Frame = {"role": "user", "type": "message", "start": True}

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 
 from terp.settings import Settings
 from terp_cli.server.openai import routes
-from terp_cli.server.openai.embedding import Embedder
+from terp_cli.server.openai.routes import Embedder
 from terp_cli.server.sessions import Sessions
 from tests.cli.server.openai.asking import openai_client
 from tests.cli.server.serving import Running, serving

@@ -11,7 +11,7 @@ from fastapi import APIRouter
 
 from terp.testing import EchoKernel, Scripted, ScriptedModel, call
 from terp_cli.server.openai import routes
-from terp_cli.server.openai.stateful import Stateful
+from terp_cli.server.openai.threads import Stateful
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.wishes import Wishes
