@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from terp.kernels.jupyter.provisioning import Provisioner
+    from terp.kernels.jupyter.launch import Provisioner
 
 
 @dataclass(frozen=True, slots=True)

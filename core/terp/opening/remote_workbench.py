@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from terp.errors import SettingsError
 from terp.kernels.environments.readiness import Readiness
 from terp.kernels.options import KernelOptions
-from terp.kernels.remote.carrying import FileCarrier
 from terp.kernels.remote.claims import Claims
-from terp.kernels.remote.kernels import GatewayKernels, Origin
+from terp.kernels.remote.kernels import FileCarrier, GatewayKernels, Origin
 from terp.kernels.sandbox.wishes import confinement_of
 from terp.secrets.keys import with_keys
 from terp.session.artifacts import OUTPUTS

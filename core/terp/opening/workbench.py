@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from terp.errors import SettingsError
 from terp.kernels.environments.choosing import PythonChoice, Wanted, found_program, wanted_python
 from terp.kernels.environments.missing import MissingPackages, Policy
+from terp.kernels.jupyter.launch import provisioner_of
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.jupyter.provisioning import provisioner_of
 from terp.kernels.options import KernelOptions
 from terp.kernels.sandbox.wishes import confinement_of
 from terp.secrets.keys import with_keys
@@ -24,7 +24,7 @@ from terp.tools.offering import OffersServices, offer_tools
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
-    from terp.kernels.attached.finding import Found
+    from terp.kernels.attached.finding import FoundKernel
     from terp.opening.remote_workbench import GatewayBench
     from terp.person.voice import Voice
 
@@ -74,7 +74,7 @@ def workbench(
     folder: Path,
     prelude: str = "",
     unasked: Callable[[], bool] | None = None,
-    found: "Found | None" = None,
+    found: "FoundKernel | None" = None,
 ) -> Workbench:
     """Kernels and tools as `settings` say, and what is trusted of a project. No kernel is started.
 

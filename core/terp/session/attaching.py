@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from terp.kernels.attached.attachment import Attachment
+from terp.kernels.attached.attachment import KernelAttachment
 from terp.kernels.jupyter.local import LocalKernels
 from terp.settings import Settings
 from terp.text.importing import import_slow
 
 if TYPE_CHECKING:
-    from terp.kernels.attached.finding import Found
+    from terp.kernels.attached.finding import FoundKernel
 
 
-def told(found: "Found", language: str) -> str:
+def told(found: "FoundKernel", language: str) -> str:
     """What a person must know of a kernel that was taken for `language`."""
     attachment, others = found.attachment, found.others
     named = language.capitalize()
@@ -25,7 +25,7 @@ def told(found: "Found", language: str) -> str:
     )
 
 
-def taught(attachment: Attachment, language: str) -> str:
+def taught(attachment: KernelAttachment, language: str) -> str:
     """What the model must know of it."""
     where = f" It works in {attachment.cwd}." if attachment.cwd else ""
     return (
@@ -35,7 +35,7 @@ def taught(attachment: Attachment, language: str) -> str:
     )
 
 
-async def found_for(settings: Settings, environ: Mapping[str, str], cwd: str) -> "Found | None":
+async def found_for(settings: Settings, environ: Mapping[str, str], cwd: str) -> "FoundKernel | None":
     """The kernel that the settings say to attach to; None when they say nothing.
 
     Raises:
@@ -45,9 +45,9 @@ async def found_for(settings: Settings, environ: Mapping[str, str], cwd: str) ->
     return await _found(settings.attach, environ, cwd) if settings.attach else None
 
 
-async def _found(target: str, environ: Mapping[str, str], cwd: str) -> "Found":
+async def _found(target: str, environ: Mapping[str, str], cwd: str) -> "FoundKernel":
     finding = await asyncio.to_thread(import_slow, "terp.kernels.attached.finding")
-    found: Found = await finding.find_attachment(target, environ, cwd)
+    found: FoundKernel = await finding.find_attachment(target, environ, cwd)
     return found
 
 
@@ -72,7 +72,7 @@ class Attaching:
         self._choose = choose
 
     @property
-    def current(self) -> Mapping[str, Attachment]:
+    def current(self) -> Mapping[str, KernelAttachment]:
         """The kernels that were taken, by language."""
         return self._kernels.attached
 
@@ -108,7 +108,7 @@ class Attaching:
             self._settled(language)
             self._teach(f"[The {language} kernel is a new one of the session's own, without variables.]")
 
-    async def _back(self, language: str, before: Attachment | None) -> None:
+    async def _back(self, language: str, before: KernelAttachment | None) -> None:
         """Take what ran a language before; its variables are lost if it was terp's own."""
         if before is not None:
             await self._kernels.attach(before)

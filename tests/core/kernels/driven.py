@@ -5,11 +5,10 @@ import os
 import pytest
 
 from terp.events.kernel import Kernel
-from terp.kernels.jupyter.files import FileWatch
+from terp.kernels.jupyter.files import FileWatch, LocalFiles
 from terp.kernels.jupyter.kernel import JupyterKernel
 from terp.kernels.jupyter.launch import Launch
-from terp.kernels.jupyter.run_files import LocalFiles
-from terp.kernels.runtimes.driven import DRIVEN, driver_launch
+from terp.kernels.runtimes.programs import DRIVEN, driver_launch
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels.running import Listener
 

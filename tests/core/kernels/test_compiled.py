@@ -7,11 +7,10 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error, FileChange
-from terp.kernels.jupyter.files import FileWatch
+from terp.kernels.jupyter.files import FileWatch, LocalFiles
 from terp.kernels.jupyter.kernel import JupyterKernel
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.jupyter.run_files import LocalFiles
-from terp.kernels.runtimes.compiled import COMPILED, compiler_launch
+from terp.kernels.runtimes.programs import COMPILED, compiler_launch
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels.running import Listener, interrupted_at, ran, ran_with
 

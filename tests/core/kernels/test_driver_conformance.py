@@ -5,7 +5,7 @@ import tempfile
 
 import pytest
 
-from terp.kernels.runtimes.compiled import COMPILED, compiler_launch
+from terp.kernels.runtimes.programs import COMPILED, compiler_launch
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels import conformance
 from tests.core.kernels.driven import launch_of, program_of

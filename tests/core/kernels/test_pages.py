@@ -4,7 +4,7 @@ import pytest
 
 from terp.events.outputs import Display, RunEnded, RunStarted
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.pages import mermaid_page, react_page
+from terp.kernels.runtimes.pages import mermaid_page, react_page
 from tests.core.kernels.running import ran
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from terp.kernels.pages import PageKernel
-from terp.kernels.runtimes.sql import SqlKernel
+from terp.kernels.runtimes.pages import PageKernel
+from terp.kernels.runtimes.python import SqlKernel
 from terp.kernels.sandbox.tier import NONE, is_confined
 from terp.session.rewind.renewing import renew
 from terp.settings import Settings

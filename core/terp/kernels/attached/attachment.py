@@ -1,19 +1,25 @@
-"""What is known of a kernel that somebody else has started, and the way to it."""
+"""Kernels that another program started: their facts, the connector to one, and the language it runs."""
 
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from terp.errors import KernelError, UnknownLanguage
+from terp.events.kernel import Kernel
 from terp.kernels.attached.connection_files import ConnectionFile
-from terp.kernels.jupyter.bootstrap_code import bootstrap_code, farewell_code
 from terp.kernels.jupyter.connection import Connection, Guest
+from terp.kernels.jupyter.launch import bootstrap_code, farewell_code
+from terp.kernels.runtimes.runtime import Runtime
 from terp.text.importing import import_slow
+
+if TYPE_CHECKING:
+    from terp.kernels.jupyter.local import LocalKernels
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class KernelAttachment:
     """A kernel that runs and is somebody else's: its `language` in lower case, and where it is (`cwd`).
 
     `takes_guests` is whether terp's own package works there; it `is_here` when its process is one of this
@@ -40,17 +46,17 @@ class Attachment:
         # An ipykernel understands the message, whatever its kernelspec says.
         return self.is_here or self.takes_guests or self.interrupt_by == "message"
 
-    def way(self, token: str, prelude: str = "", timeout_s: float = 10.0) -> "AttachedWay":
+    def way(self, token: str, prelude: str = "", timeout_s: float = 10.0) -> "AttachedConnector":
         """The way to it; `token` marks the calls home, `prelude` is run after terp's own package."""
         bootstrap = f"{bootstrap_code(token, self.session)}\n{prelude}" if self.takes_guests else ""
-        return AttachedWay(self, bootstrap, timeout_s)
+        return AttachedConnector(self, bootstrap, timeout_s)
 
 
 @dataclass(frozen=True, slots=True)
-class AttachedWay:
-    """Implements `Way` with a kernel that runs already."""
+class AttachedConnector:
+    """Implements `Connector` with a kernel that runs already."""
 
-    attachment: Attachment
+    attachment: KernelAttachment
     bootstrap: str
     start_timeout_s: float
     results_lag: bool = False
@@ -79,3 +85,39 @@ class AttachedWay:
     def load(self) -> Callable[[], Connection]:
         """What makes the connection."""
         return partial(import_slow("terp.kernels.attached.kernel").AttachedKernel, self.attachment)
+
+
+class AttachedLanguage:
+    """Implements `Kernel` with one that is connected to somebody else's: it says so, and is not restarted."""
+
+    def __init__(self, attachment: KernelAttachment, kernel: Kernel) -> None:
+        self._attachment = attachment
+        self._kernel = kernel
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kernel, name)
+
+    @property
+    def place(self) -> str:
+        """Which kernel that is."""
+        return self._attachment.place
+
+    async def restart(self) -> None:
+        """Refuse.
+
+        Raises:
+            KernelError: always.
+        """
+        raise KernelError(
+            f"Code runs in {self.place}, which terp does not restart.",
+            "Restart it where it was started; /attach own takes a kernel of terp's own instead.",
+        )
+
+
+def row_of(attachment: KernelAttachment) -> Runtime:
+    """The row of a language that nothing else runs here."""
+
+    def make(_: "LocalKernels") -> Kernel:
+        raise UnknownLanguage(f"Nothing but {attachment.place} runs {attachment.language} here.")
+
+    return Runtime((attachment.language,), lambda _: attachment.place, "", make)

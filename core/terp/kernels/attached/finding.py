@@ -11,11 +11,10 @@ import zmq.asyncio
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from terp.errors import KernelStartFailed
-from terp.kernels.attached.attachment import Attachment
+from terp.kernels.attached.attachment import KernelAttachment
 from terp.kernels.attached.connection_files import NEWEST, ConnectionFile, named, runtime_folder, written
-from terp.kernels.attached.owner import owner_of
-from terp.kernels.attached.pulse import beats
-from terp.kernels.jupyter.requests import Reply, new_request
+from terp.kernels.attached.kernel import beats, owner_of
+from terp.kernels.jupyter.channels import KernelReply, new_request
 from terp.kernels.jupyter.sockets import Sockets, new_context
 from terp.kernels.runtimes.kernelspecs import find_specs
 from terp.kernels.runtimes.runtime import Machine
@@ -29,14 +28,14 @@ _WHERE = {"cwd": "__import__('os').getcwd()"}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundKernel:
     """The kernel that was meant, and the names of others that are running."""
 
-    attachment: Attachment
+    attachment: KernelAttachment
     others: tuple[str, ...] = ()
 
 
-async def find_attachment(target: str, environ: Mapping[str, str], cwd: str) -> Found:
+async def find_attachment(target: str, environ: Mapping[str, str], cwd: str) -> FoundKernel:
     """The newest running kernel that `target` means (see `named`).
 
     Raises:
@@ -51,7 +50,7 @@ async def find_attachment(target: str, environ: Mapping[str, str], cwd: str) -> 
             raise await _nobody(context, target, files, environ)
         for file in alive:
             if attachment := await _met(context, file, environ):
-                return Found(attachment, tuple(one.name for one in alive if one is not file))
+                return FoundKernel(attachment, tuple(one.name for one in alive if one is not file))
         raise KernelStartFailed(
             f"The kernel of {alive[0].title} lives and says nothing: {alive[0].path} has another key.",
             "In a notebook, %connect_info tells which file is its kernel's.",
@@ -83,7 +82,7 @@ async def _nobody(
 
 async def _met(
     context: zmq.asyncio.Context, file: ConnectionFile, environ: Mapping[str, str]
-) -> Attachment | None:
+) -> KernelAttachment | None:
     """What a kernel says of itself; None when it says nothing."""
     meeting = _Meeting(context, file)
     try:
@@ -93,7 +92,7 @@ async def _met(
         told = info.get("language_info") or {}
         language = str(told.get("name") or "").casefold()
         is_ipython = language == "python" and info.get("implementation") in ("ipython", "async")
-        return Attachment(
+        return KernelAttachment(
             file,
             language,
             str(told.get("version") or ""),
@@ -117,14 +116,14 @@ class _Meeting:
     def __init__(self, context: zmq.asyncio.Context, file: ConnectionFile) -> None:
         client = AsyncKernelClient(context=context)
         client.load_connection_file(file.path)
-        self._open: dict[str, Reply] = {}
+        self._open: dict[str, KernelReply] = {}
         self._sockets = Sockets(client, self._received)
 
     async def ask(
         self, kind: str, content: Mapping[str, Any], timeout_s: float, *channels: str
     ) -> Mapping[str, Any] | None:
         """What comes first on one of the channels; None when nothing does in time."""
-        reply = Reply()
+        reply = KernelReply()
         for channel in channels:
             message = new_request(kind, content)
             self._open[message["header"]["msg_id"]] = reply

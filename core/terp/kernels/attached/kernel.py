@@ -1,4 +1,4 @@
-"""A connection to a kernel that somebody else has started."""
+"""A connection to a kernel that another program started: its process, its heartbeat, its sockets."""
 
 import asyncio
 import os
@@ -6,17 +6,92 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import zmq
+import zmq.asyncio
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from terp.errors import KernelStartFailed
-from terp.kernels.attached.attachment import Attachment
-from terp.kernels.attached.owner import lives, owner_of
-from terp.kernels.attached.pulse import beats, until_silent
-from terp.kernels.jupyter.channels import Message
+from terp.kernels.attached.attachment import KernelAttachment
+from terp.kernels.attached.connection_files import ConnectionFile
+from terp.kernels.jupyter.channels import Message, new_request
 from terp.kernels.jupyter.connection import Route
-from terp.kernels.jupyter.requests import new_request
 from terp.kernels.jupyter.sockets import Sockets, new_context
 from terp.kernels.waiting import first_of
+
+_BEAT_S = 1.0
+
+
+async def beats(context: zmq.asyncio.Context, address: str, timeout_s: float) -> bool:
+    """Whether the heart at `address` answers one beat in time."""
+    # A socket that has waited for an answer in vain cannot ask again.
+    socket = context.socket(zmq.REQ)
+    try:
+        socket.connect(address)
+        await socket.send(b"terp")
+        return bool(await socket.poll(timeout_s * 1000))
+    finally:
+        socket.close(linger=0)
+
+
+async def until_silent(context: zmq.asyncio.Context, address: str, patience_s: float) -> None:
+    """Return when the heart has been silent for so long."""
+    while await beats(context, address, patience_s):  # noqa: ASYNC110 - nothing tells that a heart has stopped
+        await asyncio.sleep(_BEAT_S)
+
+
+_HERE = ("127.", "localhost", "::1")
+
+
+def owner_of(file: ConnectionFile) -> int:
+    """The id of the kernel's process, or 0.
+
+    It is the one that listens at the kernel's address *and* has the connection file for its own: by its
+    command line, or because the file is named after it. The mouth of a tunnel listens there, too.
+    """
+    # It comes with ipykernel, and is needed for kernels of others alone.
+    import psutil  # noqa: PLC0415
+
+    if file.transport == "tcp" and not file.ip.startswith(_HERE):
+        return 0
+    for pid in _listening(file):
+        try:
+            arguments = psutil.Process(pid).cmdline()
+            mine = psutil.Process(pid).uids().real == os.getuid()
+        except psutil.Error:
+            continue
+        its_own = any(Path(file.path).name in argument for argument in arguments) or file.name == str(pid)
+        if mine and its_own:
+            return pid
+    return 0
+
+
+def lives(pid: int) -> bool:
+    """Whether a process runs; one that nobody has buried yet does not."""
+    import psutil  # noqa: PLC0415  (see `owner_of`)
+
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
+
+
+def _listening(file: ConnectionFile) -> list[int]:
+    """The processes that listen at the kernel's address."""
+    import psutil  # noqa: PLC0415  (see `owner_of`)
+
+    transport, _, address = file.address("shell").partition("://")
+    try:
+        sockets = psutil.net_connections("unix" if transport == "ipc" else "tcp")
+    except psutil.Error:
+        # macOS shows them to root alone.
+        return []
+    wanted: object = address if transport == "ipc" else file.ports["shell"]
+    return [
+        one.pid
+        for one in sockets
+        if one.pid and wanted == (one.laddr if transport == "ipc" else getattr(one.laddr, "port", 0))
+    ]
+
 
 # So long a heart may be silent: the machine was asleep, or is at its limit.
 _PATIENCE_S = 5.0
@@ -28,7 +103,7 @@ _POLL_S = 0.25
 class AttachedKernel:
     """Implements `Connection` with sockets alone: the kernel's life is somebody else's."""
 
-    def __init__(self, attachment: Attachment) -> None:
+    def __init__(self, attachment: KernelAttachment) -> None:
         self._attachment = attachment
         self._context = new_context()
         self._route: Route | None = None

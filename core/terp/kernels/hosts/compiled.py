@@ -1,22 +1,80 @@
-"""The kernel of the languages that are compiled: each cell is a whole program, and nothing is kept."""
+"""The kernel of compiled languages: each cell is a whole program, and no state is kept."""
 
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ipykernel.connect import get_connection_file
 from traitlets import Unicode
 
-from terp.kernels.hosts.compiler_table import COMPILERS, Compiler, main_class
-from terp.kernels.hosts.kernel import Cell, Failure
-from terp.kernels.hosts.program import Program
-from terp.kernels.hosts.program_kernel import ProgramKernel
-from terp.kernels.hosts.starting import serve
+from terp.kernels.hosts.kernel import CellFailure, HostCell, serve
+from terp.kernels.hosts.program import Program, ProgramKernel
 from terp.kernels.hosts.streams import Printer
 from terp.settings.places import make_private
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """How a language is compiled and run: the name of the source file, and both command lines.
+
+    `{program}` is the compiler, `{folder}` where it is, `{cwd}` the person's directory, `{main}` the name
+    of the class that is run. Compiled is in a folder with nothing else in it. A program whose output is
+    `buffered` would show it only at its end.
+    """
+
+    source: str
+    compile: tuple[str, ...]
+    run: tuple[str, ...]
+    extension: str
+    mimetype: str
+    buffered: bool = False
+
+
+_C = ("-I{cwd}", "-O1", "-pthread", "-o", "main")
+
+COMPILERS: Mapping[str, Compiler] = {
+    "c": Compiler("main.c", ("{program}", *_C, "main.c", "-lm"), ("./main",), ".c", "text/x-csrc", True),
+    "c++": Compiler("main.cpp", ("{program}", *_C, "main.cpp"), ("./main",), ".cpp", "text/x-c++src", True),
+    "go": Compiler(
+        "main.go",
+        ("{program}", "build", "-o", "main", "main.go"),
+        ("./main",),
+        ".go",
+        "text/x-go",
+    ),
+    "rust": Compiler(
+        "main.rs",
+        ("{program}", "--edition", "2021", "-C", "opt-level=1", "-o", "main", "main.rs"),
+        ("./main",),
+        ".rs",
+        "text/x-rustsrc",
+    ),
+    "java": Compiler(
+        "{main}.java",
+        ("{program}", "-d", ".", "{main}.java"),
+        ("{folder}/java", "-cp", ".", "{main}"),
+        ".java",
+        "text/x-java",
+    ),
+    "applescript": Compiler(
+        "main.scpt", (), ("{program}", "main.scpt"), ".applescript", "text/x-applescript"
+    ),
+}
+
+_PUBLIC_CLASS = re.compile(r"\bpublic\s+(?:final\s+|abstract\s+)*(?:class|record|enum|interface)\s+(\w+)")
+_CLASS = re.compile(r"\bclass\s+(\w+)(?=[^{]*\{(?:(?!\bclass\b).)*\bstatic\s+void\s+main\b)", re.DOTALL)
+
+
+def main_class(code: str) -> str:
+    """The class that a Java program begins in."""
+    found = _PUBLIC_CLASS.search(code) or _CLASS.search(code)
+    return found[1] if found else "Main"
+
 
 # Of the complaints of a compiler the first are worth reading.
 _MOST_LINES = 200
@@ -40,14 +98,14 @@ class CompiledKernel(ProgramKernel):
         self._running: Program | None = None
         self._line_by_line = shutil.which("stdbuf") if self._compiler.buffered else None
 
-    def run(self, cell: Cell) -> Failure | None:
+    def run(self, cell: HostCell) -> CellFailure | None:
         """Compile and run a cell; what the compiler says or the exit status is the failure."""
         # A program may have removed all that is temporary.
         folder = Path(tempfile.mkdtemp(prefix="cell-", dir=make_private(self._folder)))
         try:
             return self._compile(cell, folder) or self._execute(cell, folder)
         except OSError as error:
-            return Failure("ProgramNotStarted", f"{error.filename or self.program}: {error.strerror}")
+            return CellFailure("ProgramNotStarted", f"{error.filename or self.program}: {error.strerror}")
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -57,29 +115,29 @@ class CompiledKernel(ProgramKernel):
         if (running := self._running) is not None:
             running.kill()
 
-    def _compile(self, cell: Cell, folder: Path) -> Failure | None:
+    def _compile(self, cell: HostCell, folder: Path) -> CellFailure | None:
         source = folder / self._filled([self._compiler.source], cell)[0]
         source.write_text(cell.code, encoding="utf-8", errors="replace")
         if not self._compiler.compile:
             return None
         told: list[str] = []
-        listening = Cell(
+        listening = HostCell(
             "", Printer(lambda _, content: told.append(str(content.get("text", "")))), allows_input=False
         )
         compiler = self._attended(listening, self._filled(self._compiler.compile, cell), str(folder))
         listening.printer.finish()
         said = "".join(told)
         if self.interrupts:
-            return Failure("KeyboardInterrupt", "")
+            return CellFailure("KeyboardInterrupt", "")
         if not compiler.code:
             # Warnings.
             cell.printer.write("stderr", said)
             return None
         lines = said.strip().splitlines()[:_MOST_LINES] or [compiler.how_ended()]
         first = next((line for line in lines if "error" in line), lines[-1])
-        return Failure("CompileError", first, tuple(lines))
+        return CellFailure("CompileError", first, tuple(lines))
 
-    def _execute(self, cell: Cell, folder: Path) -> Failure | None:
+    def _execute(self, cell: HostCell, folder: Path) -> CellFailure | None:
         argv = [
             str(folder / part) if part in ("./main", ".", self._compiler.source) else part
             for part in self._filled(self._compiler.run, cell)
@@ -87,14 +145,14 @@ class CompiledKernel(ProgramKernel):
         line_by_line = [self._line_by_line, "-oL"] if self._line_by_line else []
         program = self._attended(cell, [*line_by_line, *argv], str(Path.cwd()))
         if self.interrupts:
-            return Failure("KeyboardInterrupt", "")
+            return CellFailure("KeyboardInterrupt", "")
         if not program.code:
             return None
         if program.code < 0:
-            return Failure("ProgramKilled", f"It {program.how_ended()}.")
-        return Failure("ExitStatus", str(program.code))
+            return CellFailure("ProgramKilled", f"It {program.how_ended()}.")
+        return CellFailure("ExitStatus", str(program.code))
 
-    def _attended(self, cell: Cell, argv: Sequence[str], cwd: str) -> Program:
+    def _attended(self, cell: HostCell, argv: Sequence[str], cwd: str) -> Program:
         """A program that was run to its end."""
         program = Program(argv, cwd, self.wires, cell.printer, stdin=self.stdin, ended=self.wake)
         self._running = program
@@ -104,7 +162,7 @@ class CompiledKernel(ProgramKernel):
         self._running = None
         return program
 
-    def _filled(self, parts: Sequence[str], cell: Cell) -> list[str]:
+    def _filled(self, parts: Sequence[str], cell: HostCell) -> list[str]:
         values = {
             "program": self.program,
             "folder": str(Path(self.program).parent),

@@ -15,17 +15,113 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from traitlets import Unicode
 
-from terp.kernels.hosts.driver_table import DRIVERS, Driver
-from terp.kernels.hosts.kernel import Cell, Failure
-from terp.kernels.hosts.program import STATUS_UNKNOWN, Program
-from terp.kernels.hosts.program_kernel import ProgramKernel
-from terp.kernels.hosts.starting import serve
+from terp.kernels.hosts.kernel import CellFailure, HostCell, serve
+from terp.kernels.hosts.program import STATUS_UNKNOWN, Program, ProgramKernel
 from terp.kernels.hosts.streams import Printer
+
+# A chunk of Lua can be interrupted once: so many times until the program has to be started anew.
+_LUA_CHUNKS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """How a language is driven: its script, the command line, and what Jupyter wants to know of it.
+
+    In `command` stand `{program}`, the `{folder}` in which it is, `{script}`, and `{code}` and `{verdict}`
+    for the descriptors. With `alone` an interrupt goes to the program and to nothing that it has started.
+    `word` finds the word before the cursor that can be completed; without it the script answers no questions.
+    """
+
+    title: str
+    script: str
+    command: tuple[str, ...]
+    extension: str
+    mimetype: str
+    word: str = ""
+    alone: bool = False
+
+    def argv(self, program: str, code: int, verdict: int) -> list[str]:
+        """The command line."""
+        script = str(Path(__file__).with_name("drivers") / self.script)
+        folder = str(Path(program).parent)
+        values = {"program": program, "folder": folder, "script": script, "code": code, "verdict": verdict}
+        return [part.format(**values) for part in self.command]
+
+
+_PLAIN = ("{program}", "{script}", "{code}", "{verdict}")
+
+DRIVERS: Mapping[str, Driver] = {
+    "ruby": Driver(
+        "Ruby", "ruby.rb", _PLAIN, ".rb", "text/x-ruby", r"[@$]{0,2}[\w:.]*\w[?!]?\Z|[\w)]\.\Z|\w::\Z"
+    ),
+    "php": Driver(
+        "PHP",
+        "php.php",
+        (
+            "{program}",
+            "-d",
+            "display_errors=stderr",
+            "-d",
+            "html_errors=0",
+            "-d",
+            "log_errors=0",
+            *_PLAIN[1:],
+        ),
+        ".php",
+        "text/x-php",
+        word=r"\$?\w+(?:(?:->|::)\w*)*\Z|\$\Z",
+    ),
+    "perl": Driver("Perl", "perl.pl", _PLAIN, ".pl", "text/x-perl", word=r"[$@%&]?\w[\w:]*\Z|[$@%&]\Z"),
+    "lua": Driver(
+        "Lua",
+        "lua.lua",
+        (
+            "{program}",
+            "-e",
+            "arg={{[[{code}]],[[{verdict}]]}} TERP=dofile([[{script}]])",
+            *("-e", "TERP()") * _LUA_CHUNKS,
+        ),
+        ".lua",
+        "text/x-lua",
+        word=r"[A-Za-z_]\w*(?:[.:]\w*)*\Z",
+    ),
+    "r": Driver(
+        "R",
+        "r.R",
+        ("{program}", "--no-restore", "--no-save", "{script}", "{code}", "{verdict}"),
+        ".r",
+        "text/x-r-source",
+        word=r"[A-Za-z.][\w.]*(?:(?:\$|@|:::?)[\w.]*)*\Z",
+    ),
+    "java": Driver(
+        "Java",
+        "JShellDriver.java",
+        # The first compiler of two starts sooner; code that computes for long is rare in a cell.
+        ("{folder}/java", "-XX:TieredStopAtLevel=1", *_PLAIN[1:]),
+        ".java",
+        "text/x-java",
+        word=r"[A-Za-z_]\w*(?:\.\w*)*\Z",
+        # The code runs in a second machine below, which SIGINT would end.
+        alone=True,
+    ),
+    "powershell": Driver(
+        "PowerShell",
+        "powershell.ps1",
+        ("{program}", "-NoLogo", "-NoProfile", "-NonInteractive", "-File", *_PLAIN[1:]),
+        ".ps1",
+        "text/x-powershell",
+    ),
+    "javascript": Driver(
+        "Node", "node.cjs", _PLAIN, ".js", "text/javascript", r"[A-Za-z_$][\w$]*(?:\??\.[\w$]*)*\Z"
+    ),
+}
+
 
 # The adapter waits for variables a second, and for completions less.
 _ANSWER_S = 0.5
@@ -58,16 +154,16 @@ class DriverKernel(ProgramKernel):
         with suppress(OSError):
             self._start(Printer(lambda *_: None))
 
-    def run(self, cell: Cell) -> Failure | None:
+    def run(self, cell: HostCell) -> CellFailure | None:
         """Run a cell; the language's own error is the failure."""
         if "\0" in cell.code:
-            return Failure("ValueError", "The code holds a NUL character.")
+            return CellFailure("ValueError", "The code holds a NUL character.")
         if cell.code.startswith(_QUESTION):
-            return Failure("ValueError", "The code begins with a control character.")
+            return CellFailure("ValueError", "The code begins with a control character.")
         try:
             return self._failed_start(cell) or self._run(cell)
         except OSError as error:
-            return Failure("ProgramNotStarted", f"{self.program}: {error.strerror}")
+            return CellFailure("ProgramNotStarted", f"{self.program}: {error.strerror}")
 
     def names(self) -> Sequence[tuple[str, str, str]]:
         """What the code has defined."""
@@ -88,11 +184,11 @@ class DriverKernel(ProgramKernel):
         if self._program is not None:
             self._program.kill()
 
-    def _run(self, cell: Cell) -> Failure | None:
+    def _run(self, cell: HostCell) -> CellFailure | None:
         program, self._verdict = self._program, None
         assert program is not None
         if self.interrupts:
-            return Failure("KeyboardInterrupt", "")
+            return CellFailure("KeyboardInterrupt", "")
         with suppress(BrokenPipeError):
             _write(self._code, cell.code.encode(errors="replace") + b"\0")
         if not self.attend(cell, program, self._has_verdict, alone=self._driver.alone):
@@ -119,7 +215,7 @@ class DriverKernel(ProgramKernel):
                 return ()
         return list(self._answer.get("rows") or ()) if self._answer.get("answer") == self._asked else ()
 
-    def _judged(self, cell: Cell, verdict: Mapping[str, Any]) -> Failure | None:
+    def _judged(self, cell: HostCell, verdict: Mapping[str, Any]) -> CellFailure | None:
         if "name" not in verdict:
             if verdict.get("value") is not None:
                 cell.printer.result(str(verdict["value"]), self.execution_count)
@@ -128,9 +224,9 @@ class DriverKernel(ProgramKernel):
         if self.interrupts:
             name, message = "KeyboardInterrupt", ""
         first = ": ".join(filter(None, (name, message)))
-        return Failure(name, message, (first, *map(str, verdict.get("trace") or ())))
+        return CellFailure(name, message, (first, *map(str, verdict.get("trace") or ())))
 
-    def _failed_start(self, cell: Cell) -> Failure | None:
+    def _failed_start(self, cell: HostCell) -> CellFailure | None:
         """Start the program if there is none, wait until it is ready, and let it print to the cell."""
         if self._program is None or self._program.code is not None:
             self._start(cell.printer)
@@ -140,10 +236,10 @@ class DriverKernel(ProgramKernel):
         if self._verdict is not None or self.attend(cell, program, self._has_verdict, alone=True):
             return None
         if self.interrupts:
-            return Failure("KeyboardInterrupt", "")
-        return Failure("ProgramNotStarted", f"{self.program} {program.how_ended()}; it did not come up.")
+            return CellFailure("KeyboardInterrupt", "")
+        return CellFailure("ProgramNotStarted", f"{self.program} {program.how_ended()}; it did not come up.")
 
-    def _ended(self, cell: Cell, program: Program) -> Failure | None:
+    def _ended(self, cell: HostCell, program: Program) -> CellFailure | None:
         """The program ended with the cell: tell what that means, and start another one."""
         cell.lost(
             f"{self._driver.title} {program.how_ended()}: its variables and definitions are lost, and a new "
@@ -153,10 +249,10 @@ class DriverKernel(ProgramKernel):
         with suppress(OSError):
             self._start(cell.printer)
         if self.interrupts:
-            return Failure("KeyboardInterrupt", "")
+            return CellFailure("KeyboardInterrupt", "")
         if status == STATUS_UNKNOWN:
-            return Failure("ProgramEnded", "")
-        return Failure("ExitStatus", str(128 - status if status < 0 else status)) if status else None
+            return CellFailure("ProgramEnded", "")
+        return CellFailure("ExitStatus", str(128 - status if status < 0 else status)) if status else None
 
     def _start(self, printer: Printer) -> None:
         """Start a program in place of the one that is gone."""
@@ -205,7 +301,7 @@ class DriverKernel(ProgramKernel):
     def _has_verdict(self) -> bool:
         return self._verdict is not None
 
-    def _moved(self, cell: Cell, program: Program) -> str:
+    def _moved(self, cell: HostCell, program: Program) -> str:
         """Where the cell has left the program."""
         cwd = program.directory() or self._cwd
         if cwd != self._cwd:

@@ -1,8 +1,10 @@
 """What the kernels of terp's own have in common: ipykernel's base class, driven by `Wires`."""
 
 import asyncio
+import ctypes
 import os
 import signal
+import sys
 import threading
 import time
 from abc import abstractmethod
@@ -12,20 +14,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import zmq
+from ipykernel.kernelapp import IPKernelApp
 from ipykernel.kernelbase import Kernel
 
-from terp.kernels.hosts.streams import BATCH_S, Printer, Send
-from terp.kernels.hosts.wires import Wires
+from terp.kernels.hosts.streams import BATCH_S, Printer, Send, Wires
 from terp.kernels.jupyter.translation import COMM_TARGET, RUN_NUMBER
 
 # How often the stdin channel is looked at while an answer is awaited: it has no descriptor of its own
 # that tells reliably.
 _LOOK_S = 0.02
 _END_OF_FILE = "\x04"
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class CellFailure:
     """How a cell failed: as Jupyter's error. `traceback` are lines to show, none for the plain error."""
 
     name: str
@@ -33,7 +36,7 @@ class Failure:
     traceback: tuple[str, ...] = ()
 
 
-class Cell:
+class HostCell:
     """One request to run code: what is put out goes to `printer`, and questions are asked through it."""
 
     def __init__(self, code: str, printer: Printer, *, allows_input: bool) -> None:
@@ -81,7 +84,7 @@ class HostKernel(Kernel):
         signal.signal(signal.SIGINT, lambda *_: self.wake(interrupt=True))
 
     @abstractmethod
-    def run(self, cell: Cell) -> Failure | None:
+    def run(self, cell: HostCell) -> CellFailure | None:
         """Run the code of `cell` to its end; None when it succeeded.
 
         Once `interrupts` has grown the code is to be stopped.
@@ -100,7 +103,7 @@ class HostKernel(Kernel):
         with suppress(BlockingIOError):
             os.write(self._alarm, b"\0")
 
-    def wait(self, cell: Cell, until: Callable[[], bool], timeout_s: float | None = None) -> bool:
+    def wait(self, cell: HostCell, until: Callable[[], bool], timeout_s: float | None = None) -> bool:
         """Listen to the program until `until()`, an interrupt more than there were, or the time is up.
 
         What the cell puts out meanwhile is sent. Returns whether `until()` is so.
@@ -118,7 +121,7 @@ class HostKernel(Kernel):
             self.wires.wait(left)
         return True
 
-    def ask(self, cell: Cell, prompt: str, *, secret: bool = False) -> str | None:
+    def ask(self, cell: HostCell, prompt: str, *, secret: bool = False) -> str | None:
         """What the person answers; None for end of file, for an interrupt, or when nobody can be asked."""
         if not cell.allows_input:
             return None
@@ -164,14 +167,14 @@ class HostKernel(Kernel):
         """Run code to its end; the event loop stands still meanwhile, as everything else may."""
         self.wires.listen_between_cells(asyncio.get_running_loop())
         send: Send = (lambda *_: None) if silent else self._sender()
-        cell = Cell(code, Printer(send), allows_input=allow_stdin)
+        cell = HostCell(code, Printer(send), allows_input=allow_stdin)
         self.interrupts, self.busy = 0, True
         try:
             failure = self.run(cell)
         except Exception as broken:
             # Without a reply nobody is told what is wrong, and the next cell fails in the same way.
             self.log.exception("A cell could not be run.")
-            failure = Failure("KernelFailed", f"{broken}. Restart the kernel if this happens again.")
+            failure = CellFailure("KernelFailed", f"{broken}. Restart the kernel if this happens again.")
         finally:
             self.busy = False
         cell.printer.finish()
@@ -232,3 +235,15 @@ class HostKernel(Kernel):
         data = {asked: answers[asked]} if asked in answers else {}
         reply = {"comm_id": content["comm_id"], "data": data}
         self._post(self.iopub_socket, "comm_msg", reply, message)
+
+
+def serve(kernel: type[HostKernel]) -> None:
+    """Be a kernel of this class until it is told to end, or whoever started it is gone."""
+    end_with_parent()
+    IPKernelApp.launch_instance(kernel_class=kernel)
+
+
+def end_with_parent() -> None:
+    """Have this process killed when the one that started it dies (Linux; elsewhere ipykernel polls)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -14,8 +14,7 @@ from typing import NoReturn
 
 from terp.kernels.hosts.askpass import ask
 from terp.kernels.hosts.processes import descendants
-from terp.kernels.hosts.readers import Reader, reader_of
-from terp.kernels.hosts.terminal_input import hides_lines
+from terp.kernels.hosts.terminal_input import WaitingProcess, hides_lines, waiting_process
 
 _QUIET_S = 0.1
 _LINES = 24
@@ -42,7 +41,7 @@ class OnTerminal:
         os.close(slave)
         self._last_line = ""
         self._ended = False
-        self._answered: Reader | None = None
+        self._answered: WaitingProcess | None = None
 
     def run(self) -> int:
         """Pass on what it shows until it ends; its exit status, as a shell has it."""
@@ -75,7 +74,7 @@ class OnTerminal:
     def _look(self) -> None:
         asked = bool(self._last_line.strip())
         pids = [self._pid, *descendants(self._pid)]
-        reader = reader_of(pids, self._names, asked=asked, secret=hides_lines(self._master))
+        reader = waiting_process(pids, self._names, asked=asked, secret=hides_lines(self._master))
         if reader is None or reader == self._answered:
             return
         self._answered = reader

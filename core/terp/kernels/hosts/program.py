@@ -1,17 +1,21 @@
-"""A process that runs code for a host: what it puts out, what it is told, and how it ends."""
+"""Programs that run code for a kernel: the process, and the kernel class that attends to it."""
 
 import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from traitlets import Unicode
+
+from terp.kernels.hosts.kernel import HostCell, HostKernel, end_with_parent
 from terp.kernels.hosts.processes import descendants, how_ended, passed_on, send
-from terp.kernels.hosts.starting import end_with_parent
-from terp.kernels.hosts.streams import Printer, Source
-from terp.kernels.hosts.wires import Wires
+from terp.kernels.hosts.streams import OutputPipe, Printer, Wires
+from terp.kernels.hosts.terminal_input import TerminalInput
 
 STATUS_UNKNOWN = 199
 """The exit status of a driver that cannot tell with which status the code has ended its program."""
@@ -61,7 +65,7 @@ class Program:
             for number in (its_out, its_err, *given):
                 os.close(number)
         self._wires = wires
-        self._sources = (Source(out, "stdout", printer), Source(err, "stderr", printer))
+        self._sources = (OutputPipe(out, "stdout", printer), OutputPipe(err, "stderr", printer))
         for source in self._sources:
             wires.add_source(source)
         threading.Thread(target=self._wait, args=(ended,), daemon=True).start()
@@ -112,3 +116,74 @@ class Program:
     def _wait(self, ended: Callable[[], None]) -> None:
         self._process.wait()
         ended()
+
+
+# How long code may take to end after an interrupt. The adapter interrupts again after 2 s and ends the
+# kernel after 5; a new program is there sooner than a new kernel.
+_PATIENCE_S = 1.5
+
+
+class ProgramKernel(HostKernel):
+    """A kernel that runs code by a program: it is interrupted and killed, and gets answers when it reads."""
+
+    program = Unicode("", help="The program that runs the code, or compiles it: a path.").tag(config=True)
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.terminal = TerminalInput() if TerminalInput.works() else None
+
+    @property
+    def stdin(self) -> int:
+        """The descriptor for the standard input of programs; -1 where it cannot be told that one reads."""
+        return -1 if self.terminal is None else self.terminal.number
+
+    def attend(
+        self, cell: HostCell, program: Program, done: Callable[[], bool], *, alone: bool = False
+    ) -> bool:
+        """Serve the program until `done()` or its end; whether it is done.
+
+        When the person interrupts it gets SIGINT, and is killed if that does not help; `alone` says that
+        what it has started does not get the signal.
+        """
+        seen, written = self.interrupts, cell.printer.written
+        kill_at: float | None = None
+        self._begin_input()
+        while not done() and program.code is None:
+            waits = (
+                None if kill_at is None else max(0.0, kill_at - time.monotonic()),
+                None if self.terminal is None else self.terminal.next_look_s(),
+            )
+            shortest = min((wait for wait in waits if wait is not None), default=None)
+            self.wait(cell, lambda: done() or program.code is not None, shortest)
+            if self.interrupts != seen:
+                seen = self.interrupts
+                program.interrupt(alone=alone)
+                kill_at = kill_at or time.monotonic() + _PATIENCE_S
+            if kill_at is not None and time.monotonic() >= kill_at:
+                program.kill()
+                kill_at = None
+            if cell.printer.written != written:
+                written = cell.printer.written
+                self._put_off()
+            self._look(cell, program)
+        # Its last words may still be on their way.
+        self.wires.wait(0)
+        program.drain()
+        return done()
+
+    def _begin_input(self) -> None:
+        if self.terminal is not None:
+            # Programs that read it their own way leave it so.
+            os.set_blocking(self.terminal.number, True)
+            self.terminal.begin()
+
+    def _put_off(self) -> None:
+        if self.terminal is not None:
+            self.terminal.put_off()
+
+    def _look(self, cell: HostCell, program: Program) -> None:
+        def ask(prompt: str, secret: bool) -> str | None:
+            return self.ask(cell, prompt, secret=secret)
+
+        if self.terminal is not None:
+            self.terminal.look(program.pid, cell.printer.last_line, ask)

@@ -1,25 +1,104 @@
-"""The kernel of the shell: one persistent bash, or zsh."""
+"""The kernel of the shell: one persistent bash or zsh, and the questions of programs it runs."""
 
+import json
 import os
+import shlex
 import shutil
+import socket
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ipykernel.connect import get_connection_file
 from traitlets import Unicode
 
-from terp.kernels.hosts.kernel import Cell, Failure, HostKernel
+from terp.kernels.hosts.kernel import CellFailure, HostCell, HostKernel, serve
 from terp.kernels.hosts.processes import how_ended, passed_on
-from terp.kernels.hosts.questions import Questions, write_script
-from terp.kernels.hosts.shell_answers import complete, completeness, describe, names
-from terp.kernels.hosts.shell_process import ShellProcess, Verdict
-from terp.kernels.hosts.starting import serve
-from terp.kernels.hosts.stopping import Ladder
-from terp.kernels.hosts.terminal_input import TerminalInput
+from terp.kernels.hosts.shell_process import (
+    Ladder,
+    ShellProcess,
+    Verdict,
+    complete,
+    completeness,
+    describe,
+    names,
+)
+from terp.kernels.hosts.streams import Wires
+from terp.kernels.hosts.terminal_input import Ask, TerminalInput
 from terp.kernels.jupyter.launch import own_argv
 from terp.settings.places import make_private
+
+# A program that connects says at once what it wants.
+_READ_S = 1.0
+
+
+class ProgramQuestions:
+    """A socket in `folder`, and the programs that use it; `waiting` tells whether one has connected."""
+
+    def __init__(self, folder: Path, wires: Wires) -> None:
+        self._path = folder / "ask"
+        self._askpass = folder / "askpass"
+        self._wires = wires
+        self._listening = socket.socket(socket.AF_UNIX)
+        self._path.unlink(missing_ok=True)
+        self._listening.bind(str(self._path))
+        self._listening.listen()
+        self._listening.setblocking(False)
+        self._waiting: list[socket.socket] = []
+        wires.add(self._listening.fileno(), self._accept)
+        program = str(Path(__file__).with_name("askpass.py"))
+        write_script(self._askpass, (sys.executable, "-I", "-S", program, str(self._path)))
+
+    @property
+    def path(self) -> str:
+        """The path of the socket."""
+        return str(self._path)
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """What makes sudo, ssh and git ask here, unless the person has set something else."""
+        ours = {name: str(self._askpass) for name in ("SUDO_ASKPASS", "SSH_ASKPASS", "GIT_ASKPASS")}
+        return {**ours, "SSH_ASKPASS_REQUIRE": "force", **environ}
+
+    @property
+    def waiting(self) -> bool:
+        """Whether somebody waits for an answer."""
+        return bool(self._waiting)
+
+    def settle(self, ask: Ask) -> None:
+        """Answer all that wait; outside of a cell with nothing."""
+        while self._waiting:
+            connection = self._waiting.pop(0)
+            with connection, suppress(OSError, ValueError):
+                connection.settimeout(_READ_S)
+                with connection.makefile("rb") as reading:
+                    asked = json.loads(reading.readline())
+                answer = ask(str(asked.get("prompt", "")), bool(asked.get("secret", True)))
+                connection.sendall(json.dumps(answer).encode() + b"\n")
+
+    def close(self) -> None:
+        """Take no more questions."""
+        self._wires.remove(self._listening.fileno())
+        self._listening.close()
+
+    def _accept(self) -> None:
+        with suppress(BlockingIOError):
+            connection, _ = self._listening.accept()
+            os.set_inheritable(connection.fileno(), False)
+            self._waiting.append(connection)
+
+
+def write_script(path: Path, argv: Sequence[str], *, before: str = "") -> str:
+    """Write a program that runs a command line with its own arguments at the end; its path, quoted.
+
+    `before` is a line of shell that comes first.
+    """
+    path.write_text(f'#!/bin/sh\n{before}\nexec {shlex.join(argv)} "$@"\n')
+    path.chmod(0o700)
+    return shlex.quote(str(path))
+
 
 # How often it is asked whether the shell lives, where its end is not told at once.
 _ALIVE_S = 0.5
@@ -37,13 +116,13 @@ class ShellKernel(HostKernel):
         name = Path(self.program).name
         self.language_info = {"name": name, "mimetype": "text/x-sh", "file_extension": ".sh"}
         self._folder = Path(tempfile.mkdtemp(prefix="shell-", dir=Path(get_connection_file()).parent))
-        self._questions = Questions(self._folder, self.wires)
+        self._questions = ProgramQuestions(self._folder, self.wires)
         self._terminal = TerminalInput() if TerminalInput.works() else None
         self._began_in = str(Path.cwd())
         self._shell = self._started(self._began_in)
         self._known = {name for name, _, _ in names(self._shell)}
 
-    def run(self, cell: Cell) -> Failure | None:
+    def run(self, cell: HostCell) -> CellFailure | None:
         """Run a cell; its exit status, if it is not 0, is the failure."""
         shell = self._whole()
         from_terminal = self._terminal is not None and cell.allows_input
@@ -108,7 +187,7 @@ class ShellKernel(HostKernel):
         if not (self._folder / "pty").exists():
             make_private(self._folder)
             self._questions.close()
-            self._questions = Questions(self._folder, self.wires)
+            self._questions = ProgramQuestions(self._folder, self.wires)
             self._write_pty()
         return self._shell
 
@@ -117,7 +196,7 @@ class ShellKernel(HostKernel):
         # An interrupt is for the command; one that comes before it was started would end in a traceback.
         return write_script(self._folder / "pty", argv, before="trap '' INT")
 
-    def _until_ended(self, cell: Cell, *, from_terminal: bool) -> None:
+    def _until_ended(self, cell: HostCell, *, from_terminal: bool) -> None:
         shell, ladder = self._shell, Ladder(self._shell)
         terminal = self._terminal if from_terminal else None
         seen, written = self.interrupts, cell.printer.written
@@ -140,12 +219,12 @@ class ShellKernel(HostKernel):
                     terminal.put_off()
                 terminal.look(shell.pid, cell.printer.last_line, ask)
 
-    def _failure(self, verdict: Verdict) -> Failure | None:
+    def _failure(self, verdict: Verdict) -> CellFailure | None:
         if self.interrupts:
-            return Failure("KeyboardInterrupt", "")
-        return Failure("ExitStatus", str(verdict.status)) if verdict.status else None
+            return CellFailure("KeyboardInterrupt", "")
+        return CellFailure("ExitStatus", str(verdict.status)) if verdict.status else None
 
-    def _replaced(self, cell: Cell) -> Failure | None:
+    def _replaced(self, cell: HostCell) -> CellFailure | None:
         """Start a new shell where the one that has ended was, and tell what that means."""
         code = self._shell.exit_code() or 0
         cwd = self._shell.cwd
@@ -159,9 +238,9 @@ class ShellKernel(HostKernel):
         )
         cell.moved_to(cwd)
         if self.interrupts:
-            return Failure("KeyboardInterrupt", "")
+            return CellFailure("KeyboardInterrupt", "")
         status = 128 - code if code < 0 else code
-        return Failure("ExitStatus", str(status)) if status else None
+        return CellFailure("ExitStatus", str(status)) if status else None
 
 
 if __name__ == "__main__":

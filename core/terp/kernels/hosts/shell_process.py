@@ -1,7 +1,8 @@
-"""One persistent interactive shell: how it is started, given code, and heard."""
+"""One persistent interactive shell: start, code, interrupts, and questions between cells."""
 
 import fcntl
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -12,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from terp.events.outputs import StreamName
-from terp.kernels.hosts.processes import children, descendants, send
-from terp.kernels.hosts.starting import end_with_parent
-from terp.kernels.hosts.streams import Printer, Source
-from terp.kernels.hosts.wires import Wires
+from terp.kernels.hosts.kernel import end_with_parent
+from terp.kernels.hosts.processes import children, descendants, is_job, send
+from terp.kernels.hosts.streams import OutputPipe, Printer, Wires
 
 # Descriptors that are given to the shell get numbers that no script uses.
 _HIGH = 200
@@ -101,7 +101,7 @@ class ShellProcess:
         """The process id."""
         return self._process.pid
 
-    def begin(self, code: str, printer: Printer, *, from_terminal: bool) -> Sequence[Source]:
+    def begin(self, code: str, printer: Printer, *, from_terminal: bool) -> Sequence[OutputPipe]:
         """Run a cell; `verdict` or `gone` is set when it has ended. Returns the pipes it writes to."""
         cell = self._file("cell", code)
         out, err = self._pipe("out", printer), self._pipe("err", printer)
@@ -218,11 +218,11 @@ class ShellProcess:
         path.write_bytes(text.encode(errors="surrogateescape"))
         return shlex.quote(str(path))
 
-    def _pipe(self, name: str, printer: Printer) -> Source:
+    def _pipe(self, name: str, printer: Printer) -> OutputPipe:
         path = self._folder / name
         os.mkfifo(path, 0o600)
         stream: StreamName = "stdout" if name == "out" else "stderr"
-        source = Source(os.open(path, os.O_RDONLY | os.O_NONBLOCK), stream, printer)
+        source = OutputPipe(os.open(path, os.O_RDONLY | os.O_NONBLOCK), stream, printer)
         # The first writer makes the pipe look readable. If that was the shell, the order of what it then
         # writes into two pipes could not be told.
         self._held.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
@@ -242,3 +242,156 @@ def _moved_up(number: int, *, keep: bool = False) -> int:
     if not keep:
         os.close(number)
     return moved
+
+
+# In seconds after the interrupt: when SIGINT is sent again to the shell and to what it has started since, and
+# when the other signals follow. The adapter interrupts again after 2 s and ends the kernel after 5.
+_AGAIN_S = (0.05, 0.1, 0.2, 0.35)
+_TERM_S, _KILL_S, _KILL_EVERY_S = 0.5, 1.2, 0.25
+
+
+class Ladder:
+    """Climbs as long as the cell does not end. What earlier cells left running is not touched."""
+
+    def __init__(self, shell: ShellProcess) -> None:
+        self._shell = shell
+        self._steps: list[tuple[float, signal.Signals]] = []
+        self._told: set[int] = set()
+
+    def begin(self) -> None:
+        """The person wants the cell to end."""
+        now = time.monotonic()
+        self._told = set(self._shell.interrupt())
+        again = [(now + after_s, signal.SIGINT) for after_s in _AGAIN_S]
+        self._steps = [*again, (now + _TERM_S, signal.SIGTERM), (now + _KILL_S, signal.SIGKILL)]
+
+    def next_step_s(self) -> float | None:
+        """How long until `climb` has something to do; None when it has not."""
+        return max(0.0, self._steps[0][0] - time.monotonic()) if self._steps else None
+
+    def climb(self) -> None:
+        """Take the next step if it is time."""
+        if self.next_step_s() != 0.0:
+            return
+        due, signum = self._steps.pop(0)
+        if signum == signal.SIGINT:
+            self._again()
+            return
+        below = descendants(self._shell.pid, self._shell.jobs)
+        # Jobs that this very cell has started are spared at first.
+        send(signum, below if signum == signal.SIGKILL else [pid for pid in below if not is_job(pid)])
+        # The shell goes on with the next command of the cell otherwise.
+        send(signal.SIGINT, [self._shell.pid])
+        if signum == signal.SIGKILL:
+            self._steps.append((due + _KILL_EVERY_S, signum))
+
+    def _again(self) -> None:
+        """The shell may have missed the first, between two commands or while it read a line.
+
+        What was told to end is left to do so.
+        """
+        self._told.update(self._shell.interrupt(without=self._told))
+        self._shell.ask_verdict()
+
+
+_MOST = 200
+_BREAK = re.compile(r"[\s;|&()<>=`]")
+_COMMAND = re.compile(r"(?:^|[;|&(`{!]|\$\(|\b(?:then|do|else|sudo|exec|time|if|while))\s*$")
+_DECLARED = re.compile(r"^(?:declare|typeset|export) (?:(-\S+) )?([A-Za-z_]\w*)(?:=(.*))?$", re.MULTILINE)
+# Set by the shell itself while it works.
+_OWN = {"_", "BASH_ARGC", "BASH_ARGV", "BASH_LINENO", "BASH_REMATCH", "BASH_SOURCE", "FUNCNAME", "OLDPWD"}
+_DECLARATIONS = {
+    "bash": "declare -p; declare -F",
+    "zsh": "typeset -p; print -rl -- 'typeset -f '${(k)^functions}",
+}
+_KINDS = {"A": "map", "a": "array", "i": "int", "f": "function"}
+_INCOMPLETE = re.compile(
+    r"unexpected EOF|unexpected end of file|delimited by end-of-file|\bunmatched\b|parse error near `\\n'"
+)
+_LONGEST_HEAD = 200
+
+
+def complete(shell: ShellProcess, code: str) -> tuple[int, list[str]]:
+    """Completions for the end of `code`, and where the word begins that they replace."""
+    start = _word_start(code)
+    word = code[start:]
+    if word.startswith("$"):
+        brace = "${" if word.startswith("${") else "$"
+        found = _compgen(shell, "-v", word[len(brace) :])
+        return start, [f"{brace}{name}" for name in found]
+    plain = re.sub(r"\\(.)", r"\1", word).lstrip("'\"")
+    is_command = bool(_COMMAND.search(code[:start])) and "/" not in plain
+    if is_command and not plain:
+        return start, []
+    found = _compgen(shell, "-c", plain) if is_command else _files(shell, plain)
+    return start, [shlex.quote(name) if not is_command else name for name in found]
+
+
+def describe(shell: ShellProcess, code: str, cursor: int) -> str:
+    """What the shell knows of the command at `cursor`; "" when it knows nothing."""
+    start = _word_start(code[:cursor])
+    word = _BREAK.split(code[start:], maxsplit=1)[0]
+    return shell.aside(f"type -- {shlex.quote(word)}").strip() if word else ""
+
+
+def completeness(program: str, code: str) -> str:
+    """Jupyter's word for whether code could run as it is: complete, incomplete or invalid."""
+    if re.search(r"(?<!\\)(?:\\\\)*\\\n?\Z", code):
+        return "incomplete"
+    try:
+        checked = subprocess.run(
+            [program, "-n"],
+            input=code.encode(),
+            capture_output=True,
+            timeout=5,
+            env={"LC_ALL": "C"},
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    told = checked.stderr.decode(errors="replace")
+    if _INCOMPLETE.search(told):
+        return "incomplete"
+    return "invalid" if checked.returncode else "complete"
+
+
+def names(shell: ShellProcess) -> Sequence[tuple[str, str, str]]:
+    """All variables and functions: name, type, and the beginning of the value as the shell writes it."""
+    told = shell.aside(_DECLARATIONS[shell.kind])
+    rows: dict[str, tuple[str, str, str]] = {}
+    for flags, name, value in _DECLARED.findall(told):
+        kind = next((_KINDS[flag] for flag in flags if flag in _KINDS), "str")
+        if name not in _OWN:
+            rows.setdefault(name, (name, kind, value[:_LONGEST_HEAD]))
+    return sorted(rows.values())
+
+
+def _word_start(code: str) -> int:
+    at = len(code)
+    while at and (not _BREAK.match(code[at - 1]) or (at > 1 and code[at - 2] == "\\")):
+        at -= 1
+    return at
+
+
+def _files(shell: ShellProcess, word: str) -> list[str]:
+    directories = set(_compgen(shell, "-d", word))
+    return [f"{name}/" if name in directories else name for name in _compgen(shell, "-f", word)]
+
+
+def _compgen(shell: ShellProcess, action: str, word: str) -> list[str]:
+    if shell.kind == "zsh":
+        return _of_zsh(shell, action, word)
+    told = shell.aside(f"compgen {action} -- {shlex.quote(word)}")
+    return sorted(set(told.splitlines()))[:_MOST]
+
+
+def _of_zsh(shell: ShellProcess, action: str, word: str) -> list[str]:
+    quoted = shlex.quote(word)
+    lists = {
+        "-v": "${(k)parameters}",
+        "-c": "${(k)commands} ${(k)functions} ${(k)builtins} ${(k)aliases} ${(k)reswords}",
+        "-f": f"{quoted}*(N)",
+        "-d": f"{quoted}*(N/)",
+    }
+    told = shell.aside(f"print -rl -- {lists[action]}")
+    return sorted({line for line in told.splitlines() if line and line.startswith(word)})[:_MOST]

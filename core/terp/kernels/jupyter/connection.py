@@ -76,7 +76,7 @@ class Connection(Protocol):
         """Why the kernel has ended, or not answered for so long, while it was awaited."""
 
 
-class Way(Protocol):
+class Connector(Protocol):
     """What is known of a kernel before it is reached, and how to reach it. Made without heavy imports."""
 
     @property

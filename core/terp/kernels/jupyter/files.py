@@ -1,5 +1,6 @@
 """Files that a run created, changed or deleted, found without asking the model."""
 
+import asyncio
 import os
 import stat
 import threading
@@ -9,9 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from terp.events.outputs import FileChange
-from terp.kernels.jupyter.rundir import PREFIX
+from terp.kernels.jupyter.rundir import PREFIX, sweep
+
+if TYPE_CHECKING:
+    from terp.kernels.jupyter.run import KernelRun
+    from terp.kernels.jupyter.running import RunningKernel
 
 # Directories whose content is nobody's result.
 _SKIPPED = frozenset(
@@ -268,3 +274,53 @@ def _read(entries: Iterator["os.DirEntry[str]"], look: _Look) -> list[str]:
         elif entry.is_file(follow_symlinks=False):
             look.files[entry.path] = _of(entry.stat(follow_symlinks=False))
     return below
+
+
+class RunFiles(Protocol):
+    """Finds the files that the runs of one kernel change."""
+
+    async def look(self, root: str) -> None:
+        """See the directory in which a kernel is started as it is before its first run."""
+
+    def begin(self) -> None:
+        """A run begins."""
+
+    async def changed_by(self, run: "KernelRun", running: "RunningKernel") -> tuple[FileChange, ...]:
+        """The files that a run which is over has changed, sorted by path."""
+
+
+class LocalFiles:
+    """Implements `RunFiles` for a kernel of this machine, in a thread; kernels may share the watch."""
+
+    def __init__(self, watch: FileWatch) -> None:
+        self._watch = watch
+
+    async def look(self, root: str) -> None:
+        """See the directory, and remove what a killed terp has left elsewhere."""
+        await asyncio.to_thread(self._look, root)
+
+    def begin(self) -> None:
+        """Remember what was seen last."""
+        self._watch.begin(self)
+
+    async def changed_by(self, run: "KernelRun", running: "RunningKernel") -> tuple[FileChange, ...]:
+        """Compare the directory with what it was."""
+        return await asyncio.to_thread(self._watch.changes, run.sent_ns, run.touched, run.cwd, self)
+
+    def _look(self, root: str) -> None:
+        sweep()
+        self._watch.look(root, self)
+
+
+class NoFiles:
+    """Implements `RunFiles` for a kernel whose files may be those of another machine."""
+
+    async def look(self, root: str) -> None:
+        """See nothing."""
+
+    def begin(self) -> None:
+        """Remember nothing."""
+
+    async def changed_by(self, run: "KernelRun", running: "RunningKernel") -> tuple[FileChange, ...]:
+        """Nothing that is known."""
+        return ()

@@ -1,4 +1,4 @@
-"""A kernel of Jupyter behind terp's protocol."""
+"""A kernel of Jupyter behind terp's protocol: its runs, questions beside them, and its listeners."""
 
 import asyncio
 import json
@@ -9,21 +9,149 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequen
 from contextlib import aclosing
 from typing import Any
 
+from terp.errors import KernelBusy
+from terp.events import KernelState
 from terp.events.kernel import KernelListener, Variable, WrittenValue
-from terp.events.outputs import FileChange, RunEnded, RunItem
-from terp.kernels.jupyter.asides import Asides
-from terp.kernels.jupyter.backlog import Backlog
+from terp.events.outputs import FileChange, Output, RunEnded, RunItem
 from terp.kernels.jupyter.channels import Message
-from terp.kernels.jupyter.connection import Way
-from terp.kernels.jupyter.endings import fatal_end, ordinary_end, silent_end
+from terp.kernels.jupyter.connection import Connector
+from terp.kernels.jupyter.ending import RunStopper, fatal_end, ordinary_end, silent_end, until_settled
+from terp.kernels.jupyter.files import RunFiles
 from terp.kernels.jupyter.lives import Lives
-from terp.kernels.jupyter.run import Run
-from terp.kernels.jupyter.run_files import RunFiles
+from terp.kernels.jupyter.reports import shape_in
+from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.running import RunningKernel
-from terp.kernels.jupyter.settling import until_settled
-from terp.kernels.jupyter.stopping import Stopping
 from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, Translator, report_of, wants_exit
 from terp.kernels.waiting import first_of, is_set_within
+from terp.text.plain import without_escapes
+
+
+class Listeners:
+    """Tells every listener; itself one, so that a kernel knows only that."""
+
+    def __init__(self) -> None:
+        self._all: list[KernelListener] = []
+
+    def add(self, listener: KernelListener) -> Callable[[], None]:
+        """Tell `listener` too, until the returned function is called. Harmless when that is repeated."""
+        self._all.append(listener)
+        return lambda: self._all.remove(listener) if listener in self._all else None
+
+    def changed(self, language: str, state: KernelState, why: str) -> None:
+        """A kernel changed its state."""
+        for listener in tuple(self._all):
+            listener.changed(language, state, why)
+
+    def late_output(self, run_id: str, output: Output) -> None:
+        """Output arrived after its run had ended."""
+        for listener in tuple(self._all):
+            listener.late_output(run_id, output)
+
+
+# Whoever types a line waits for completions.
+_TYPING_S = 0.15
+_HELP_S = 1.0
+# Beside a run, and in a kernel that does nothing else.
+_VARIABLES_BUSY_S, _VARIABLES_S = 0.3, 1.0
+# Who takes back what a run has done can wait, and must know what came of it.
+_PAST_S = 30.0
+# An answer that is being shown waits for it.
+_VALUE_S = 1.0
+
+
+class Asides:
+    """Asks the kernel that runs now, if one does; while code runs, in a subshell of it (ipykernel 7)."""
+
+    def __init__(self, running: Callable[[], RunningKernel | None], busy: Callable[[], bool]) -> None:
+        self._running = running
+        self._busy = busy
+
+    async def complete(self, code: str, cursor: int) -> Sequence[str]:
+        """Completions, or none when there are none within 150 ms."""
+        reply = await self._ask("complete_request", {"code": code, "cursor_pos": cursor}, _TYPING_S)
+        return tuple(match for match in reply.get("matches") or () if isinstance(match, str))
+
+    async def inspect(self, code: str, cursor: int) -> str:
+        """Documentation as plain text; "" when the kernel cannot answer."""
+        content = {"code": code, "cursor_pos": cursor, "detail_level": 0}
+        reply = await self._ask("inspect_request", content, _HELP_S)
+        return without_escapes(str((reply.get("data") or {}).get("text/plain") or ""))
+
+    async def names(self) -> Mapping[str, str]:
+        """The person's names with their types; none when they do not come within 150 ms."""
+        answer = await self._ask_bootstrap("names", _TYPING_S)
+        names = (answer or {}).get("names")
+        return dict(names) if isinstance(names, Mapping) else {}
+
+    async def variables(self) -> Sequence[Variable]:
+        """The person's variables.
+
+        Raises:
+            KernelBusy: the code that runs lets nothing else run.
+        """
+        if self._running() is None:
+            return ()
+        answer = await self._ask_bootstrap("variables", _VARIABLES_BUSY_S if self._busy() else _VARIABLES_S)
+        if answer is None:
+            raise KernelBusy("The kernel is busy and does not answer beside its run.", "Ask again later.")
+        return tuple(_variable(row) for row in answer.get("variables") or ())
+
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """Those of the top-level modules that code could not import; none when nobody answers."""
+        answer = await self._ask_bootstrap("missing", _VARIABLES_S, modules)
+        return tuple(name for name in (answer or {}).get("missing") or () if name in modules)
+
+    async def written(self, moment: int) -> Sequence[Sequence[str]]:
+        """The files that runs have written to since a moment, each with what can be done about it."""
+        answer = await self._ask_bootstrap("written", _PAST_S, [moment])
+        return [[str(part) for part in row] for row in (answer or {}).get("written") or ()]
+
+    async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
+        """What came of putting all back; None when there is no kernel, or one that keeps nothing.
+
+        Raises:
+            KernelBusy: code runs in it, or it does not answer.
+        """
+        running = self._running()
+        if running is None or not running.has_bootstrap or running.is_shared:
+            return None
+        if self._busy():
+            raise KernelBusy("Code still runs in the kernel, so nothing was taken back.", "Stop it first.")
+        answer = await self._ask_bootstrap("rewind", _PAST_S, [moment, *paths])
+        if answer is None:
+            raise KernelBusy("The kernel does not answer, so nothing was taken back.", "Ask again later.")
+        return dict(answer.get("rewind") or {})
+
+    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
+        """The text of a value; why there is none, also when no kernel runs or none answers within 1 s."""
+        running = self._running()
+        if running is None:
+            return WrittenValue(why="no code has run yet")
+        if not running.has_bootstrap:
+            return WrittenValue(why="this kernel does not tell values")
+        answer = await self._ask_bootstrap("value", _VALUE_S, [json.dumps([name, keys, spec])])
+        told = (answer or {}).get("value")
+        if not isinstance(told, Mapping):
+            return WrittenValue(why="the kernel did not answer")
+        return WrittenValue(str(told.get("text") or ""), str(told.get("why") or ""))
+
+    async def _ask(self, kind: str, content: Message, timeout_s: float) -> Message:
+        running = self._running()
+        if running is None:
+            return {}
+        return await running.ask(kind, content, timeout_s, busy=self._busy()) or {}
+
+    async def _ask_bootstrap(self, what: str, timeout_s: float, about: Sequence[Any] = ()) -> Message | None:
+        running = self._running()
+        if running is None:
+            return None
+        return await running.ask_bootstrap(what, timeout_s, busy=self._busy(), about=about)
+
+
+def _variable(row: Any) -> Variable:
+    name, kind, shape, size, head = row
+    return Variable(str(name), str(kind), shape_in(shape), size if isinstance(size, int) else None, str(head))
+
 
 _REMEMBERED_RUNS = 500
 # How often code is sent that the kernel drops because code before it has failed.
@@ -43,7 +171,7 @@ class JupyterKernel:
         self,
         language: str,
         cwd: str,
-        way: Callable[[str], Way],
+        way: Callable[[str], Connector],
         tell: KernelListener,
         files: RunFiles,
         *,
@@ -61,9 +189,9 @@ class JupyterKernel:
         self._lives = Lives(
             language, cwd, lambda: way(self._token), tell, files, self._on_unclaimed, self._all_told
         )
-        self._run: Run | None = None
+        self._run: KernelRun | None = None
         self._settling: asyncio.Task[None] | None = None
-        self._stopping = Stopping(
+        self._stopping = RunStopper(
             lambda: self._lives.running, lambda state, why: self._tell.changed(self._language, state, why)
         )
         self._asides = Asides(lambda: self._lives.running, lambda: self._run is not None)
@@ -134,7 +262,9 @@ class JupyterKernel:
         """Run `code`; yield what happens."""
         async with self._turn:
             backlog = Backlog(self._max_output_chars)
-            run = Run(run_id, self._translator, backlog, self._token, code=code, number=number, moment=moment)
+            run = KernelRun(
+                run_id, self._translator, backlog, self._token, code=code, number=number, moment=moment
+            )
             self._run = run
             try:
                 running = await self._up_unless_stopped(run)
@@ -217,7 +347,7 @@ class JupyterKernel:
         for task in tuple(self._tasks):
             await asyncio.wait({task})
 
-    async def _up_unless_stopped(self, run: Run) -> RunningKernel | None:
+    async def _up_unless_stopped(self, run: KernelRun) -> RunningKernel | None:
         up = asyncio.create_task(self._settled_and_up())
         stop = asyncio.create_task(run.stop_requested.wait())
         try:
@@ -236,7 +366,7 @@ class JupyterKernel:
         if self._settling is not None:
             await asyncio.wait({self._settling})
 
-    def _send(self, running: RunningKernel, run: Run, timeout_s: float) -> None:
+    def _send(self, running: RunningKernel, run: KernelRun, timeout_s: float) -> None:
         content = {
             "code": run.code,
             "silent": False,
@@ -266,12 +396,12 @@ class JupyterKernel:
         if timeout_s > 0:
             self._background(self._limit(run, timeout_s))
 
-    def _remember(self, run: Run) -> None:
+    def _remember(self, run: KernelRun) -> None:
         self._past[run.message_id] = run.run_id
         if len(self._past) > _REMEMBERED_RUNS:
             self._past.popitem(last=False)
 
-    async def _settle(self, running: RunningKernel, run: Run) -> None:
+    async def _settle(self, running: RunningKernel, run: KernelRun) -> None:
         """Wait for the end of a run and put it into its backlog."""
         await until_settled(running, run)
         running.cwd = run.cwd or running.cwd
@@ -284,7 +414,7 @@ class JupyterKernel:
             run.backlog.put(self._ending(running, run, files))
             run.over.set()
 
-    def _ending(self, running: RunningKernel, run: Run, files: tuple[FileChange, ...]) -> RunEnded:
+    def _ending(self, running: RunningKernel, run: KernelRun, files: tuple[FileChange, ...]) -> RunEnded:
         if not run.reply.done():
             gone = running.gone.done()
             if not gone:
@@ -305,7 +435,7 @@ class JupyterKernel:
             self._run.answered()
             self._lives.running.type_in(text)
 
-    async def _limit(self, run: Run, timeout_s: float) -> None:
+    async def _limit(self, run: KernelRun, timeout_s: float) -> None:
         """Stop a run that takes longer; the time in which it waits for an answer does not count."""
         started = time.monotonic()
         left = timeout_s

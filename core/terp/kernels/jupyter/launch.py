@@ -1,4 +1,4 @@
-"""How kernels are started."""
+"""Connectors and command lines for kernels that terp starts, and the bootstrap code for Python."""
 
 import os
 import sys
@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import terp
+from terp.errors import SettingsError
 from terp.kernels.jupyter.connection import Connection
 from terp.kernels.sandbox.tier import Confined
 from terp.kernels.sandbox.unconfined import unconfined
@@ -27,7 +28,7 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Implements `Way` with a process of our own.
+    """Implements `Connector` with a process of our own.
 
     It is a command line with `{connection_file}` in it, a directory, an environment, and why this one.
 
@@ -117,3 +118,130 @@ def own_argv(module: str, *arguments: str) -> Sequence[str]:
     """The command line of a module of terp's, in terp's Python, whatever the environment says."""
     home = str(Path(terp.__file__).parent.parent)
     return (sys.executable, "-E", "-P", "-c", _START, home, module, *arguments)
+
+
+# A finder for the package: what few cells need is compiled when it is first imported.
+_LOADER = """
+def load(sources, token, session, away):
+    import sys
+    from importlib.machinery import ModuleSpec
+    from IPython import get_ipython
+
+    class Sources:
+        __module__ = "terp_home"
+
+        def find_spec(self, name, path=None, target=None):
+            return ModuleSpec(name, self, is_package=name == "terp_home") if name in sources else None
+
+        def create_module(self, spec):
+            return None
+
+        def exec_module(self, module):
+            name = module.__name__
+            exec(compile(sources[name], "<" + name + ">", "exec"), module.__dict__)
+
+    # A kernel of terp's own can have guests, and each of them brings this.
+    if "terp_home" not in sys.modules:
+        sys.meta_path.insert(0, Sources())
+    import terp_home
+    if session:
+        terp_home.visit(get_ipython(), token, session)
+    elif away and terp_home.is_at_home():
+        terp_home.adopt(token)
+    else:
+        terp_home.install(get_ipython(), token, away)
+"""
+
+
+def bootstrap_code(token: str, session: str = "", *, away: bool = False) -> str:
+    """Code that loads the package as `terp_home` into a kernel, and leaves no other name there.
+
+    `session` is the id of the client where the kernel is somebody else's. One that is `away` is terp's own
+    and on another machine: it outlives terp, which may come back to it, and tells of its files itself.
+    """
+    folder = Path(__file__).parents[1] / "inside"
+    sources = {_module(path.stem): path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
+    # One expression: a statement would bind a name in the person's namespace.
+    load = f"space['load']({sources!r}, {token!r}, {session!r}, {away!r})"
+    return f"(lambda space: (exec({_LOADER!r}, space), {load}))({{}})"
+
+
+def farewell_code(session: str) -> str:
+    """Code that takes the package out of a kernel of somebody else again."""
+    return f"(lambda home: home and home.leave({session!r}))(__import__('sys').modules.get('terp_home'))"
+
+
+def _module(stem: str) -> str:
+    return "terp_home" if stem == "__init__" else f"terp_home.{stem}"
+
+
+@dataclass(frozen=True)
+class Provisioner:
+    """An entry point of the group `jupyter_client.kernel_provisioners`, and what it is configured with."""
+
+    name: str
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ProvisionedConnector:
+    """Implements `Connector` with a command that a provisioner runs, wherever it does that.
+
+    It is no process of ours, so nothing of ours confines it.
+    """
+
+    launch: Launch
+    provisioner: Provisioner
+
+    @property
+    def cwd(self) -> str:
+        """The directory that it is told to start in."""
+        return self.launch.cwd
+
+    @property
+    def guest(self) -> None:
+        """Nobody's guest: it is started for us."""
+
+    @property
+    def tier(self) -> str:
+        """Nothing that is known."""
+        return "none"
+
+    @property
+    def why(self) -> str:
+        """Why this one, and who starts it."""
+        return f"{self.launch.why}, started by the kernel provisioner {self.provisioner.name}"
+
+    @property
+    def bootstrap(self) -> str:
+        """As for the command."""
+        return self.launch.bootstrap
+
+    @property
+    def start_timeout_s(self) -> float:
+        """As for the command."""
+        return self.launch.start_timeout_s
+
+    @property
+    def results_lag(self) -> bool:
+        """As for the command."""
+        return self.launch.results_lag
+
+    def load(self) -> Callable[[], Connection]:
+        """What makes the connection."""
+        return partial(
+            import_slow("terp.kernels.jupyter.provisioned").ProvisionedKernel, self.launch, self.provisioner
+        )
+
+
+def provisioner_of(name: str, config: Mapping[str, Any]) -> Provisioner | None:
+    """The provisioner of that name with this configuration; None without a name.
+
+    Raises:
+        SettingsError: there is a configuration, and no provisioner to have it.
+    """
+    if config and not name:
+        raise SettingsError(
+            ["kernel_provisioner_config: there is no kernel_provisioner that it could be for."]
+        )
+    return Provisioner(name, config) if name else None

@@ -7,8 +7,8 @@ from terp.errors import KernelKilled, KernelStartFailed
 from terp.events import KernelState
 from terp.events.kernel import KernelListener
 from terp.kernels.jupyter.channels import Message
-from terp.kernels.jupyter.connection import Way
-from terp.kernels.jupyter.run_files import RunFiles
+from terp.kernels.jupyter.connection import Connector
+from terp.kernels.jupyter.files import RunFiles
 from terp.kernels.jupyter.running import RunningKernel
 from terp.kernels.sandbox.tier import NONE, is_confined
 
@@ -27,7 +27,7 @@ class Lives:
         self,
         language: str,
         cwd: str,
-        way: Callable[[], Way],
+        way: Callable[[], Connector],
         tell: KernelListener,
         files: RunFiles,
         unclaimed: Callable[[str, str, Message], None],

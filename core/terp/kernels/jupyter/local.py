@@ -8,15 +8,11 @@ from pathlib import Path
 
 from terp.errors import SettingsError, UnknownLanguage
 from terp.events.kernel import Kernel, KernelListener, KnownLanguage, remedy_for
-from terp.kernels.attached.attachment import Attachment
-from terp.kernels.attached.language import AttachedLanguage, NoFiles, row_of
-from terp.kernels.jupyter.connection import Way
-from terp.kernels.jupyter.files import FileWatch
-from terp.kernels.jupyter.kernel import JupyterKernel
-from terp.kernels.jupyter.launch import Launch
-from terp.kernels.jupyter.listeners import Listeners
-from terp.kernels.jupyter.provisioning import ProvisionedWay
-from terp.kernels.jupyter.run_files import LocalFiles, RunFiles
+from terp.kernels.attached.attachment import AttachedLanguage, KernelAttachment, row_of
+from terp.kernels.jupyter.connection import Connector
+from terp.kernels.jupyter.files import FileWatch, LocalFiles, NoFiles, RunFiles
+from terp.kernels.jupyter.kernel import JupyterKernel, Listeners
+from terp.kernels.jupyter.launch import Launch, ProvisionedConnector
 from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
@@ -62,7 +58,7 @@ class LocalKernels:
         self._temporary = OwnTemporary()
         self._listeners = Listeners()
         self._kernels: dict[str, Kernel] = {}
-        self._attached: dict[str, Attachment] = {}
+        self._attached: dict[str, KernelAttachment] = {}
         self._watches: dict[str, FileWatch] = {}
 
     def fresh(self) -> "LocalKernels":
@@ -108,11 +104,11 @@ class LocalKernels:
         return self._kernel(self._here[name])
 
     @property
-    def attached(self) -> Mapping[str, Attachment]:
+    def attached(self) -> Mapping[str, KernelAttachment]:
         """The kernels of somebody else in which code runs, by language."""
         return self._attached
 
-    async def attach(self, attachment: Attachment) -> str:
+    async def attach(self, attachment: KernelAttachment) -> str:
         """As `begin_with`, later: the kernel that ran the language is ended, or left if it is not ours.
 
         Raises:
@@ -121,7 +117,7 @@ class LocalKernels:
         await self._part_with(self._language_of(attachment))
         return self.begin_with(attachment)
 
-    def begin_with(self, attachment: Attachment) -> str:
+    def begin_with(self, attachment: KernelAttachment) -> str:
         """Let a kernel that somebody else has started run its language, which is returned.
 
         Until the languages are asked for it may be one that nothing else runs here, and is the default.
@@ -131,7 +127,7 @@ class LocalKernels:
         """
         name = self._language_of(attachment)
 
-        def way(token: str) -> Way:
+        def way(token: str) -> Connector:
             self.confinement.check_elsewhere(attachment.place)
             return attachment.way(token, self.options.prelude if name == "python" else "")
 
@@ -153,10 +149,10 @@ class LocalKernels:
         await self._part_with(language)
         self._attached.pop(language, None)
 
-    def jupyter(self, language: str, way: Callable[[str], Way]) -> JupyterKernel:
+    def jupyter(self, language: str, way: Callable[[str], Connector]) -> JupyterKernel:
         """A kernel with what these kernels have in common: one process of this machine is confined here."""
 
-        def confined(token: str) -> Way:
+        def confined(token: str) -> Connector:
             made = way(token)
             if isinstance(made, Launch):
                 if self.confinement.wanted:
@@ -175,11 +171,13 @@ class LocalKernels:
         provisioner = self.options.provisioner
         if provisioner is None:
             return self.jupyter(language, launch)
-        kernel = self.jupyter(language, lambda token: ProvisionedWay(launch(token), provisioner))
+        kernel = self.jupyter(language, lambda token: ProvisionedConnector(launch(token), provisioner))
         kernel.next_tier = lambda: NONE
         return kernel
 
-    def _jupyter(self, language: str, cwd: str, way: Callable[[str], Way], files: RunFiles) -> JupyterKernel:
+    def _jupyter(
+        self, language: str, cwd: str, way: Callable[[str], Connector], files: RunFiles
+    ) -> JupyterKernel:
         most = self.options.max_output_chars
         return JupyterKernel(language, cwd, way, self._listeners, files, max_output_chars=most)
 
@@ -218,7 +216,7 @@ class LocalKernels:
         """The kernel of languages that run inside Python, also where Python itself is not offered."""
         return self._kernel(python_runtime.runtime())
 
-    def _language_of(self, attachment: Attachment) -> str:
+    def _language_of(self, attachment: KernelAttachment) -> str:
         settled = "_here" in self.__dict__
         known = tuple(self._here) if settled else tuple(best_runtimes(self._machine()))
         name = language_of(attachment.language, known) or ("" if settled else attachment.language)

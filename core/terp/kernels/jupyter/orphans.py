@@ -47,7 +47,7 @@ def lifeline() -> Iterator[int]:
         os.close(theirs)
 
 
-class Guard:
+class OrphanGuard:
     """A small shell that outlives terp by a moment, to end what carries a mark if terp is killed.
 
     It is for programs that somebody else's library starts, with a stdin of their own.

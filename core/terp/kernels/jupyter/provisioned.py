@@ -14,13 +14,12 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
 from terp.errors import KernelStartFailed
+from terp.kernels.jupyter.channels import new_request
 from terp.kernels.jupyter.connection import Route
-from terp.kernels.jupyter.launch import Launch
-from terp.kernels.jupyter.provisioning import Provisioner
-from terp.kernels.jupyter.requests import new_request
+from terp.kernels.jupyter.launch import Launch, Provisioner
+from terp.kernels.jupyter.process import Pace, Watch
 from terp.kernels.jupyter.rundir import RunDir
 from terp.kernels.jupyter.sockets import Sockets, new_context
-from terp.kernels.jupyter.watch import Pace, Watch
 
 GROUP = "jupyter_client.kernel_provisioners"
 # A provisioner may have to ask another machine.

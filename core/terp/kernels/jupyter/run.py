@@ -1,16 +1,124 @@
-"""One run of code in a kernel: what has come of it so far, and whether it is over."""
+"""One run of code in a kernel: its outputs, in order and within limits, and its end."""
 
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
-from terp.events.outputs import BackCall, Error, InputRequest, Output, RunStarted, RunStatus
-from terp.kernels.jupyter.backlog import Backlog
+from terp.events.outputs import (
+    BackCall,
+    Display,
+    DisplayUpdate,
+    Error,
+    InputRequest,
+    Omitted,
+    Output,
+    RunEnded,
+    RunItem,
+    RunStarted,
+    RunStatus,
+    StreamName,
+    Text,
+)
 from terp.kernels.jupyter.channels import Message
 from terp.kernels.jupyter.reports import back_call_in, tool_in
-from terp.kernels.jupyter.translation import Translator, error_of, is_dropped, omitted, pages, report_of
+from terp.kernels.jupyter.translation import (
+    Translator,
+    error_of,
+    is_dropped,
+    omitted,
+    pages,
+    report_of,
+    size_of,
+)
+
+
+class _Pieces:
+    """Text of one stream, in the pieces in which it came."""
+
+    def __init__(self, stream: StreamName, text: str) -> None:
+        self.stream = stream
+        self.texts = [text]
+
+
+class Backlog:
+    """A queue of outputs that stays small when its reader is slow.
+
+    Pieces of one stream are merged while they wait. Output past `total` characters of a run, or
+    past `pending` unread ones, is counted and told as `Omitted` in its place; errors and all that
+    is not output always pass.
+    """
+
+    def __init__(self, total: int, pending: int = 16_000_000) -> None:
+        self._left = total
+        self._room = pending
+        self._queue: deque[RunItem | _Pieces] = deque()
+        self._wake = asyncio.Event()
+
+    def put(self, item: RunItem) -> None:
+        """Add one item, as far as the limits allow."""
+        match item:
+            case Text() | Display() | DisplayUpdate():
+                self._put_limited(item)
+            case Omitted() if self._queue and isinstance(last := self._queue[-1], Omitted):
+                self._queue[-1] = Omitted(
+                    last.characters + item.characters, last.lines + item.lines, spooled=False
+                )
+            case _:
+                self._queue.append(item)
+        self._wake.set()
+
+    async def items(self) -> AsyncGenerator[RunItem, None]:
+        """The items in order, as they come, until `RunEnded`."""
+        while True:
+            while self._queue:
+                item = self._take()
+                yield item
+                if isinstance(item, RunEnded):
+                    return
+            self._wake.clear()
+            await self._wake.wait()
+
+    def _put_limited(self, item: Text | Display | DisplayUpdate) -> None:
+        size = size_of(item)
+        # A display cannot be cut: with nothing before it, it may be as large as it likes.
+        room = self._room if self._queue or isinstance(item, Text) else size
+        fits = max(0, min(size, self._left, room))
+        if isinstance(item, Text):
+            self._put_text(item.stream, item.text[:fits])
+            rest = item.text[fits:]
+            lost, lines = len(rest), rest.count("\n")
+        else:
+            lost, lines = (0, 0) if fits == size else (size, 0)
+            fits = size if fits == size else 0
+            if fits or not size:
+                self._queue.append(item)
+        self._left -= fits
+        self._room -= fits
+        if lost:
+            self.put(Omitted(lost, lines, spooled=False))
+
+    def _put_text(self, stream: StreamName, text: str) -> None:
+        if not text:
+            return
+        last = self._queue[-1] if self._queue else None
+        if isinstance(last, _Pieces) and last.stream == stream:
+            last.texts.append(text)
+        else:
+            self._queue.append(_Pieces(stream, text))
+
+    def _take(self) -> RunItem:
+        item = self._queue.popleft()
+        taken = Text(item.stream, "".join(item.texts)) if isinstance(item, _Pieces) else item
+        match taken:
+            case Text() | Display() | DisplayUpdate():
+                self._room += size_of(taken)
+            case _:
+                pass
+        return taken
+
 
 # An `input_request` overtakes the output before it, which travels on another channel: so long it is
 # held back when no marker of the bootstrap says that the output is complete.
@@ -18,7 +126,7 @@ _INPUT_GRACE_S = 0.1
 _LONGEST_PATH = 4_096
 
 
-class Run:
+class KernelRun:
     """The recipient of all that a kernel sends about one request.
 
     `again` sends code that the kernel has dropped once more, unless that was done too often. `begun` is set

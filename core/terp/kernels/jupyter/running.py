@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from terp.errors import KernelStartFailed
-from terp.kernels.jupyter.channels import Dispatcher, Message, Recipient
-from terp.kernels.jupyter.connection import Connection, Way
-from terp.kernels.jupyter.requests import CommAnswer, Reply, new_request
+from terp.kernels.jupyter.channels import CommAnswer, Dispatcher, KernelReply, Message, Recipient, new_request
+from terp.kernels.jupyter.connection import Connection, Connector
 from terp.kernels.jupyter.translation import COMM_TARGET, is_dropped
 from terp.kernels.waiting import first_of, is_set_within
 
@@ -34,7 +33,7 @@ class RunningKernel:
     """
 
     def __init__(
-        self, way: Way, connection: Connection, unclaimed: Callable[[str, str, Message], None]
+        self, way: Connector, connection: Connection, unclaimed: Callable[[str, str, Message], None]
     ) -> None:
         self._way = way
         self._connection = connection
@@ -45,7 +44,7 @@ class RunningKernel:
         self._welcome = asyncio.Event()
         self._ready = False
         self._why = ""
-        self._subshell: Reply | None = None
+        self._subshell: KernelReply | None = None
         self.used = self.was_left = False
         self.info: Message = {}
         self.cwd = way.cwd
@@ -127,7 +126,7 @@ class RunningKernel:
         deadline = time.monotonic() + timeout_s
         if busy and not await self._has_subshell(timeout_s):
             return None
-        reply = Reply()
+        reply = KernelReply()
         message_id = self.send(kind, content, reply, subshell=self._aside(busy=busy))
         try:
             return await self._first(reply.content, deadline - time.monotonic())
@@ -210,7 +209,7 @@ class RunningKernel:
         deadline = time.monotonic() + self._way.start_timeout_s
         boot = self._boot()
         while True:
-            probe = Reply()
+            probe = KernelReply()
             self.send("kernel_info_request", {}, probe)
             info = await self._first(probe.content, deadline - time.monotonic())
             if info is None:
@@ -226,14 +225,14 @@ class RunningKernel:
                 told = await self.ask_bootstrap("cwd", _FACTS_S) or {}
                 self.cwd = str(told.get("cwd") or "")
 
-    def _boot(self) -> Reply:
-        boot = Reply()
+    def _boot(self) -> KernelReply:
+        boot = KernelReply()
         if self._way.bootstrap:
             silent = {"code": self._way.bootstrap, "silent": True, "store_history": False}
             self.send("execute_request", silent | {"stop_on_error": False}, boot)
         return boot
 
-    async def _until_booted(self, boot: Reply) -> None:
+    async def _until_booted(self, boot: KernelReply) -> None:
         for _ in range(_TRIES):
             reply = await boot.content
             if not is_dropped(reply):
@@ -253,7 +252,7 @@ class RunningKernel:
     async def _has_subshell(self, timeout_s: float) -> bool:
         """Whether a subshell is there in time. It is asked for once, however late the answer comes."""
         if self._subshell is None and "kernel subshells" in (self.info.get("supported_features") or ()):
-            self._subshell = Reply()
+            self._subshell = KernelReply()
             self.send("create_subshell_request", {}, self._subshell, channel="control")
         return self._subshell is not None and await self._first(self._subshell.content, timeout_s) is not None
 

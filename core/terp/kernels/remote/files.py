@@ -15,7 +15,7 @@ from terp.errors import KernelError
 from terp.events.outputs import FileChange
 from terp.kernels.jupyter.channels import Message
 from terp.kernels.jupyter.reports import files_in
-from terp.kernels.jupyter.run import Run
+from terp.kernels.jupyter.run import KernelRun
 from terp.kernels.jupyter.running import RunningKernel
 from terp.settings.places import make_private
 from terp.text.paths import unused
@@ -40,7 +40,7 @@ class RemoteFiles:
     def begin(self) -> None:
         """Nothing: the kernel knows."""
 
-    async def changed_by(self, run: Run, running: RunningKernel) -> tuple[FileChange, ...]:
+    async def changed_by(self, run: KernelRun, running: RunningKernel) -> tuple[FileChange, ...]:
         """What the kernel has told, with copies of the files that are not too large."""
         room = LARGEST_OF_RUN
         changes = []

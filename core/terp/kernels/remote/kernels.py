@@ -1,30 +1,116 @@
-"""The kernels of a gateway."""
+"""The kernels of a gateway: kernelspecs, connectors, and files that go with prompts."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from terp.errors import GatewayUnavailable, KernelError, KernelStartFailed, UnknownLanguage
+from terp.errors import (
+    GatewayUnavailable,
+    KernelError,
+    KernelStartFailed,
+    SettingsError,
+    TerpError,
+    UnknownLanguage,
+)
 from terp.events.kernel import Kernel, KernelListener, KnownLanguage
-from terp.kernels.attached.attachment import Attachment
-from terp.kernels.jupyter.bootstrap_code import bootstrap_code
-from terp.kernels.jupyter.kernel import JupyterKernel
-from terp.kernels.jupyter.listeners import Listeners
+from terp.events.messages import Attachment
+from terp.events.outputs import Error
+from terp.kernels.attached.attachment import KernelAttachment
+from terp.kernels.jupyter.connection import Connection, Guest
+from terp.kernels.jupyter.kernel import JupyterKernel, Listeners
+from terp.kernels.jupyter.launch import bootstrap_code
 from terp.kernels.options import KernelOptions
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.files import RemoteFiles, given
-from terp.kernels.remote.naming import chosen_specs
-from terp.kernels.remote.way import GatewayWay
+from terp.models.tool import Call
 from terp.settings.gateway import Gateway
 from terp.text.importing import import_slow
 from terp.text.languages import language_of
 
 if TYPE_CHECKING:
-    from terp.kernels.remote.naming import GatewaySpec
     from terp.kernels.remote.rest import GatewayApi
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayConnector:
+    """Implements `Connector` with the kernel of a kernelspec `spec`, found by `claims` or started anew.
+
+    `environment` is what the gateway is told of a kernel that it starts. The kernel alone knows where it is.
+    """
+
+    api: "GatewayApi"
+    claims: Claims
+    language: str
+    spec: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    bootstrap: str = ""
+    start_timeout_s: float = 60.0
+    cwd: str = ""
+    guest: Guest | None = None
+    results_lag: bool = False
+
+    @property
+    def tier(self) -> str:
+        """Nothing that is known."""
+        return "none"
+
+    @property
+    def why(self) -> str:
+        """Where it runs."""
+        return f"{self.spec} at {self.api.gateway.host}"
+
+    def load(self) -> Callable[[], Connection]:
+        """What makes the connection. Imports the library of the websocket."""
+        make = import_slow("terp.kernels.remote.kernel").GatewayKernel
+        is_ipykernel = bool(self.bootstrap)
+        return partial(make, self.api, self.claims, self.language, self.spec, self.environment, is_ipykernel)
+
+
+@dataclass(frozen=True, slots=True)
+class GatewaySpec:
+    """A kernelspec of a gateway: its name, its language in lower case, and what it is called there."""
+
+    name: str
+    language: str
+    title: str
+
+
+def chosen_specs(
+    specs: Sequence[GatewaySpec], languages: Sequence[str], host: str
+) -> Mapping[str, GatewaySpec]:
+    """The kernelspecs for the languages that were chosen, in that order; without a choice all.
+
+    A kernelspec can be chosen by its own name as well. The first one for a language goes by the language's
+    name, another one by its own.
+
+    Raises:
+        SettingsError: there is none for one of them.
+    """
+    named = _named(specs)
+    if not languages:
+        return named
+    found = {word: named.get(language_of(word, tuple(named))) or _called(specs, word) for word in languages}
+    if unknown := [word for word, spec in found.items() if spec is None]:
+        told = ", ".join(named)
+        raise SettingsError([f"languages: {host} runs no {word!r}; it runs {told}." for word in unknown])
+    return _named([spec for spec in found.values() if spec is not None])
+
+
+def _named(specs: Sequence[GatewaySpec]) -> dict[str, GatewaySpec]:
+    named: dict[str, GatewaySpec] = {}
+    for spec in specs:
+        taken = language_of(spec.language, tuple(named))
+        named.setdefault(spec.name.casefold() if taken else spec.language, spec)
+    return named
+
+
+def _called(specs: Sequence[GatewaySpec], word: str) -> GatewaySpec | None:
+    return next((spec for spec in specs if spec.name.casefold() == word.casefold()), None)
+
 
 _PYTHON = "python"
 # What tells a gateway about a kernel to be: KERNEL_USERNAME, KERNEL_NAMESPACE and the like.
@@ -128,7 +214,7 @@ class GatewayKernels:
         return tuple(self._specs)
 
     @property
-    def attached(self) -> Mapping[str, Attachment]:
+    def attached(self) -> Mapping[str, KernelAttachment]:
         """None: kernels of somebody else are those of this machine."""
         return {}
 
@@ -194,10 +280,10 @@ class GatewayKernels:
             max_output_chars=self.options.max_output_chars,
         )
 
-    def _way(self, name: str, token: str) -> GatewayWay:
+    def _way(self, name: str, token: str) -> GatewayConnector:
         spec = self._specs[name]
         ours = "\n".join((bootstrap_code(token, away=True), self.options.prelude, self.functions()))
-        return GatewayWay(
+        return GatewayConnector(
             self._api,
             self._claims,
             name,
@@ -206,3 +292,49 @@ class GatewayKernels:
             ours if spec.language == _PYTHON else "",
             self.options.start_timeout_s,
         )
+
+
+class FileCarrier:
+    """Implements `Carrier`: before code runs, its kernel is given what was attached by then.
+
+    A kernel that was started anew is given it again: it may be on another machine. What is there already is
+    not sent twice.
+    """
+
+    def __init__(self, kernels: GatewayKernels) -> None:
+        self._kernels = kernels
+        self._sources: list[Path] = []
+        self._given: dict[str, tuple[int, int]] = {}
+
+    def take(self, attachments: Sequence[Attachment]) -> None:
+        """Carry the files behind these from now on."""
+        for attachment in attachments:
+            if attachment.source and Path(attachment.source) not in self._sources:
+                self._sources.append(Path(attachment.source))
+
+    def waits(self, language: str) -> bool:
+        """Nothing has to come before a kernel."""
+        return False
+
+    async def before(self, call: Call, kernel: Kernel) -> str:
+        """Give the kernel what it has not got yet; what became of each that is not as the model was told."""
+        if not self._sources:
+            return ""
+        await kernel.start()
+        generation, count = self._given.get(kernel.language, (0, 0))
+        new = self._sources[count if generation == kernel.generation else 0 :]
+        told = [await self._give(source, kernel.language) for source in new]
+        self._given[kernel.language] = (kernel.generation, len(self._sources))
+        return " ".join(part for part in told if part)
+
+    async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
+        """Nothing: an error of the code changes no file."""
+        return ""
+
+    async def _give(self, source: Path, language: str) -> str:
+        try:
+            path = await self._kernels.give(language, source)
+        except (TerpError, OSError) as error:
+            return f"{source.name} is not in the kernel's directory: {error}"
+        name = PurePosixPath(path).name
+        return "" if name == source.name else f"{source.name} is there as {name}: that name was taken."

@@ -1,12 +1,14 @@
-"""Python: ipykernel in the person's environment, with terp's own package in it."""
+"""Python: ipykernel in the user's environment with terp's package in it; SQL: DuckDB in that kernel."""
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
 
-from terp.kernels.jupyter.bootstrap_code import bootstrap_code
-from terp.kernels.jupyter.launch import Launch, python_argv
+from terp.events.kernel import Kernel
+from terp.events.outputs import RunItem
+from terp.kernels.jupyter.launch import Launch, bootstrap_code, python_argv
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment, python_environment
-from terp.settings.interpreter import needed_by
+from terp.settings.interpreter import has_module, needed_by
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter.kernel import JupyterKernel
@@ -60,3 +62,38 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
         )
 
     return kernels.provisioned("python", launch)
+
+
+def sql_runtime() -> Runtime:
+    """The row of SQL."""
+    return Runtime(("sql",), _find_duckdb, "Install duckdb in the Python that runs the code.", _make_sql)
+
+
+def _find_duckdb(machine: Machine) -> str:
+    return "duckdb, in the Python kernel" if has_module(machine.python, "duckdb") else ""
+
+
+def _make_sql(kernels: "LocalKernels") -> Kernel:
+    return SqlKernel(kernels.python_kernel())
+
+
+class SqlKernel:
+    """Implements `Kernel` with a Python kernel: a query runs there, all else is that kernel's own."""
+
+    language = "sql"
+
+    def __init__(self, python: Kernel) -> None:
+        self._python = python
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._python, name)
+
+    async def aclose(self) -> None:
+        """The Python kernel is ended by its owner."""
+
+    def execute(
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
+    ) -> AsyncGenerator[RunItem, None]:
+        """Run a query, or several."""
+        query = f"__import__('terp_home.sql').sql.run({code!r})"
+        return self._python.execute(query, run_id=run_id, number=number, timeout_s=timeout_s, moment=moment)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from terp.kernels.jupyter.launch import Launch
 from terp.kernels.options import KernelOptions
-from terp.kernels.runtimes.driven import driver_launch
 from terp.kernels.runtimes.kernelspecs import Spec, find_specs, spec_launch
+from terp.kernels.runtimes.programs import driver_launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from terp.kernels.runtimes import compiled, deno, driven, kernelspecs, pages, python, r, shell, sql
+from terp.kernels.runtimes import deno, kernelspecs, pages, programs, python, r, shell
 from terp.kernels.runtimes.runtime import Machine, Runtime
 
 
@@ -21,11 +21,11 @@ def _all_runtimes(machine: Machine) -> Sequence[tuple[Runtime, str]]:
     ours = (
         python.runtime(),
         shell.runtime(),
-        sql.runtime(),
+        python.sql_runtime(),
         deno.runtime(),
-        *driven.runtimes(),
+        *programs.driven_runtimes(),
         *r.runtimes(),
-        *compiled.runtimes(),
+        *programs.compiled_runtimes(),
         *pages.runtimes(),
     )
     rows = [(row, row.find(machine)) for row in ours]

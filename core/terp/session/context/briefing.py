@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from terp.events.kernel import Kernel
-from terp.kernels.attached.attachment import Attachment
+from terp.kernels.attached.attachment import KernelAttachment
 from terp.kernels.environments.choosing import wanted_python
 from terp.session.attaching import taught
 from terp.session.context.prompt import Facts, system_prompt
@@ -43,7 +43,7 @@ class RunsCode(Protocol):
         """What can run in them."""
 
     @property
-    def attached(self) -> Mapping[str, Attachment]:
+    def attached(self) -> Mapping[str, KernelAttachment]:
         """Kernels of somebody else among them, by language."""
 
     @property

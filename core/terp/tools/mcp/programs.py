@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from terp.kernels.jupyter.orphans import MARK, Guard, end_marked
+from terp.kernels.jupyter.orphans import MARK, OrphanGuard, end_marked
 from terp.secrets.environment import kernel_environment
 from terp.settings.mcp_servers import McpServer
 from terp.settings.places import make_private
@@ -31,7 +31,7 @@ class Programs:
         self._folder = folder
         self._redacted = redacted
         self._mark = uuid.uuid4().hex
-        self._guard: Guard | None = None
+        self._guard: OrphanGuard | None = None
         self._began_at: dict[str, int] = {}
 
     def environment(self, name: str, server: McpServer) -> dict[str, str]:
@@ -60,7 +60,7 @@ class Programs:
     def guard(self) -> None:
         """Have whatever is started from here on ended if terp is killed."""
         # Not in a thread: servers start together, and a start can be cancelled; there is to be one guard.
-        self._guard = self._guard or Guard(self._mark)
+        self._guard = self._guard or OrphanGuard(self._mark)
 
     async def end_one(self, name: str) -> None:
         """End a server, and whatever it has started."""

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events.outputs import Display, Error, Omitted, RunEnded, RunItem, Text
-from terp.kernels.jupyter.backlog import Backlog
+from terp.kernels.jupyter.run import Backlog
 
 
 async def all_of(backlog: Backlog) -> Sequence[RunItem]:

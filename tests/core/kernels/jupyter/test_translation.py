@@ -17,8 +17,7 @@ from terp.events.outputs import (
     RunStarted,
     Text,
 )
-from terp.kernels.jupyter.backlog import Backlog
-from terp.kernels.jupyter.run import Run
+from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.translation import REPORT, Translator
 
 
@@ -52,17 +51,17 @@ def test_fields_that_kernels_leave_out_are_no_trouble() -> None:
     assert outputs(translator, "comm_msg", {}) == ()
 
 
-def iopub(run: Run, kind: str, **content: Any) -> None:
+def iopub(run: KernelRun, kind: str, **content: Any) -> None:
     run.received("iopub", {"msg_type": kind, "content": content})
 
 
-async def items_of(run: Run) -> Sequence[RunItem]:
+async def items_of(run: KernelRun) -> Sequence[RunItem]:
     run.backlog.put(RunEnded("ok"))
     return [item async for item in run.backlog.items()][:-1]
 
 
-def a_run() -> Run:
-    return Run("r", Translator(), Backlog(1000), "token")
+def a_run() -> KernelRun:
+    return KernelRun("r", Translator(), Backlog(1000), "token")
 
 
 async def test_a_run_starts_even_when_the_kernel_does_not_say_so() -> None:

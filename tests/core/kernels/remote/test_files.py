@@ -7,9 +7,8 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import FileChange
-from terp.kernels.remote.carrying import FileCarrier
 from terp.kernels.remote.files import LARGEST
-from terp.kernels.remote.kernels import GatewayKernels
+from terp.kernels.remote.kernels import FileCarrier, GatewayKernels
 from terp.models.tool import Call
 from terp.session.attachments import attach_elsewhere
 from tests.core.kernels.remote.connecting import connected

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terp.kernels.jupyter.requests import new_request
-from terp.kernels.remote.frames import frame_of, message_in, old_frame_of
+from terp.kernels.jupyter.channels import new_request
+from terp.kernels.remote.wire import frame_of, message_in, old_frame_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -1,7 +1,7 @@
 import pytest
 
 from terp.errors import SettingsError
-from terp.kernels.remote.naming import GatewaySpec, chosen_specs
+from terp.kernels.remote.kernels import GatewaySpec, chosen_specs
 
 PYTHON = GatewaySpec("python3", "python", "Python 3")
 PODS = GatewaySpec("python_Kubernetes", "python", "Python on Kubernetes")

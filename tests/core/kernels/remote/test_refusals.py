@@ -14,8 +14,7 @@ from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed, S
 from terp.kernels.options import KernelOptions
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import GatewayKernels, Origin
-from terp.kernels.remote.refusals import refused, unreachable
-from terp.kernels.remote.rest import GatewayApi
+from terp.kernels.remote.rest import GatewayApi, refused, unreachable
 from terp.settings.gateway import Gateway, Token
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import Server, jupyter_server

@@ -8,8 +8,8 @@ from statistics import median
 import websockets
 
 from terp.events.kernel import Kernel
-from terp.kernels.jupyter.requests import new_request
-from terp.kernels.remote.frames import SUBPROTOCOL, frame_of, message_in
+from terp.kernels.jupyter.channels import new_request
+from terp.kernels.remote.wire import SUBPROTOCOL, frame_of, message_in
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import Server
 from tests.core.kernels.running import Listener, ran

@@ -1,0 +1,201 @@
+"""The end of a run: the wait for its last output, interrupts, and the `RunEnded` that it yields."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+
+from terp.events import KernelState
+from terp.events.outputs import FileChange, RunEnded, RunStatus, StoppedAt
+from terp.kernels.jupyter.reports import changes_in, failed_in, more_in, stopped_in, stopped_in_stack
+from terp.kernels.jupyter.run import KernelRun
+from terp.kernels.jupyter.running import RunningKernel
+from terp.kernels.waiting import first_of, is_set_within
+
+# After the reply, this much silence means that no more output comes.
+_IDLE_GRACE_S = 4.0
+# After `idle` the reply, on another channel, has this long to arrive.
+_REPLY_GRACE_S = 0.5
+# After a death this long for what is still on its way through the sockets.
+_LAST_OUTPUT_S = 0.05
+
+
+async def until_settled(running: RunningKernel, run: KernelRun) -> None:
+    """Wait until nothing more comes of a run."""
+    await _until_ended(running, run)
+    if run.reply.done():
+        await _until_idle(running, run)
+        await running.catch_up()
+    elif running.gone.done():
+        await asyncio.sleep(_LAST_OUTPUT_S)
+    run.finish_output()
+
+
+async def _until_ended(running: RunningKernel, run: KernelRun) -> None:
+    """Wait for the reply, or for the end without one.
+
+    ipykernel drops the reply, but not `idle`, when an interrupt hits its own code.
+    """
+    while not (run.ended.is_set() or running.gone.done()):
+        idle = asyncio.create_task(run.idle.wait())
+        await first_of(run.reply, running.gone, idle)
+        idle.cancel()
+        # Code that is sent again is not idle any more.
+        if not await is_set_within(_REPLY_GRACE_S, run.ended, running.gone) and run.idle.is_set():
+            run.ended.set()
+
+
+async def _until_idle(running: RunningKernel, run: KernelRun) -> None:
+    """Wait for the rest of the output; `idle` may be lost, so silence is an end too."""
+    while not run.idle.is_set() and not running.gone.done():
+        before = run.messages
+        await is_set_within(_IDLE_GRACE_S, run.idle, running.gone)
+        if run.messages == before:
+            return
+
+
+def silent_end(run: KernelRun, files: tuple[FileChange, ...]) -> RunEnded:
+    """The end of a run that brought no reply, in a kernel that lives."""
+    return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
+
+
+def fatal_end(run: KernelRun, files: tuple[FileChange, ...], obituary: str, *, left: bool) -> RunEnded:
+    """The end of a run with its kernel, or without it when that was `left` to somebody else."""
+    status: RunStatus = "timeout" if run.stopped == "timeout" else "died"
+    if left and run.stopped:
+        status = run.stopped
+    stopped = stopped_in_stack(run.stack, run.code) if run.stack else None
+    unknown = "The line at which the code stood is not known." if run.killed and stopped is None else ""
+    note = " ".join(part for part in (run.overtime, unknown, obituary) if part)
+    return RunEnded(status, files=files, note=note, stopped_at=stopped)
+
+
+def ordinary_end(run: KernelRun, files: tuple[FileChange, ...], note: str, *, recall: str) -> RunEnded:
+    """The end of a run that brought its reply."""
+    ok = run.reply.result().get("status") == "ok"
+    stopped: StoppedAt | None = stopped_in(run.report) if run.stopped else None
+    hidden = run.report.get("hidden")
+    return RunEnded(
+        run.stopped or ("ok" if ok else "error"),
+        hidden if isinstance(hidden, str) else None,
+        files,
+        note,
+        changes_in(run.report),
+        more_in(run.report),
+        stopped,
+        "" if run.report.get("shadowed") else recall,
+        *failed_in(run.report),
+    )
+
+
+def end_of(code: int) -> str:
+    """How a kernel ended, by the exit code of its process, negative for a signal."""
+    how = f"by signal {_signal_name(-code)}" if code < 0 else f"with exit code {code}"
+    return f"The kernel ended {how}."
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
+
+
+# An interrupt that has not worked after this long needs a poke (see `RunningKernel.poke`).
+_POKE_S = 0.05
+# How long the first and the second interrupt are given. After the first, one more ends the kernel.
+_PATIENCE_S = (2.0, 3.0)
+# Right after an interrupt the code is where it ignores it, and not where it stood.
+_SETTLE_S = 0.1
+_UNANSWERED = "The code does not answer the interrupt. A second one ends the kernel, with its variables."
+_ENDED = "terp ended the kernel, because its code did not stop."
+
+
+class RunStopper:
+    """Stops the runs of a kernel, one at a time, whoever asks for it and how often.
+
+    `running` is the life of the kernel that there is now; `tell` tells that a run was interrupted, or that
+    its code does not answer.
+    """
+
+    def __init__(
+        self, running: Callable[[], RunningKernel | None], tell: Callable[[KernelState, str], None]
+    ) -> None:
+        self._running = running
+        self._tell = tell
+        self._ladder: asyncio.Task[None] | None = None
+        self._climbed: KernelRun | None = None
+
+    @property
+    def resisting(self) -> KernelRun | None:
+        """The run whose code has not answered an interrupt; its consumer may have left."""
+        run = self._climbed
+        return run if run is not None and run.resists.is_set() and not run.over.is_set() else None
+
+    async def stop(self, run: KernelRun, status: RunStatus, *, may_kill: bool = False) -> None:
+        """Stop a run; returns when it is over, or when its code has not answered for 2 s.
+
+        Then, when this is called again, the kernel is ended; with `may_kill` that needs no second call.
+        """
+        run.stop(status)
+        if not run.message_id or run.over.is_set():
+            return
+        run.may_be_killed |= may_kill
+        if run.resists.is_set() and not run.insisted.done():
+            run.insisted.set_result(None)
+        if self._ladder is None or self._ladder.done():
+            self._climbed, self._ladder = run, asyncio.create_task(self._climb(run))
+        if run.may_be_killed or run.insisted.done():
+            await asyncio.shield(self._ladder)
+        else:
+            await is_set_within(None, run.resists, self._ladder)
+
+    async def settled(self) -> None:
+        """Wait until nothing is being stopped."""
+        if self._ladder is not None:
+            await asyncio.wait({self._ladder})
+
+    def tell_interrupted(self, running: RunningKernel, run: KernelRun) -> None:
+        """Tell it once, and before anybody hears that the run has ended."""
+        if run.stopped and not run.told and not running.gone.done() and self._running() is running:
+            run.told = True
+            self._tell("interrupted", "")
+
+    async def _climb(self, run: KernelRun) -> None:
+        """Interrupt, interrupt again, and end the kernel if that is wanted: until the run is over."""
+        running = self._running()
+        if running is not None and not await self._has_ended(running, run):
+            await is_set_within(_SETTLE_S, run.ended, running.gone)
+            run.stack, run.killed = await running.stack(), not running.is_shared
+            await running.kill(_ENDED)
+        await run.over.wait()
+        if running is not None:
+            self.tell_interrupted(running, run)
+
+    async def _has_ended(self, running: RunningKernel, run: KernelRun) -> bool:
+        """Return True once the code has ended by itself, False if its kernel is to be ended.
+
+        The reply tells the end: output may still be coming for long.
+        """
+        first, second = _PATIENCE_S
+        if await _gentle(running, run, first) or running.gone.done():
+            return True
+        run.resists.set()
+        if not run.may_be_killed:
+            self._tell("interrupting", _UNANSWERED)
+        if not (await _gentle(running, run, second) or run.may_be_killed):
+            await is_set_within(None, run.ended, running.gone, run.insisted)
+        return run.ended.is_set() or running.gone.done()
+
+
+async def _gentle(running: RunningKernel, run: KernelRun, patience_s: float) -> bool:
+    """Return True if an interrupt ended the code in time, False also if the kernel is to be ended at once."""
+    # As long as ours waits for its turn, an interrupt would hit the code of somebody else.
+    if running.is_shared and not await is_set_within(
+        patience_s, run.begun, running.gone, run.insisted, run.reply
+    ):
+        return False
+    await running.interrupt()
+    if await is_set_within(_POKE_S, run.ended, running.gone, run.insisted):
+        return True
+    running.poke()
+    return await is_set_within(patience_s - _POKE_S, run.ended, running.gone, run.insisted)
