@@ -16,7 +16,7 @@ from terp_cli.terminal.sanitise import one_line
 if TYPE_CHECKING:
     from mcp.types import ElicitRequestParams, ElicitResult
 
-    from terp.tools.mcp.connection import Connection
+    from terp.tools.mcp.connection import ServerConnection
     from terp.tools.mcp.servers import Servers
     from terp.tools.toolbox import Toolbox
 
@@ -60,7 +60,7 @@ def server_rows(servers: "Servers", redacted: Callable[[str], str]) -> list[tupl
     return [(one.name, one.state, redacted(_server_text(one))) for one in servers.connections.values()]
 
 
-def function_rows(connection: "Connection") -> list[tuple[str, str, str]]:
+def function_rows(connection: "ServerConnection") -> list[tuple[str, str, str]]:
     """Return name in code, arguments, and the server's claim for each function of a server."""
     return [
         (one.declared.name, f"({one.declared.arguments})", "says it only reads" if one.read_only else "")
@@ -68,7 +68,7 @@ def function_rows(connection: "Connection") -> list[tuple[str, str, str]]:
     ]
 
 
-def _server_text(one: "Connection") -> str:
+def _server_text(one: "ServerConnection") -> str:
     if one.failure is not None:
         return one.failure.message.removeprefix(f"MCP server {one.name}: ")
     number = len(one.functions)
@@ -151,8 +151,8 @@ def _server_tools(call: Call, settings: Settings) -> tuple[Tool, ...]:
 async def _with_servers(call: Call, settings: Settings, use: "Callable[[Servers], T]") -> T:
     """Connect to the servers, return `use(servers)`, and close them."""
     from terp.tools.mcp.connection import START_S  # noqa: PLC0415  (most calls have no server)
-    from terp.tools.mcp.programs import Programs  # noqa: PLC0415
     from terp.tools.mcp.servers import Servers  # noqa: PLC0415
+    from terp.tools.mcp.transports import Programs  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory(prefix="terp-mcp-") as folder:
         programs = Programs(call.environ, str(call.cwd), Path(folder), call.secrets.redacted)

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from terp.person.voice import Voice
 from terp.settings.mcp_servers import McpServer
-from terp.tools.function_names import FunctionNames
 from terp.tools.mcp.calls import offer_servers
-from terp.tools.mcp.programs import Programs
 from terp.tools.mcp.questions import ServerQuestions
 from terp.tools.mcp.servers import Servers
+from terp.tools.mcp.transports import Programs
+from terp.tools.toolbox import FunctionNames
 
 if TYPE_CHECKING:
     from terp.session.session import Session
@@ -49,7 +49,7 @@ class ServersTold:
                 self._voice.tell(f"MCP server {name} is not up after {PATIENCE_S:g} s; it may still come.")
         for failure in self._servers.news():
             self._voice.tell(failure.message, failure.remedy)
-        return self._servers.told()
+        return self._servers.for_model()
 
 
 def open_servers(

@@ -29,7 +29,7 @@ from terp.settings.setting import table
 from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
 from terp.text.paths import typed_path
-from terp.tools.function_names import FunctionNames
+from terp.tools.toolbox import FunctionNames
 
 if TYPE_CHECKING:
     from terp.analysis.rules.rule import Rule

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from terp.errors import SettingsError
-from terp.kernels.environments.choosing import PythonChoice, Wanted, found_program, wanted_python
+from terp.kernels.environments.choosing import PythonChoice, WantedPython, found_program, wanted_python
 from terp.kernels.environments.missing import MissingPackages, Policy
 from terp.kernels.jupyter.launch import provisioner_of
 from terp.kernels.jupyter.local import LocalKernels
@@ -40,7 +40,7 @@ class Workbench:
 
     kernels: LocalKernels
     toolbox: Toolbox
-    wanted: Wanted | None
+    wanted: WantedPython | None
     told: str
     settings: Settings
     environ: Mapping[str, str]

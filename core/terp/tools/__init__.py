@@ -1,6 +1,6 @@
-"""Tools: functions of the person's own that a model calls in the Python kernel.
+"""Tools: functions that the user declares and the model calls in the Python kernel.
 
-A tool file imports one name from here; its code runs in the kernel and never in terp's own process:
+A tool file imports one name from here. Its code runs in the kernel and never in terp's process:
 
     from terp.tools import register_tool
 
@@ -20,19 +20,19 @@ def register_tool(function: F) -> F: ...
 @overload
 def register_tool(*, max_chars: int = 0) -> Callable[[F], F]: ...
 def register_tool(function: F | None = None, **_: int) -> F | Callable[[F], F]:
-    """Declare a function at the top level of a tool file; the function itself is as it was.
+    """Declare a function at the top level of a tool file as a tool; return the function unchanged.
 
-    A result of more than `max_chars` characters is cut there (0: never). terp reads both from the source.
+    A result of more than `max_chars` characters is truncated (0: never). terp reads both from the source.
     """
     return function if function is not None else lambda declared: declared
 
 
 def get_tools() -> dict[str, Any]:
-    """The tools of this kernel by name, each with its description and parameters; a copy, all the way down.
+    """Return a deep copy of this kernel's tools by name, each with its description and parameters.
 
-    Outside a kernel of terp's there are none.
+    The dict is empty outside a kernel that terp has started.
     """
-    from importlib import import_module  # noqa: PLC0415  (who only declares tools does without)
+    from importlib import import_module  # noqa: PLC0415  (declarations do not need it)
 
     try:
         inside = import_module("terp_home.tools")

@@ -1,4 +1,4 @@
-"""What the tools in a kernel ask of terp: consent, the person's own words, and what needs a key."""
+"""Services that tools in a kernel call: consent, answers typed by the user, and requests with a key."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ _SHOWN_CHARS = 2_000
 
 
 class OffersServices(Protocol):
-    """What code in kernels can call by name."""
+    """A registry of services that code in kernels calls by name."""
 
     def offer(self, name: str, service: Service) -> None:
         """Let code call `service` by `name`."""
@@ -31,9 +31,9 @@ def offer_tools(
     environ: Mapping[str, str],
     network: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Offer what the tools of terp, and those that the person answers for, call from a kernel.
+    """Offer the services that terp's own tools and manual tools call from a kernel.
 
-    What would be a way around a closed `network` is refused.
+    Services that use the network are refused while `network()` is False.
     """
     tools = ToolServices(voice, settings, environ, network)
     to.offer("search_web", tools.search_web)
@@ -43,7 +43,10 @@ def offer_tools(
 
 
 class ToolServices:
-    """Each takes the arguments of a call and gives a JSON value; what it raises is raised in the code."""
+    """The services: each takes the arguments of a call and returns a JSON value.
+
+    A TerpError is raised in the code that called.
+    """
 
     def __init__(
         self,
@@ -58,21 +61,21 @@ class ToolServices:
         self._network = network
 
     async def search_web(self, arguments: Mapping[str, Any]) -> Any:
-        """Results as title, url and snippet.
+        """Return search results as title, url and snippet.
 
         Raises:
-            NoProvider: nothing here can search; the message names what is missing.
-            SearchFailed: there is no answer.
+            NoProvider: no search provider is configured; the message names what is missing.
+            SearchFailed: the provider did not answer.
         """
         self._check_network()
         count = max(1, min(int(arguments["count"]), MOST_RESULTS))
         return await search(provider_for(self._settings, self._environ), str(arguments["query"]), count)
 
     async def fetch_url(self, arguments: Mapping[str, Any]) -> Any:
-        """The page's address in the end, and its text.
+        """Return a page's text, and its URL after redirects.
 
         Raises:
-            FetchFailed, BadAddress: there is no text.
+            FetchFailed, BadAddress: the page cannot be fetched as text.
         """
         self._check_network()
         # Few sessions fetch anything.
@@ -83,15 +86,15 @@ class ToolServices:
         return {"url": page.url, "text": await text_of(page)}
 
     async def allow_edit(self, arguments: Mapping[str, Any]) -> Any:
-        """Whether a file may be changed as the code has shown."""
+        """Ask the user if the code may change a file as shown; return True if allowed."""
         what = f"Change {str(arguments['path'])[:300]} as shown above ({str(arguments['lines'])[:40]})?"
         return await self._voice.allow(Consent(what, as_code=True))
 
     async def manual_tool(self, arguments: Mapping[str, Any]) -> Any:
-        """What the person types as the result of a tool: lines up to an empty one.
+        """Return the lines that the user types as the result of a tool; an empty line ends them.
 
         Raises:
-            NobodyThere: no line will ever come.
+            TerpError: nobody can answer.
         """
         name = str(arguments["name"])
         given = [

@@ -1,22 +1,22 @@
-"""The tools of a session: what the model is told of them, and how they get into the Python kernel."""
+"""The tools of a session: their description for the model, their names, and the code that defines them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from terp.tools.files.declared import Tool
 
-_TOLD = """\
+_INTRODUCTION = """\
 Functions ready in the Python kernel, for the code you execute (no tools: call them in Python; they need no \
 import, and each is a name beside Python's own):"""
 
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """All tools of a session, those that lack something too.
+    """All tools of a session, including tools that cannot work here.
 
-    `sources` holds the text of each tool file by its path: what was read when the session began is what
-    runs. `problems` has one line for each declaration that was refused.
+    `sources` maps the path of each tool file to its text as read when the session began, which is what runs.
+    `problems` has one line for each refused declaration.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -25,16 +25,19 @@ class Toolbox:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of the functions."""
+        """Names of all tools."""
         return frozenset(tool.name for tool in self.tools)
 
-    def told(self, *, shipped: bool = True) -> str:
-        """What the model reads of those that can work now; "" without any. `shipped` includes terp's own."""
-        told = [tool.told() for tool in self.tools if not tool.missing and (shipped or not is_shipped(tool))]
-        return "\n\n".join([_TOLD, *told]) if told else ""
+    def for_model(self, *, shipped: bool = True) -> str:
+        """Return the part of the system prompt about tools that can work; "" if there are none.
+
+        `shipped` includes terp's own tools.
+        """
+        ready = [tool for tool in self.tools if not tool.missing and (shipped or not is_shipped(tool))]
+        return "\n\n".join([_INTRODUCTION, *(tool.for_model() for tool in ready)]) if ready else ""
 
     def prelude(self) -> str:
-        """Code that puts the functions into a Python kernel; it binds no name of the person's."""
+        """Return code that defines the tools in a Python kernel; it binds no name in the user's namespace."""
         if not self.tools:
             return ""
         tools = [
@@ -44,19 +47,51 @@ class Toolbox:
         return f"__import__('terp_home.tools').tools.provide({tools!r}, {dict(self.sources)!r})"
 
     def get_tools(self) -> dict[str, Any]:
-        """Name, description and parameters of each, by name; a copy, all the way down."""
+        """Return a deep copy of each tool's name, description and parameters, by name."""
         return {tool.name: tool.definition() for tool in self.tools}
 
 
 SHIPPED = "terp"
-"""The source of tools that terp brings."""
+"""`Tool.source` of the tools that ship with terp."""
 
 
 def is_shipped(tool: Tool) -> bool:
-    """Whether terp itself brings a tool."""
+    """Return True if a tool ships with terp."""
     return tool.source == SHIPPED
 
 
 def together(groups: Sequence[Sequence[Tool]]) -> tuple[Tool, ...]:
-    """The tools of several files; of one name the last is there, where the first was."""
+    """Return the tools of several files; the last tool of a name replaces the first in its place."""
     return tuple({tool.name: tool for group in groups for tool in group}.values())
+
+
+class NamesCalls(Protocol):
+    """A source of kernel functions that have several names each."""
+
+    @property
+    def calls(self) -> Mapping[str, str]:
+        """Each name that a model may use, and the function's name in Python."""
+
+
+class FunctionNames(Mapping[str, str]):
+    """Maps each name by which a model may call a kernel function to its name in Python.
+
+    Server functions may change while the session runs. A tool hides a server function of the same name.
+    """
+
+    def __init__(self, toolbox: Toolbox, servers: NamesCalls | None = None) -> None:
+        self._toolbox = toolbox
+        self.servers = servers
+
+    def __getitem__(self, name: str) -> str:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def _all(self) -> dict[str, str]:
+        calls = self.servers.calls if self.servers else {}
+        return {**calls, **{name: name for name in self._toolbox.names}}

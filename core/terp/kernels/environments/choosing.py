@@ -1,44 +1,100 @@
-"""Which Python runs the code of a session: decided once, before its first Python code, with consent."""
+"""Choose the Python that runs the code of a session: once, before its first Python code, with consent."""
 
 import asyncio
 import hashlib
+import json
 import os
 import shutil
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 from terp.errors import KernelStartFailed
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
-from terp.kernels.environments.remembered import How, Remembered, remembered_in
 from terp.kernels.environments.shims import pip_shims
 from terp.models.tool import Call
 from terp.person import Choice, Option
 from terp.person.voice import Voice
 from terp.settings.interpreter import Interpreter, has_module, own_interpreter, site_packages, version_of
+from terp.settings.places import make_private
 from terp.settings.pythons import active_python, project_python
+
+How = Literal["used", "installed", "overlay", "own"]
+
+
+@dataclass(frozen=True, slots=True)
+class PythonDecision:
+    """The user's decision about `python`, which was the file `real` at that time.
+
+    It is "used", ipykernel is "installed" in it or an "overlay" beside it, or terp's "own" runs instead.
+    """
+
+    python: str
+    real: str
+    how: How
+
+
+def remembered_in(state: Path) -> Path:
+    """Return the file of decisions in terp's state folder."""
+    return state / "pythons.json"
+
+
+class Remembered:
+    """The decisions about projects' Pythons in `file`, by folder; empty if the file cannot be read."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def about(self, folder: str, python: str) -> PythonDecision | None:
+        """Return the decision in `folder` about `python`, if it is still the same file."""
+        entry = self._all().get(folder)
+        if not isinstance(entry, dict) or entry.keys() != {"python", "real", "how"}:
+            return None
+        decision = PythonDecision(**entry)
+        same = (decision.python, decision.real) == (python, os.path.realpath(python))
+        return decision if same else None
+
+    def keep(self, folder: str, python: str, how: How) -> None:
+        """Store a decision. If the file cannot be written, the next session asks again."""
+        known = self._all() | {folder: asdict(PythonDecision(python, os.path.realpath(python), how))}
+        try:
+            make_private(self._file.parent)
+            beside = self._file.with_name(f"{self._file.name}.{os.getpid()}")
+            beside.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            beside.chmod(0o600)
+            beside.replace(self._file)
+        except OSError:
+            return
+
+    def _all(self) -> dict[str, Any]:
+        try:
+            known = json.loads(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return known if isinstance(known, dict) else {}
+
 
 LANGUAGES = ("python", "sql")
 OWN = "own"
-"""How terp's own Python is called."""
+"""The setting for terp's own Python."""
 _LAUNCHER = "ipykernel_launcher"
 
 
 class HasInterpreter(Protocol):
-    """Kernels of which one runs Python."""
+    """Kernels with an interpreter for Python code."""
 
     interpreter: Interpreter | None
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """The Python that settings and surroundings ask for; `folder` is that of the project that it is of.
+class WantedPython:
+    """The Python that the settings or the environment name; `folder` is its project's, "" without one.
 
-    A project's is asked about, unless the person has `agreed` to it with all that they trust of the project.
+    A project's Python needs consent, unless the user has `agreed` by trusting the project.
     """
 
     path: str
@@ -49,37 +105,37 @@ class Wanted:
 
     @property
     def key(self) -> str:
-        """What a decision about it is remembered by: the project, else the environment."""
+        """The key of a remembered decision: the project's folder, else the environment's."""
         return self.folder or str(Path(self.path).parent.parent)
 
 
 def wanted_python(
     configured: str, environ: Mapping[str, str], cwd: str, agreed: bool | None = None
-) -> Wanted | None:
-    """The configured Python, that of the active environment, or the project's; None for terp's own.
+) -> WantedPython | None:
+    """Return the configured Python, the active environment's, or the project's; None for terp's own.
 
-    `agreed` is whether the project's may run code, where the person has decided about that.
+    `agreed` is the user's decision if the project's may run code; None if there is none.
     """
     if configured:
-        return Wanted(_program(configured), "as configured", configured)
+        return WantedPython(_program(configured), "as configured", configured)
     path, variable = active_python(environ)
     if path:
-        return Wanted(path, f"of {variable}", environ[variable])
+        return WantedPython(path, f"of {variable}", environ[variable])
     if agreed is not False and (project := project_python(cwd, environ)):
         why = f"of the project, {project.name}"
-        return Wanted(project.path, why, project.name, project.folder, bool(agreed))
+        return WantedPython(project.path, why, project.name, project.folder, bool(agreed))
     return None
 
 
 class PythonChoice:
     """Implements `Preparation`: sets the interpreter of `kernels` before the first Python code.
 
-    `state` is the folder for what is remembered and for overlays.
+    `state` is the folder of remembered decisions, overlays and packages.
     """
 
     def __init__(
         self,
-        wanted: Wanted | None,
+        wanted: WantedPython | None,
         kernels: HasInterpreter,
         voice: Voice,
         state: Path,
@@ -97,7 +153,7 @@ class PythonChoice:
 
     @property
     def current(self) -> Interpreter | None:
-        """The Python of the next start; None before that was decided. Can be set."""
+        """The Python of the next start; None before it is decided. Can be set."""
         return self._kernels.interpreter
 
     @current.setter
@@ -105,34 +161,34 @@ class PythonChoice:
         self._kernels.interpreter = interpreter
 
     def waits(self, language: str) -> bool:
-        """Whether something has to be decided or made before the kernel of `language` starts.
+        """Return True if a decision is open before the kernel of `language` starts.
 
-        A shell waits for the Python whose `pip` it has, where that takes no question.
+        A shell waits for the Python whose `pip` it uses, unless that needs a question.
         """
         if self._wanted is None or self._kernels.interpreter is not None:
             return False
         return language in LANGUAGES or (language == "shell" and not self._asks(self._wanted))
 
     async def before(self, call: Call, kernel: Kernel) -> str:
-        """Decide, if the code needs it and nothing was decided yet."""
+        """Decide if the code needs Python and nothing is decided yet; return a note for the model."""
         if not self.waits(kernel.language):
             return ""
         assert self._wanted is not None
         interpreter = await self._decided(self._wanted)
         self._settle(interpreter)
-        # The system prompt tells the version of what was wanted.
+        # The system prompt names the version of the wanted Python.
         same = interpreter.path == self._wanted.path
         return "" if same else f"The code runs in {interpreter.path}, Python {version_of(interpreter.path)}."
 
     async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
-        """Nothing: an error of the code changes no decision."""
+        """Do nothing: an error of the code changes no decision."""
         return ""
 
     async def use(self, configured: str) -> Interpreter:
         """Choose the Python of the next start: a program, an environment's folder, or "own".
 
         Raises:
-            KernelStartFailed: there is none, or it cannot be given ipykernel.
+            KernelStartFailed: there is no such Python, or ipykernel cannot be installed for it.
         """
         if configured == OWN:
             return self._settle(own_interpreter())
@@ -141,13 +197,13 @@ class PythonChoice:
             raise KernelStartFailed(
                 f"There is no Python at {configured}.", "Name its program, or the folder of an environment."
             )
-        wanted = Wanted(path, "as you chose", configured)
+        wanted = WantedPython(path, "as you chose", configured)
         bare = has_module(wanted.path, _LAUNCHER) or not version_of(wanted.path)
         chosen = Interpreter(wanted.path, wanted.why) if bare else await self._with_kernel(wanted)
         return self._settle(chosen)
 
     def _settle_at_once(self) -> None:
-        """Decide what needs neither an answer nor work."""
+        """Decide if that needs neither a question nor an installation."""
         wanted = self._wanted
         if wanted is None:
             self._settle(own_interpreter())
@@ -158,18 +214,18 @@ class PythonChoice:
             return
         if wanted.folder and decision is None and not wanted.agreed:
             return
-        # What runs without files of its own to look at, such as a shim, is tried as it is.
+        # A program without a readable environment, such as a shim, is used untested.
         if has_module(wanted.path, _LAUNCHER) or not version_of(wanted.path):
             self._settle(Interpreter(wanted.path, wanted.why))
 
     def _settle(self, interpreter: Interpreter) -> Interpreter:
-        """Take `interpreter` for the next start, with a place for packages and a pip for the code."""
+        """Set `interpreter` for the next start, with a folder for packages and a pip for the code."""
         packages = ""
         if interpreter.path == sys.executable or not _is_writable(interpreter.path):
             digest = hashlib.sha256(interpreter.path.encode()).hexdigest()[:8]
             packages = str(self._packages / f"py{version_of(interpreter.path)}-{digest}")
         settled = replace(interpreter, packages=packages)
-        # A folder that cannot be written costs the code its pip, not its kernel.
+        # If the folder cannot be written, the code has no pip, but a kernel.
         with suppress(OSError):
             if packages:
                 # Python forgets a folder that is not there when a kernel first looks for a module.
@@ -178,16 +234,16 @@ class PythonChoice:
         self._kernels.interpreter = settled
         return settled
 
-    def _asks(self, wanted: Wanted) -> bool:
-        """Whether a person has to say that code may run in it, or where ipykernel goes."""
+    def _asks(self, wanted: WantedPython) -> bool:
+        """Return True if a question is needed: if code may run in it, or where to install ipykernel."""
         return not self._knows(wanted) or version_of(wanted.path) != version_of(own_interpreter().path)
 
-    def _knows(self, wanted: Wanted) -> bool:
-        """Whether the person has said that code may run in it, or nobody has to."""
+    def _knows(self, wanted: WantedPython) -> bool:
+        """Return True if no consent is missing to run code in it."""
         remembered = self._remembered.about(wanted.key, wanted.path) is not None
         return not wanted.folder or wanted.agreed or remembered
 
-    async def _decided(self, wanted: Wanted) -> Interpreter:
+    async def _decided(self, wanted: WantedPython) -> Interpreter:
         if not self._knows(wanted):
             answer = await self._voice.choose(_about_project(wanted))
             if answer == "n":
@@ -200,9 +256,9 @@ class PythonChoice:
             return Interpreter(wanted.path, wanted.why)
         return await self._with_kernel(wanted)
 
-    async def _with_kernel(self, wanted: Wanted) -> Interpreter:
-        """`wanted` with ipykernel beside or in it, or terp's own Python instead."""
-        # With what reads the metadata of packages: most sessions need nothing of it.
+    async def _with_kernel(self, wanted: WantedPython) -> Interpreter:
+        """Return `wanted` with ipykernel beside or in it, or terp's own Python instead."""
+        # Imports the package `packaging`, which most sessions do not need.
         from terp.kernels.environments.overlay import linked_overlay  # noqa: PLC0415
 
         if version_of(wanted.path) == version_of(own_interpreter().path):
@@ -236,32 +292,32 @@ class PythonChoice:
         except InstallFailed as error:
             raise KernelStartFailed(error.message, error.remedy) from error
 
-    def _own(self, wanted: Wanted, why: str = "") -> Interpreter:
+    def _own(self, wanted: WantedPython, why: str = "") -> Interpreter:
         if why:
             self._voice.tell(
                 f"{wanted.name} does not run the code. {why}", f"--python {wanted.path} uses it."
             )
         return own_interpreter(f"terp's own, not {wanted.name}")
 
-    def _keep(self, wanted: Wanted, how: How) -> None:
+    def _keep(self, wanted: WantedPython, how: How) -> None:
         self._remembered.keep(wanted.key, wanted.path, how)
 
 
 def has_module_in(overlay: str) -> bool:
-    """Whether a folder of packages holds ipykernel."""
+    """Return True if a folder of packages contains ipykernel."""
     return (Path(overlay) / f"{_LAUNCHER}.py").exists()
 
 
-def _about_project(wanted: Wanted) -> Choice:
+def _about_project(wanted: WantedPython) -> Choice:
     version = version_of(wanted.path)
     return Choice(
         f"Run Python code in {wanted.name}{f' (Python {version})' if version else ''} of this project?",
         (Option("y", "yes"), Option("n", "no, in terp's own Python")),
-        "It starts what the project's folder holds. Your answer is remembered for this folder.",
+        "It runs a program in the project's folder. Your answer is remembered for this folder.",
     )
 
 
-def _about_kernel(wanted: Wanted) -> Choice:
+def _about_kernel(wanted: WantedPython) -> Choice:
     return Choice(
         f"{wanted.name} (Python {version_of(wanted.path)}) has no ipykernel, which runs the code.",
         (
@@ -274,16 +330,16 @@ def _about_kernel(wanted: Wanted) -> Choice:
 
 
 def _program(configured: str) -> str:
-    """The program that a setting names: itself, or the Python of the environment at this folder."""
+    """Return the program that a setting names, or the Python of the environment in that folder."""
     path = Path(os.path.expanduser(configured))  # noqa: PTH111 - keeps a bare name a bare name
     inside = path / "bin" / "python"
     return str(inside if inside.exists() else path)
 
 
 def found_program(configured: str, environ: Mapping[str, str]) -> str:
-    """The full path of the Python that a setting names; "" where none can be started there.
+    """Return the full path of the Python that a setting names; "" if it names no program.
 
-    A link is not followed: the program of an environment is one, and is more than what it links to.
+    Links are not followed: an environment's Python is a link, and its place decides the packages.
     """
     path = shutil.which(_program(configured), path=environ.get("PATH", ""))
     return os.path.abspath(path) if path else ""  # noqa: PTH100 - `resolve` follows links

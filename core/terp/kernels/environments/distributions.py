@@ -1,11 +1,17 @@
-"""Which distribution to install for a module.
+"""Modules that code imports, and the distributions that hold them.
 
 A name that merely happens to be on PyPI is never guessed: anybody can register one, and installing runs it.
 """
 
+import ast
 import re
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlparse
 
-# Modules whose distribution has another name; from the metadata of the distributions on PyPI.
+# Modules whose distribution has another name, from the metadata on PyPI.
 _OTHERWISE = {
     "Bio": "biopython",
     "Crypto": "pycryptodome",
@@ -67,7 +73,7 @@ _OTHERWISE = {
     "Xlib": "python-xlib",
 }
 
-# Modules that are called like their distributions, which many people use.
+# Widely used modules with the same name as their distribution.
 _ALIKE = """
     aiofiles aiohttp altair anthropic arrow astropy bokeh boto3 bottle cartopy catboost celery chardet
     click cryptography cvxpy dash dask datasets deap django docker duckdb ebooklib emoji faker fastapi
@@ -86,15 +92,83 @@ _ALIKE = """
 
 
 def known_distribution(module: str) -> str:
-    """The distribution that holds a top-level module; "" when that is not known."""
+    """Return the distribution that holds a top-level module; "" if unknown."""
     return _OTHERWISE.get(module) or (normal(module) if module in _ALIKE.split() else "")
 
 
 def is_known(distribution: str) -> bool:
-    """Whether a distribution, by its normal name, is one of those above."""
+    """Return True if a distribution, by its normalized name, is in the tables above."""
     return distribution in (*_OTHERWISE.values(), *map(normal, _ALIKE.split()))
 
 
 def normal(name: str) -> str:
-    """A distribution's name as the index compares it (PEP 503)."""
+    """Return a distribution's normalized name (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+_VARIABLES = ("PIP_FIND_LINKS", "UV_FIND_LINKS")
+
+
+def wheel_modules(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the top-level modules in wheels of `--find-links` folders, with their distributions."""
+    found: dict[str, str] = {}
+    for folder in _folders(environ):
+        for wheel in sorted(folder.glob("*.whl")):
+            distribution = wheel.name.partition("-")[0].replace("_", "-")
+            found |= dict.fromkeys(_top_level(wheel), distribution)
+    return found
+
+
+def _folders(environ: Mapping[str, str]) -> Iterator[Path]:
+    for variable in _VARIABLES:
+        # uv separates by commas, pip by spaces; both take URLs, of which only file: is read.
+        for word in environ.get(variable, "").replace(",", " ").split():
+            path = Path(unquote(urlparse(word).path)) if word.startswith("file:") else Path(word)
+            if path.is_dir():
+                yield path
+
+
+def _top_level(wheel: Path) -> Iterator[str]:
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            names = archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return
+    for name in names:
+        top, _, rest = name.partition("/")
+        if rest and not top.endswith((".dist-info", ".data")):
+            yield top
+        elif not rest and top.endswith(".py"):
+            yield top.removesuffix(".py")
+
+
+_MAY_FAIL = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Yield the top-level modules that code imports, in order, including the standard library."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name.partition(".")[0] for alias in names)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module.partition(".")[0]
+
+
+def needed(tree: ast.AST) -> tuple[str, ...]:
+    """Return the modules that code needs: not the standard library, not imports whose failure it catches."""
+    spared = {name for block in _forgiving(tree) for statement in block.body for name in imported(statement)}
+    found = dict.fromkeys(imported(tree))
+    return tuple(name for name in found if name not in sys.stdlib_module_names and name not in spared)
+
+
+def _forgiving(tree: ast.AST) -> Iterator[ast.Try]:
+    """Yield the `try` statements that catch a failed import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try) and any(_catches(handler.type) for handler in node.handlers):
+            yield node
+
+
+def _catches(caught: ast.expr | None) -> bool:
+    parts = caught.elts if isinstance(caught, ast.Tuple) else [caught]
+    return any(part is None or (isinstance(part, ast.Name) and part.id in _MAY_FAIL) for part in parts)

@@ -1,4 +1,4 @@
-"""Packages put into a Python by uv or pip, which terp runs in its own process and environment."""
+"""Install packages into a Python with uv or pip, run by terp outside the sandbox."""
 
 import asyncio
 import os
@@ -22,15 +22,15 @@ _OF_UV = (*_OF_PIP, "index", "default-index")
 
 
 class InstallFailed(TerpError):
-    """Packages could not be installed; the message tells what the installer said."""
+    """Packages could not be installed; the message quotes the installer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installer:
-    """Installs into the environment of `python`, or with `target` into a folder for it.
+    """Installs into the environment of `python`, or into the folder `target` for it.
 
-    `environ` is the person's: it holds where packages come from, and through which proxy. Only wheels are
-    taken unless `builds` are agreed to, since building a package runs its code.
+    `environ` is the user's environment, with package indexes and proxies. Only wheels are installed unless
+    `builds` is True, because building a package runs its code.
     """
 
     python: str
@@ -41,7 +41,7 @@ class Installer:
     async def install(self, packages: Sequence[str], *, upgrade: bool = False) -> None:
         """Install `packages`, which are names or requirements; cancelling stops the installer.
 
-        With `upgrade` a package that is there already is replaced by the newest version.
+        `upgrade` replaces an installed package with the newest version.
 
         Raises:
             InstallFailed: there is no installer, or it failed.
@@ -55,11 +55,11 @@ class Installer:
             *map(_from_anywhere, packages),
         ]
         try:
-            # It may take minutes, and nobody wants it any more when terp is killed or this is cancelled.
+            # It may take minutes: end it when terp is killed or this is cancelled.
             with ExitStack() as line:
                 process = await self._begun(command, line.enter_context(lifeline()))
                 try:
-                    said, _ = await process.communicate()
+                    output, _ = await process.communicate()
                 finally:
                     line.close()
                     await process.wait()
@@ -67,7 +67,7 @@ class Installer:
             raise InstallFailed(f"{command[0]} cannot be started: {error.strerror}.") from error
         if process.returncode:
             raise InstallFailed(
-                f"{' '.join(packages)} could not be installed: {_reason(said.decode(errors='replace'))}",
+                f"{' '.join(packages)} could not be installed: {_reason(output.decode(errors='replace'))}",
                 f"Try it by hand: {self.by_hand(packages)}",
             )
 
@@ -84,7 +84,7 @@ class Installer:
         )
 
     def by_hand(self, packages: Sequence[str]) -> str:
-        """The command line with which a person would do the same."""
+        """Return the command line that does the same by hand."""
         target = ("--target", self.target) if self.target else ()
         return shlex.join([self.python, "-m", "pip", "install", *target, *packages])
 
@@ -98,19 +98,19 @@ class Installer:
 
 
 def installing_program(python: str, environ: Mapping[str, str], *, rather_pip: bool = False) -> list[str]:
-    """The command of uv or of pip that installs for `python`, by which of them has an index configured.
+    """Return the command of uv or pip for `python`: the one with a configured package index.
 
-    Where both have one, or neither, it is uv unless `rather_pip`.
+    If both or neither have one, it is uv unless `rather_pip`.
 
     Raises:
-        InstallFailed: there is neither, or only the one without the index.
+        InstallFailed: neither is installed, or only the one without the configured index.
     """
     uv, pip = shutil.which("uv", path=environ.get("PATH", "")), _pip_for(python)
     if not uv and not pip:
         raise InstallFailed("There is neither uv nor pip to install packages with.", "Install uv.")
     if not uv:
         return pip
-    # Neither reads the configuration of the other: packages would come from the public index instead.
+    # Neither reads the other's configuration: packages would come from the public index instead.
     for_pip, for_uv = _pip_has_an_index(environ, python), _uv_has_an_index(environ)
     if pip and (for_pip > for_uv or (rather_pip and for_pip == for_uv)):
         return pip
@@ -125,18 +125,18 @@ def installing_program(python: str, environ: Mapping[str, str], *, rather_pip: b
 def _pip_for(python: str) -> list[str]:
     if has_module(python, "pip"):
         return [python, "-m", "pip"]
-    # uv and pip leave environments without pip alone, so terp's own pip works for all.
+    # Many environments contain no pip; terp's own pip can install into any.
     own = has_module(sys.executable, "pip")
     return [sys.executable, "-m", "pip", "--python", python] if own else []
 
 
 def _pip_has_an_index(environ: Mapping[str, str], python: str) -> bool:
-    """Return True if a variable or a file tells pip where packages come from."""
+    """Return True if a variable or a file configures pip's package index."""
     if any(environ.get(_variable("PIP", option)) for option in _OF_PIP):
         return True
     if (own := environ.get("PIP_CONFIG_FILE", "")) == os.devnull:
         return False
-    import configparser  # noqa: PLC0415  (at most starts nothing is installed)
+    import configparser  # noqa: PLC0415  (most sessions install nothing)
 
     read = configparser.RawConfigParser(strict=False)
     home = Path(environ.get("HOME", "/"))
@@ -145,12 +145,12 @@ def _pip_has_an_index(environ: Mapping[str, str], python: str) -> bool:
     try:
         read.read([*places, Path(python).parent.parent / "pip.conf", *([own] if own else [])])
     except (configparser.Error, UnicodeDecodeError):
-        return True  # pip says what is wrong with it
+        return True  # pip reports what is wrong with it
     return any(read.has_option(part, option) for part in ("global", "install") for option in _OF_PIP)
 
 
 def _uv_has_an_index(environ: Mapping[str, str]) -> bool:
-    """Return True if a variable or a file tells uv where packages come from."""
+    """Return True if a variable or a file configures uv's package index."""
     if any(environ.get(_variable("UV", option)) for option in _OF_UV if option != "no-index"):
         return True
     own = environ.get("UV_CONFIG_FILE")
@@ -164,14 +164,14 @@ def _uv_has_an_index(environ: Mapping[str, str]) -> bool:
         except OSError:
             continue
         except ValueError:
-            return True  # uv says what is wrong with it
+            return True  # uv reports what is wrong with it
         if any(option in table for table in (read, read.get("pip", {})) for option in _OF_UV):
             return True
     return False
 
 
 def _configured_in(environ: Mapping[str, str]) -> list[Path]:
-    """The folders of configuration of the XDG rules: the person's own, then the system's."""
+    """Return the XDG configuration folders: the user's, then the system's."""
     own = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '')}/.config"
     return [Path(folder) for folder in (own, *(environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":"))]
 
@@ -181,12 +181,12 @@ def _variable(program: str, option: str) -> str:
 
 
 def _from_anywhere(package: str) -> str:
-    """A file of the working directory by its full path; what is no file by its name."""
+    """Return the full path of a file in the working directory; any other requirement unchanged."""
     return str(Path(package).absolute()) if "/" in package and Path(package).exists() else package
 
 
-def _reason(said: str) -> str:
-    """What an installer said, without what repeats in every failure."""
-    lines = [line.strip() for line in without_escapes(said).splitlines() if line.strip()]
+def _reason(output: str) -> str:
+    """Return the last error lines of an installer's output, else its last lines."""
+    lines = [line.strip() for line in without_escapes(output).splitlines() if line.strip()]
     errors = [line for line in lines if line.lower().startswith(("error", "×", "╰"))]
-    return " ".join((errors or lines)[-_SAID_LINES:]) or "the installer failed and said nothing."
+    return " ".join((errors or lines)[-_SAID_LINES:]) or "the installer failed without a message."

@@ -1,4 +1,4 @@
-"""Packages that code imports or names to pip, and that are missing: installed before it runs, if agreed."""
+"""Install packages that code imports or names to pip and that are missing, with consent, before it runs."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -8,9 +8,8 @@ from typing import Literal
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
-from terp.kernels.environments.distributions import is_known, known_distribution, normal
+from terp.kernels.environments.distributions import is_known, known_distribution, normal, wheel_modules
 from terp.kernels.environments.installing import Installer, InstallFailed
-from terp.kernels.environments.wheels import wheel_modules
 from terp.kernels.sandbox.tier import NONE
 from terp.models.tool import Call
 from terp.person import Choice, Option
@@ -26,10 +25,10 @@ _ANSWERS = (Option("y", "yes"), Option("n", "no"), Option("a", "always in this s
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A module that is missing, and the distribution to install for it; `known` if that is no guess.
+class WantedPackage:
+    """A missing module and the distribution to install for it; `known` if the distribution is not a guess.
 
-    One with `upgrade` is there, and a newer version is wanted.
+    With `upgrade` it is installed, and a newer version is wanted.
     """
 
     module: str
@@ -44,11 +43,11 @@ class Wanted:
 
 
 class MissingPackages:
-    """Implements `Preparation`: installs what Python code imports, and before it `configured` packages.
+    """Implements `Preparation`: installs modules that Python code imports, and `configured` packages first.
 
-    In a sandbox, what lines of pip name as well: pip itself cannot install anything there. `policy` says
-    whether: "never", "ask" the person, whatever is "known" without asking, or "always". `interpreter`
-    is the Python of the kernel. Each module is tried once in a session.
+    In a sandbox it also installs the packages that pip commands name, because pip cannot write there.
+    `policy`: "never", "ask" the user, install "known" distributions without asking, or "always".
+    `interpreter` is the kernel's Python. Each module is tried once in a session.
     """
 
     def __init__(
@@ -67,42 +66,42 @@ class MissingPackages:
         self._tried: set[str] = set()
 
     def want(self, policy: Policy, configured: Sequence[str]) -> None:
-        """Go by another policy, and have other packages there before the next code."""
+        """Set another policy, and other packages to install before the next code."""
         self.policy = policy
         self._configured = list(configured)
 
     def waits(self, language: str) -> bool:
-        """Whether configured packages have to be there before the kernel of `language` starts."""
+        """Return True if configured packages are missing for the kernel of `language`."""
         return language == "python" and any(not self._has(name) for name in self._configured)
 
     async def before(self, call: Call, kernel: Kernel) -> str:
-        """Install what the code imports."""
+        """Install the modules that the code imports; return a note for the model."""
         if kernel.language not in ("python", "shell"):
             return ""
-        told = await self._install_configured() if kernel.language == "python" else []
-        told += await self._install_named(call, kernel)
+        notes = await self._install_configured() if kernel.language == "python" else []
+        notes += await self._install_named(call, kernel)
         suspects = self._suspects(call.code, kernel.language)
         if suspects:
-            # Only the kernel knows what its path holds by now.
+            # Only the kernel has its current import path.
             await kernel.start()
-            told += await self._provide(self._wanted(await kernel.missing(suspects)))
-        return " ".join(told)
+            notes += await self._provide(self._wanted(await kernel.missing(suspects)))
+        return " ".join(notes)
 
     async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
-        """Install the module that an import did not find, so that the code can run again."""
+        """Install the module that an import did not find; return a note for the model."""
         found = _NO_MODULE.match(error.value) if error.name == "ModuleNotFoundError" else None
         if kernel.language != "python" or found is None or found[1] in self._tried:
             return ""
-        told = await self._provide(self._wanted(await kernel.missing([found[1]])))
-        if told and not await kernel.missing([found[1]]):
-            told.append("Run the code again.")
-        return " ".join(told)
+        notes = await self._provide(self._wanted(await kernel.missing([found[1]])))
+        if notes and not await kernel.missing([found[1]]):
+            notes.append("Run the code again.")
+        return " ".join(notes)
 
     async def install(self, packages: Sequence[str], *, upgrade: bool = False) -> None:
-        """Install what the person asked for; shown while it goes on.
+        """Install packages, showing progress to the user.
 
         Raises:
-            InstallFailed: it cannot be installed.
+            InstallFailed: they cannot be installed.
         """
         async with self._voice.working(f"{'Upgrading' if upgrade else 'Installing'} {', '.join(packages)}"):
             await self._installer().install(packages, upgrade=upgrade)
@@ -110,15 +109,15 @@ class MissingPackages:
     def _suspects(self, code: str, language: str) -> list[str]:
         if language != "python" or "import" not in code:
             return []
-        from terp.analysis.effects.cells import python_in  # noqa: PLC0415  (it reads code, with all it knows of names)
-        from terp.kernels.environments.imports import needed  # noqa: PLC0415
+        from terp.analysis.effects.cells import python_in  # noqa: PLC0415  (imports terp.analysis)
+        from terp.kernels.environments.distributions import needed  # noqa: PLC0415
 
         tree, path = python_in(code), self._interpreter().path
         modules = needed(tree) if tree else ()
         return [name for name in modules if name not in self._tried and not has_module(path, name)]
 
     async def _install_named(self, call: Call, kernel: Kernel) -> list[str]:
-        """Install what a line of pip names, where the sandbox keeps pip itself from it."""
+        """Install the packages that pip commands name, where the sandbox prevents pip itself."""
         if "pip" not in call.code:
             return []
         from terp.kernels.environments.pip_lines import named_by_pip  # noqa: PLC0415  (see `_suspects`)
@@ -127,19 +126,19 @@ class MissingPackages:
         missing = [one for one in named if one not in self._tried and not self._has(one)]
         older = [one for one, upgrades in named.items() if upgrades and self._has(one)]
         if missing or older:
-            # Before that it is not known what holds it.
+            # The kernel's tier is not known before its start.
             await kernel.start()
         if not (missing or older) or kernel.tier == NONE:
             return []
         fixed = [one for one in older if is_fixed(self._interpreter(), normal(_name_of(one)))]
-        told = [
-            f"{one} is not upgraded: {short_path(_environment(self._interpreter()))}, of which it is a part, "
-            "is not written."
+        notes = [
+            f"{one} is not upgraded: it is part of {short_path(_environment(self._interpreter()))}, "
+            "which terp does not change."
             for one in fixed
         ]
-        told += await self._provide([self._named_wanted(one) for one in missing])
+        notes += await self._provide([self._named_wanted(one) for one in missing])
         upgraded = [replace(self._named_wanted(one), upgrade=True) for one in older if one not in fixed]
-        return told + await self._provide(upgraded)
+        return notes + await self._provide(upgraded)
 
     async def _install_configured(self) -> list[str]:
         wanted = [name for name in self._configured if not self._has(name)]
@@ -150,36 +149,36 @@ class MissingPackages:
             return []
         return [failure or f"{', '.join(wanted)} was installed."]
 
-    async def _provide(self, wanted: Sequence[Wanted]) -> list[str]:
-        """Install or upgrade these as far as that is allowed, all in one way; return what the model reads."""
+    async def _provide(self, wanted: Sequence[WantedPackage]) -> list[str]:
+        """Install or upgrade these packages if allowed; return notes for the model."""
         wanted = [one for one in wanted if _key(one) not in self._tried]
-        told = await self._allowed_and_installed(wanted)
+        notes = await self._allowed_and_installed(wanted)
         # Not before: what is cancelled is tried anew.
         self._tried.update(
             name for one in wanted for name in (_key(one), *(() if one.upgrade else (one.module,)))
         )
-        return told
+        return notes
 
-    async def _allowed_and_installed(self, wanted: Sequence[Wanted]) -> list[str]:
+    async def _allowed_and_installed(self, wanted: Sequence[WantedPackage]) -> list[str]:
         guessed = [one for one in wanted if not one.known]
         if self.policy == "never":
             return [f"{one.module} is not {one.done}, and terp may not install packages." for one in wanted]
-        told: list[str] = []
+        notes: list[str] = []
         if self.policy == "known" and guessed:
-            told = [_unknown(one) for one in guessed]
+            notes = [_unknown(one) for one in guessed]
             names = " ".join(one.distribution for one in guessed)
             ways = f"--packages {names} (in a session /install {names}), or all with --auto-install always."
-            self._voice.tell(" ".join(told), f"Allow it with {ways}")
-            told.append(f"The user can allow it with {ways}")
+            self._voice.tell(" ".join(notes), f"Allow it with {ways}")
+            notes.append(f"The user can allow it with {ways}")
             wanted = [one for one in wanted if one.known]
         if not wanted or (self.policy == "ask" and not await self._agreed(wanted)):
-            return told + [f"{one.module} is not {one.done}: nobody agreed to it." for one in wanted]
-        return told + await self._installed(wanted)
+            return notes + [f"{one.module} is not {one.done}: nobody agreed to it." for one in wanted]
+        return notes + await self._installed(wanted)
 
-    async def _agreed(self, wanted: Sequence[Wanted]) -> bool:
+    async def _agreed(self, wanted: Sequence[WantedPackage]) -> bool:
         guessed = [one.distribution for one in wanted if not one.known]
         doubt = (
-            f" terp does not know the package of {', '.join(guessed)}: what is called so may be another's."
+            f" terp does not know the package of {', '.join(guessed)}: that name may be another's."
             if guessed
             else ""
         )
@@ -191,7 +190,7 @@ class MissingPackages:
             self.policy = "always"
         return answer in ("y", "a")
 
-    async def _installed(self, wanted: Sequence[Wanted]) -> list[str]:
+    async def _installed(self, wanted: Sequence[WantedPackage]) -> list[str]:
         names = list(dict.fromkeys(one.distribution for one in wanted))
         upgrade = wanted[0].upgrade
         how = (
@@ -201,7 +200,7 @@ class MissingPackages:
         return [failure or f"{', '.join(map(_named, wanted))} {how}."]
 
     async def _failure_of(self, names: Sequence[str], *, upgrade: bool = False) -> str:
-        """Install these packages; why that failed, which the person is told, or ""."""
+        """Install these packages; return the reason of a failure, also shown to the user, or ""."""
         try:
             await self.install(names, upgrade=upgrade)
         except InstallFailed as error:
@@ -209,17 +208,18 @@ class MissingPackages:
             return error.message
         return ""
 
-    def _wanted(self, modules: Sequence[str]) -> list[Wanted]:
+    def _wanted(self, modules: Sequence[str]) -> list[WantedPackage]:
         found = {**{one: known_distribution(one) for one in modules}, **wheel_modules(self._environ)}
-        # A module's name is an identifier; what else could stand here is for the installer no option.
+        # Remove other characters: the installer could read them as an option.
         return [
-            Wanted(one, found[one] or normal(_NOT_A_NAME.sub("", one)), bool(found[one])) for one in modules
+            WantedPackage(one, found[one] or normal(_NOT_A_NAME.sub("", one)), bool(found[one]))
+            for one in modules
         ]
 
-    def _named_wanted(self, requirement: str) -> Wanted:
+    def _named_wanted(self, requirement: str) -> WantedPackage:
         name = normal(_name_of(requirement))
         wheels = map(normal, wheel_modules(self._environ).values())
-        return Wanted(requirement, requirement, is_known(name) or name in wheels)
+        return WantedPackage(requirement, requirement, is_known(name) or name in wheels)
 
     def _has(self, requirement: str) -> bool:
         return has_distribution(self._interpreter(), normal(_name_of(requirement)))
@@ -233,18 +233,18 @@ def _name_of(requirement: str) -> str:
     return re.split(r"[^A-Za-z0-9_.\-]", requirement.strip(), maxsplit=1)[0]
 
 
-def _key(wanted: Wanted) -> str:
+def _key(wanted: WantedPackage) -> str:
     return normal(_name_of(wanted.distribution)) + (" --upgrade" if wanted.upgrade else "")
 
 
-def _unknown(wanted: Wanted) -> str:
+def _unknown(wanted: WantedPackage) -> str:
     if wanted.module == wanted.distribution:
         return f"{wanted.module} is not {wanted.done}: terp does not know this package."
     return f"{wanted.module} is not installed: terp does not know its package."
 
 
 def _folder(interpreter: Interpreter) -> Path:
-    """Where packages go: the environment's own folder, or the one beside it."""
+    """Return the folder for packages: the environment's, or the one beside it."""
     return Path(interpreter.packages or _environment(interpreter))
 
 
@@ -252,6 +252,6 @@ def _environment(interpreter: Interpreter) -> Path:
     return Path(interpreter.path).parent.parent
 
 
-def _named(wanted: Wanted) -> str:
+def _named(wanted: WantedPackage) -> str:
     same = normal(wanted.module) == normal(wanted.distribution)
     return wanted.distribution if same else f"{wanted.distribution} (for {wanted.module})"

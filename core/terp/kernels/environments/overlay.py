@@ -1,4 +1,4 @@
-"""ipykernel for an environment that has none, without changing it."""
+"""Overlays: folders with ipykernel for an environment that has none, without changing it."""
 
 import hashlib
 import shutil
@@ -15,7 +15,7 @@ KERNEL = "ipykernel"
 
 
 def linked_overlay(folder: Path) -> str:
-    """A folder below `folder` that links to ipykernel and all it needs, as terp's own Python has them.
+    """Return a folder below `folder` with links to terp's own ipykernel and its dependencies.
 
     For Pythons of the same version as terp's. It is made once for each state of terp's environment.
 
@@ -69,7 +69,7 @@ def _requirements(part: metadata.Distribution) -> list[Requirement]:
 
 
 def _link(part: metadata.Distribution, overlay: Path) -> None:
-    """Link what a distribution has at the top of its `site-packages`."""
+    """Link a distribution's top-level files and packages into the overlay."""
     tops = {file.parts[0] for file in part.files or () if file.parts[0] not in ("..", "__pycache__")}
     for top in tops:
         source = Path(str(part.locate_file(top)))

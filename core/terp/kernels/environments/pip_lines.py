@@ -1,4 +1,4 @@
-"""The packages that lines such as `!pip install NAME` install, read from the code."""
+"""Packages that commands such as `!pip install NAME` in code would install."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,10 +15,10 @@ _REQUIREMENT = re.compile(r"\w[\w.-]*(?:\[[\w,.-]+\])?\s*(?:[<>=!~]=?\s*[\w.*]+[
 
 
 def named_by_pip(code: str, language: str, cwd: str) -> dict[str, bool]:
-    """The requirements that pip would install by name or from a file of requirements.
+    """Return the requirements that pip would install by name or from a requirements file.
 
-    The value of each is True if pip would upgrade it. URLs, folders and other options of pip are left out:
-    only a name can be agreed to.
+    The value of each is True if pip would upgrade it. URLs, folders and other options are left out: the user
+    can consent only to a name.
     """
     if "install" not in code:
         return {}
@@ -28,7 +28,7 @@ def named_by_pip(code: str, language: str, cwd: str) -> dict[str, bool]:
 
 def _of_script(text: str, cwd: Path) -> Iterator[tuple[str, bool]]:
     script = Script(text)
-    # What was read until there counts.
+    # Commands before the unreadable part count.
     with suppress(NotRead):
         script.read()
     for command in script.commands:

@@ -1,6 +1,6 @@
-"""A `pip` for the code: it installs where the code imports from, also where there is no pip.
+"""A `pip` program for the code: it installs into the folder that the code imports from.
 
-In a sandbox it installs nothing: it finds there what terp has installed before the code ran.
+In a sandbox it cannot install: it succeeds for packages that terp installed before the code ran.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ exit 1
 
 
 def pip_shims(interpreter: Interpreter, environ: Mapping[str, str], folder: Path) -> str:
-    """A folder below `folder` with programs called pip for this Python; "" when there is no installer.
+    """Return a folder below `folder` with `pip` and `pip3` for this Python; "" if there is no installer.
 
     Raises:
         OSError: the folder cannot be written.
@@ -41,7 +41,7 @@ def pip_shims(interpreter: Interpreter, environ: Mapping[str, str], folder: Path
         into += f" --target {packages}"
     script = _SCRIPT.format(
         command=shlex.join(command),
-        # Also root cannot write there in a sandbox.
+        # In a sandbox root cannot write there either.
         probe=shlex.quote(f"{interpreter.packages or site_packages(interpreter.path)[0]}/.terp-probe"),
         packages=packages,
         into=into,
@@ -59,7 +59,7 @@ def _command(interpreter: Interpreter, environ: Mapping[str, str]) -> list[str]:
     from terp.kernels.environments.installing import InstallFailed, installing_program  # noqa: PLC0415  (after the start)
 
     try:
-        # Of what code asks pip for, uv knows only a part.
+        # uv supports only some of pip's options.
         return installing_program(interpreter.path, environ, rather_pip=True)
     except InstallFailed:
         return []

@@ -67,7 +67,7 @@ class Briefing:
             SettingsError: the person's own file of instructions cannot be read.
         """
         # Without code there is nothing to call a function in.
-        told = self.toolbox.told(shipped=not settings.system_message) if settings.code else ""
+        told = self.toolbox.for_model(shipped=not settings.system_message) if settings.code else ""
         return system_prompt(
             self._facts(settings),
             instructions=settings.instructions,

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from terp.kernels.environments.distributions import known_distribution, normal
-from terp.kernels.environments.imports import imported
+from terp.kernels.environments.distributions import imported, known_distribution, normal
 from terp.secrets.environment import kernel_environment
 
 _ASK = "import importlib.metadata as m, json; print(json.dumps(m.packages_distributions()))"

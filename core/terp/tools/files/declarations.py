@@ -1,4 +1,4 @@
-"""Tool files in YAML and JSON: functions that can be imported, and tools that the person answers for.
+"""Tool files in YAML and JSON: functions to import, and manual tools that the user answers.
 
 A file holds one tool, a list of them, or a list under `tools`. Parameters are a JSON Schema or a list:
 
@@ -18,9 +18,8 @@ import keyword
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from terp.tools.files.declared import Declared, How, Parameter, Tool
+from terp.tools.files.declared import Declared, How, Parameter, Tool, wrong_name
 from terp.tools.files.schemas import NoType, type_of
-from terp.tools.names import wrong_name
 
 _KEYS = {
     "type", "function", "name", "description", "parameters", "params", "input_schema", "inputSchema",
@@ -33,9 +32,9 @@ class _Refused(Exception):
 
 
 def read_declarations(text: str, place: str, *, as_json: bool = False) -> Declared:
-    """The tools that a file declares; `place` is how people know the file.
+    """Return the tools that a file declares; `place` is the file's name in messages.
 
-    Every problem is one line with place, tool and parameter. The other tools are there.
+    Each problem is one line with place, tool and parameter. A problem removes only its own tool.
     """
     try:
         entries = list(_json_entries(text) if as_json else _yaml_entries(text))
@@ -90,7 +89,7 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _listed_nodes(root: Any, value: Any) -> Sequence[Any]:
-    """The nodes of the same entries, which know their lines."""
+    """Return the YAML nodes of the same entries, which have line numbers."""
     if isinstance(value, Mapping) and isinstance(value.get("tools"), list):
         root = next(node for key, node in root.value if key.value == "tools")
     return root.value if isinstance(root.value, list) and root.id == "sequence" else [root]
@@ -113,7 +112,7 @@ def _tool(entry: Any, where: str) -> Tool:
         raise _Refused(f"has an unknown key '{unknown[0][:40]}'")
     description = entry.get("description")
     if not isinstance(description, str) or not description.strip():
-        raise _Refused("has no description, which tells the model what it does")
+        raise _Refused("has no description, which the model needs")
     max_chars = entry.get("max_chars", 0)
     if type(max_chars) is not int or max_chars < 0:
         raise _Refused("'max_chars' must be a whole number")
@@ -184,7 +183,11 @@ def _parameter(name: Any, schema: Mapping[str, Any], required: bool) -> Paramete
 
 
 def _literal(name: str, value: Any) -> str:
-    """A default as Python writes it, and reads it again; YAML has dates besides, and both have infinity."""
+    """Return a default as a Python literal.
+
+    Raises:
+        _Refused: it has none, as a date of YAML or infinity.
+    """
     written = repr(value)
     try:
         ast.literal_eval(written)

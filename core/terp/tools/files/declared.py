@@ -1,15 +1,17 @@
-"""What is known of a tool without running anything of it."""
+"""A declared tool: its name, parameters and description, as read without running it."""
 
+import builtins
+import keyword
 from dataclasses import dataclass
 from typing import Any, Literal
 
 How = Literal["file", "import", "manual", "mcp"]
-"""Who answers a call: a function of a tool file, one that can be imported, the person, or an MCP server."""
+"""The implementation of a tool: in its file, in a module to import, the user ("manual"), an MCP server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a tool. `type` and `default` are Python source; a `default` of "" is none."""
+    """A parameter of a tool. `type` and `default` are Python source; "" means no default."""
 
     name: str
     type: str
@@ -19,12 +21,12 @@ class Parameter:
 
     @property
     def written(self) -> str:
-        """As in a signature."""
+        """The parameter as written in a signature."""
         return f"{self.name}: {self.type}{f' = {self.default}' if self.default else ''}"
 
     @property
     def optional(self) -> bool:
-        """Whether a call may leave it out."""
+        """Return True if a call may omit it."""
         return bool(self.default) or not self.required
 
 
@@ -32,9 +34,9 @@ class Parameter:
 class Tool:
     """A function in the Python kernel.
 
-    `source` is where it was declared, for people ("tools.py:12"). `target` is the path of its file, or what
-    is imported ("module:function"). A result is cut at `max_chars` characters (0: never). `missing` says
-    what it lacks here to work; the model is told only of tools that lack nothing.
+    `source` is where it was declared, for messages ("tools.py:12"). `target` is the path of its file, or
+    "module:function" to import. A result is truncated after `max_chars` characters (0: never). `missing`
+    names what the tool lacks to work here; the model sees only tools that lack nothing.
     """
 
     name: str
@@ -49,17 +51,17 @@ class Tool:
 
     @property
     def signature(self) -> str:
-        """How it is called: `get_weather(city_name: str) -> str`."""
+        """The signature: `get_weather(city_name: str) -> str`."""
         returns = f" -> {self.returns}" if self.returns else ""
         return f"{self.name}({self.arguments}){returns}"
 
     @property
     def arguments(self) -> str:
-        """Its parameters, as in a signature."""
+        """The parameters as written in a signature."""
         return ", ".join(parameter.written for parameter in self.parameters)
 
-    def told(self) -> str:
-        """What the model reads: signature, description, and what is said of parameters."""
+    def for_model(self) -> str:
+        """Return the description for the model: signature, description, and described parameters."""
         lines = self.description.splitlines()
         lines += [
             f"- {one.name}{' (optional)' if one.optional and not one.default else ''}: {one.description}"
@@ -69,7 +71,7 @@ class Tool:
         return "\n".join([self.signature, *(f"    {line}".rstrip() for line in lines)])
 
     def definition(self) -> dict[str, Any]:
-        """Name, description and parameters as plain values, all of them new."""
+        """Return name, description and parameters as new JSON values."""
         params = [
             {"name": one.name, "description": one.description, "type": one.type, "required": not one.optional}
             for one in self.parameters
@@ -79,7 +81,21 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The tools that a file declares, and one line for each thing that is wrong with it."""
+    """The tools that a file declares, and one line for each problem."""
 
     tools: tuple[Tool, ...] = ()
     problems: tuple[str, ...] = ()
+
+
+_OURS = ("execute", "out", "get_ipython", "mcp")
+
+
+def wrong_name(name: object) -> str:
+    """Return the reason why a tool cannot have this name, to follow the name; "" if it can."""
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+        return "is no name of a Python function"
+    if hasattr(builtins, name):
+        return "is a name of Python's own; choose another"
+    if name in _OURS:
+        return "is a name of terp's own; choose another"
+    return ""

@@ -1,16 +1,15 @@
-"""Tool files in Python: what they declare, read from their source. Nothing of them is run here."""
+"""Tool files in Python: declarations read from their source, which is not run here."""
 
 import ast
 from collections.abc import Iterator
 
-from terp.tools.files.declared import Declared, Parameter, Tool
-from terp.tools.names import wrong_name
+from terp.tools.files.declared import Declared, Parameter, Tool, wrong_name
 
 _DECORATOR = "register_tool"
 
 
 class _Refused(Exception):
-    """A declaration is wrong; `line` is where."""
+    """A declaration is wrong at `line`."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(line, why)
@@ -18,10 +17,10 @@ class _Refused(Exception):
 
 
 def read_python(source: str, place: str, path: str, *, alone: bool = True) -> Declared:
-    """The tools in the source of the file at `path`; `place` is how people know it.
+    """Return the tools in the source of the file at `path`; `place` is the file's name in messages.
 
-    It is `alone` unless it is part of a package, from which it can import. Every problem is one line with
-    place, line, function and parameter. The other tools are there.
+    A file that is `alone` is part of no package, so it has no relative imports. Each problem is one line with
+    place, line, function and parameter. A problem removes only its own tool.
     """
     try:
         tree = ast.parse(source)
@@ -35,7 +34,7 @@ def read_python(source: str, place: str, path: str, *, alone: bool = True) -> De
     problems: list[str] = []
     for function, registration in _registered(tree):
         try:
-            # As in Python, of two functions of one name the later is there.
+            # As in Python, a later function replaces an earlier one of the same name.
             tools[function.name] = _tool(function, registration, place, path)
         except _Refused as refused:
             problems.append(f"{place}:{refused.line}: {function.name}: {refused.why}.")
@@ -43,18 +42,18 @@ def read_python(source: str, place: str, path: str, *, alone: bool = True) -> De
 
 
 def _relative_import(tree: ast.Module, place: str) -> str:
-    """What is wrong with an import from a package that a tool file is no part of; "" without one."""
+    """Return the problem of the first relative import, or "" (a tool file has no package)."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
             names = ", ".join(alias.name for alias in node.names)
             written = f"from {node.module} import {names}" if node.module else f"import {names}"
-            why = f"a tool file is in no package. Write `{written}`: it finds what lies beside the file"
+            why = f"a tool file is in no package. Write `{written}`: it finds files beside this one"
             return f"{place}:{node.lineno}: {why}. None of its tools is there."
     return ""
 
 
 def _registered(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.expr]]:
-    """The functions at the top level that are decorated as tools, each with its decorator."""
+    """Yield the decorated functions at the top level, each with its `register_tool` decorator."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
@@ -79,7 +78,7 @@ def _tool(
         raise _Refused(function.lineno, wrong)
     description = (ast.get_docstring(function) or "").strip()
     if not description:
-        raise _Refused(function.lineno, "has no docstring, which tells the model what it does")
+        raise _Refused(function.lineno, "has no docstring, which the model needs")
     return Tool(
         function.name,
         description,
@@ -121,7 +120,7 @@ def _parameter(arg: ast.arg, default: ast.expr | None) -> Parameter:
 
 
 def _annotated(arg: ast.arg, inside: ast.expr) -> tuple[str, str, bool]:
-    """Type, description and whether it is required, of `Annotated[type, "description", required]`."""
+    """Return type, description and required of `Annotated[type, "description", required]`."""
     parts = inside.elts if isinstance(inside, ast.Tuple) else [inside]
     if not 2 <= len(parts) <= 3:
         raise _Refused(
@@ -137,7 +136,7 @@ def _annotated(arg: ast.arg, inside: ast.expr) -> tuple[str, str, bool]:
 
 
 def _unquoted(annotation: ast.expr) -> ast.expr:
-    """An annotation that may be written as a string."""
+    """Return an annotation; one written as a string is parsed."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         try:
             return ast.parse(annotation.value.strip(), mode="eval").body
@@ -162,7 +161,7 @@ def _max_chars(registration: ast.expr) -> int:
 
 
 def _literal(node: ast.expr) -> object:
-    """The value of what is written out; None for what would have to be run."""
+    """Return the value of a literal; None for any other expression."""
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):

@@ -1,6 +1,7 @@
-"""Which tool files a session reads, and what they declare. Their code is not run here."""
+"""Tool files of a session, and the tools that ship with terp. Reads declarations; runs no tool code."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -10,12 +11,12 @@ from terp.settings.places import Places
 from terp.settings.profile_file import short_path
 from terp.settings.project.files import ProjectFile
 from terp.text.paths import typed_path
-from terp.tools.files.declared import Declared
-from terp.tools.shipped import shipped_tools
-from terp.tools.toolbox import Toolbox, together
+from terp.tools.files.declared import Declared, Tool
+from terp.tools.toolbox import SHIPPED, Toolbox, together
+from terp.tools.web.searching import NoProvider, provider_for
 
 OWN_FILES = ("tools.py", "tools.yaml", "tools.yml", "tools.json")
-"""The tool files that are read from the person's configuration when they are there."""
+"""Tool files read from the user's configuration folder if they exist."""
 LARGEST_BYTES = 1_000_000
 _SUFFIXES = {".py", ".yaml", ".yml", ".json"}
 
@@ -25,11 +26,11 @@ class RunsPython(Protocol):
 
     @property
     def cwd(self) -> str:
-        """The person's directory."""
+        """The working directory."""
 
     @property
     def languages(self) -> Sequence[str]:
-        """What can run in them."""
+        """The languages that can run."""
 
 
 def read_toolbox(
@@ -39,10 +40,10 @@ def read_toolbox(
     kernels: RunsPython,
     project: Sequence[ProjectFile] = (),
 ) -> Toolbox:
-    """The tools that the `project` declares as far as it is trusted, the person's configuration and settings.
+    """Return the tools of terp, of the trusted `project` files, of the user's configuration and the settings.
 
-    They come after those that terp brings; of one name the last counts. Without Python among the languages
-    there are none.
+    A later tool replaces an earlier one of the same name. The toolbox is empty if Python is not among the
+    languages.
 
     Raises:
         SettingsError: a file that the settings name cannot be read.
@@ -72,7 +73,7 @@ def read_toolbox(
 
 
 def functions_in(file: ProjectFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The functions that a file declares, with their arguments, and what is wrong; nothing of it runs."""
+    """Return the signatures that a file declares, and one line for each problem; nothing of it runs."""
     try:
         declared = _declared(file.path, _text(file.path, file.content))
     except SettingsError as error:
@@ -81,7 +82,7 @@ def functions_in(file: ProjectFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _files(project: Sequence[ProjectFile], others: Sequence[Path]) -> Iterator[tuple[Path, bytes | None]]:
-    """Each file once, the strongest last; of a project's what was trusted, and not what is there by now."""
+    """Yield each file once, the one with precedence last; a project's files with their trusted content."""
     yield from ((file.path, file.content) for file in project if file.path not in others)
     yield from ((path, None) for path in dict.fromkeys(others))
 
@@ -117,3 +118,46 @@ def _read(path: Path) -> bytes:
             return file.read(LARGEST_BYTES + 1)
     except OSError as error:
         raise SettingsError([f"tools: '{short_path(path)}' cannot be read: {error.strerror}."]) from error
+
+
+_MODULE = "terp_home.shipped"
+
+
+def shipped_tools(settings: Settings, environ: Mapping[str, str]) -> tuple[Tool, ...]:
+    """Return the tools that ship with terp; `missing` is set on those that cannot work here."""
+    lacking = {
+        "search_web": _no_network(settings) or _no_search(settings, environ),
+        "fetch_url": _no_network(settings),
+        "view_image": _no_sight(settings),
+    }
+    return tuple(replace(tool, missing=lacking.get(tool.name, "")) for tool in _shipped())
+
+
+def _shipped() -> tuple[Tool, ...]:
+    # Parsed like any tool file, from the source that is sent to the kernel.
+    from terp.tools.files.python_files import read_python  # noqa: PLC0415
+
+    path = Path(__file__).parents[2] / "kernels" / "inside" / "shipped.py"
+    read = read_python(path.read_text(encoding="utf-8"), SHIPPED, str(path), alone=False)
+    return tuple(
+        replace(tool, source=SHIPPED, how="import", target=f"{_MODULE}:{tool.name}") for tool in read.tools
+    )
+
+
+def _no_network(settings: Settings) -> str:
+    closed = settings.sandbox == "strict" or not settings.network
+    return "the network is closed to code: by network, or by sandbox: strict." if closed else ""
+
+
+def _no_search(settings: Settings, environ: Mapping[str, str]) -> str:
+    try:
+        provider_for(settings, environ)
+    except NoProvider as error:
+        return error.message
+    return ""
+
+
+def _no_sight(settings: Settings) -> str:
+    return (
+        "supports_vision is off: the model cannot see pictures." if settings.supports_vision is False else ""
+    )

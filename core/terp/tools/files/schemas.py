@@ -1,4 +1,4 @@
-"""The types of declared parameters, as Python writes them."""
+"""Types of declared parameters, converted from JSON Schema to Python source."""
 
 import ast
 from collections.abc import Mapping
@@ -32,14 +32,14 @@ _DEEPEST = 8
 
 
 class NoType(Exception):
-    """What was declared is no type; the message says what it is."""
+    """A declared type is not valid; the message quotes it."""
 
 
 def type_of(schema: object, depth: int = 0) -> str:
-    """The Python type of a JSON Schema, or of the name of a type in either language.
+    """Return the Python type, as source, of a JSON Schema or of a type's name in JSON or Python.
 
     Raises:
-        NoType: it is none.
+        NoType: it is not a type.
     """
     if depth > _DEEPEST:
         raise NoType("a type nested too deeply")
@@ -51,7 +51,7 @@ def type_of(schema: object, depth: int = 0) -> str:
 
 
 def _choice(schema: Mapping[str, Any], depth: int) -> str:
-    """The type of a schema that lists what is allowed; "" for another."""
+    """Return the type of a schema with enum, const, anyOf or oneOf; "" for any other."""
     if isinstance(choices := schema.get("enum"), list) and choices:
         return f"Literal[{', '.join(map(_constant, choices))}]"
     if "const" in schema:
@@ -86,9 +86,9 @@ def _constant(value: Any) -> str:
 
 
 def _python_type(written: str) -> str:
-    """A type in Python's words, if it names nothing but the types of JSON and their containers.
+    """Return a type written in Python if it names only JSON's types and their containers.
 
-    The kernel evaluates it, so nothing else may be in it.
+    The kernel evaluates the type, so it may contain nothing else.
     """
     try:
         tree = ast.parse(written.strip(), mode="eval")

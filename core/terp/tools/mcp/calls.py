@@ -1,4 +1,4 @@
-"""Calls of servers from a kernel: the person is asked, then the server."""
+"""Calls of MCP servers from a kernel: terp asks the user, then calls the server."""
 
 import json
 from collections.abc import Mapping
@@ -16,18 +16,21 @@ _ANSWERS = (Option("y", "yes"), Option("n", "no"), Option("a", "always this func
 
 
 class Declined(TerpError):
-    """The person did not agree to a call."""
+    """The user declined a call."""
 
 
 def offer_servers(to: OffersServices, servers: Servers, voice: Voice) -> None:
-    """Offer what the functions in a kernel call."""
+    """Offer the services that the functions in a kernel call."""
     calls = ServerCalls(servers, voice)
     to.offer("mcp_functions", calls.functions)
     to.offer("mcp_call", calls.call)
 
 
 class ServerCalls:
-    """Each takes the arguments of a call and gives a JSON value; what it raises is raised in the code."""
+    """The services: each takes the arguments of a call and returns a JSON value.
+
+    A TerpError is raised in the code that called.
+    """
 
     def __init__(self, servers: Servers, voice: Voice) -> None:
         self._servers = servers
@@ -35,25 +38,25 @@ class ServerCalls:
         self._always: set[str] = set()
 
     async def functions(self, arguments: Mapping[str, Any]) -> Any:
-        """The functions of a server as it has them now.
+        """Return a server's current functions.
 
         Raises:
-            TerpError: it cannot be reached.
+            TerpError: the server cannot be reached.
         """
         connection = self._servers.named(str(arguments["server"]))
-        await connection.ready(anew=True)
+        await connection.ready(refresh=True)
         return described(connection)
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
-        """What a function gives, once the person has agreed.
+        """Return the result of a function, after consent of the user.
 
         Raises:
-            TerpError: they have not, or the server fails.
+            TerpError: the user declined, or the server failed.
         """
         connection = self._servers.named(str(arguments["server"]))
         name, given = str(arguments["function"]), dict(arguments["given"])
         if name not in connection.functions:
-            await connection.ready(anew=True)
+            await connection.ready(refresh=True)
         function = connection.functions.get(name)
         if function is None:
             raise TerpError(f"MCP server {connection.name} has no {name[:80]!r}.")

@@ -1,4 +1,4 @@
-"""The connection to one server: made by the first use, and again by the next use after it broke."""
+"""The connection to one MCP server: opened by its first use, and again by the next use after it broke."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from terp.errors import TerpError
 from terp.settings.mcp_servers import McpServer
 from terp.settings.variables import NoVariable, filled_in
-from terp.tools.mcp.failures import ServerDown, no_library, why
 from terp.tools.mcp.functions import Function, functions_of
-from terp.tools.mcp.patience import Patience
-from terp.tools.mcp.programs import Programs
-from terp.tools.mcp.results import CallFailed, of_call, of_resource, of_resources
-from terp.tools.mcp.transports import Answers, Statuses, opened
+from terp.tools.mcp.results import CallFailed, ServerDown, no_library, of_call, of_resource, of_resources, why
+from terp.tools.mcp.transports import Answers, Programs, Statuses, opened
 
 if TYPE_CHECKING:
     import mcp
@@ -21,20 +18,20 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Elicit = Callable[[str, "mcp.types.ElicitRequestParams"], Awaitable["mcp.types.ElicitResult"]]
-"""What the person answers to a question of the server with this name."""
+"""Answers a question (elicitation) of the server with this name."""
 State = Literal["not started", "starting", "ready", "down"]
 
 START_S = 60.0
-"""How long a server may take to come up: what starts it may have to fetch it first."""
+"""Seconds for a server to start: its launcher may have to download it first."""
 _MOST_PAGES = 50
-# The error code of the library for a connection that has ended.
+# The library's error code for a closed connection.
 _CLOSED = -32000
 
 
-class Connection:
-    """A server. `name` is what it is in Python, and in the settings where that can be written.
+class ServerConnection:
+    """A server and its connection. `name` is its name in Python, from its name in the settings.
 
-    `functions` are those that it had when it was last asked, also while it is down; `failure` is why it is.
+    `functions` are those it listed last, also while it is down; `failure` is why it is down.
     """
 
     def __init__(self, name: str, declared: McpServer, programs: Programs, elicit: Elicit) -> None:
@@ -56,7 +53,7 @@ class Connection:
 
     @property
     def state(self) -> State:
-        """What it is doing."""
+        """The state of the connection."""
         if self._task is None:
             return "down" if self.failure else "not started"
         if self._task.done() or self._leave.is_set():
@@ -64,31 +61,31 @@ class Connection:
         return "ready" if self._client else "starting"
 
     def start(self) -> None:
-        """Begin to connect, unless it is connected or on the way."""
+        """Begin to connect, unless it is connected or starting."""
         if self._task is None or self._task.done():
             self.failure, self._client, self._statuses = None, None, Statuses()
             self._up, self._leave = asyncio.Event(), asyncio.Event()
             self._task = asyncio.create_task(self._live(), name=f"MCP server {self.name}")
 
     async def started(self) -> None:
-        """Return when it is up, or will not be; at once when nobody has started it."""
+        """Return when the start has succeeded or failed; at once if nobody has started it."""
         if self._task is not None:
             await self._up.wait()
 
-    async def ready(self, *, anew: bool = False) -> None:
-        """Return when it is up; with `anew` its functions are those that it has now, told of or not.
+    async def ready(self, *, refresh: bool = False) -> None:
+        """Return when it is up; `refresh` lists its functions again.
 
         Raises:
-            TerpError: it does not come up.
+            TerpError: it does not start.
         """
-        self._changed = self._changed or anew
+        self._changed = self._changed or refresh
         await self._connected()
 
     async def ask(self, function: Function, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What the server answers to a call, as JSON for the kernel.
+        """Call a function and return the result as JSON for the kernel.
 
         Raises:
-            TerpError: it is down, does not answer in time, or answers with an error.
+            TerpError: the server is down, does not answer in time, or answers with an error.
         """
         client = await self._connected()
         name = function.declared.name
@@ -104,7 +101,7 @@ class Connection:
                 return of_resources(name, (await self._answer(name, client.list_resources())).resources)
 
     async def aclose(self) -> None:
-        """Let the server go, as long as that takes; harmless when it is gone."""
+        """Disconnect, however long that takes. Harmless if it is not connected."""
         if self._task is None:
             return
         if self.state == "starting":
@@ -113,13 +110,13 @@ class Connection:
         await asyncio.wait({self._task})
 
     def abandon(self) -> None:
-        """Wait for the server no more."""
+        """Cancel the connection without waiting."""
         if self._task is not None:
             self._task.cancel()
 
     async def _connected(self) -> "mcp.Client":
         if self._leave.is_set() and self._task is not None:
-            # What is left of the connection before has to go first.
+            # The previous connection must be closed first.
             await asyncio.wait({self._task})
         self.start()
         await self._up.wait()
@@ -131,7 +128,7 @@ class Connection:
         return self._client
 
     async def _live(self) -> None:
-        """Hold the connection: the library wants it to be left in the task that entered it."""
+        """Hold the connection open: the library must leave it in the task that entered it."""
         try:
             server = filled_in(self.declared, self._programs.environ)
             async with AsyncExitStack() as stack:
@@ -167,11 +164,15 @@ class Connection:
                 break
         self._schemas = {tool.name: tool.output_schema for tool in tools}
         self.functions = functions_of(self.name, tools, resources=await _has_resources(client))
-        told = client.server_info
-        self.version = f"{told.name} {told.version}".strip() if told else ""
+        info = client.server_info
+        self.version = f"{info.name} {info.version}".strip() if info else ""
 
     async def _answer(self, name: str, call: Awaitable[T]) -> T:
-        """What the server answers, unless the connection ends before."""
+        """Return the answer of the server.
+
+        Raises:
+            TerpError: the connection ended first, the time limit passed, or the library failed.
+        """
         assert self._task is not None
         asked = asyncio.ensure_future(self._patience.within(call))
         try:
@@ -222,13 +223,55 @@ class Connection:
 
 
 async def _has_resources(client: "mcp.Client") -> bool:
-    """Whether a server has anything to be read; many say that they could, and have nothing."""
+    """Return True if a server has resources; many declare the capability and have none."""
     if client.server_capabilities.resources is None:
         return False
-    import mcp  # noqa: PLC0415  (who is here has it)
+    import mcp  # noqa: PLC0415  (connected, so it is installed)
 
     with suppress(mcp.MCPError):
         if (await client.list_resources()).resources:
             return True
         return bool((await client.list_resource_templates()).resource_templates)
     return False
+
+
+R = TypeVar("R")
+
+
+class Patience:
+    """A time limit in seconds (0: none) for each call; it is paused while the user answers the server."""
+
+    def __init__(self, limit_s: float) -> None:
+        self.limit_s = limit_s
+        self._running: set[asyncio.Timeout] = set()
+        self._questions = 0
+
+    async def within(self, call: Awaitable[R]) -> R:
+        """Return the result of a call.
+
+        Raises:
+            TimeoutError: the call took longer than the limit.
+        """
+        async with asyncio.timeout(None if self._questions else self.limit_s or None) as limit:
+            self._running.add(limit)
+            try:
+                return await call
+            finally:
+                self._running.discard(limit)
+
+    async def paused(self, question: Awaitable[R]) -> R:
+        """Return the answer to a question. When no question is open, all calls get the whole limit again."""
+        self._questions += 1
+        self._move(None)
+        try:
+            return await question
+        finally:
+            self._questions -= 1
+            if not self._questions and self.limit_s:
+                self._move(asyncio.get_running_loop().time() + self.limit_s)
+
+    def _move(self, when: float | None) -> None:
+        for limit in self._running:
+            # A limit that has just expired cannot be moved.
+            with suppress(RuntimeError):
+                limit.reschedule(when)

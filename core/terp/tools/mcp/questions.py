@@ -1,4 +1,4 @@
-"""Questions of a server to the person (elicitation): a form, line by line, or an address to open."""
+"""Elicitation: questions of an MCP server to the user, as a form line by line or a URL to open."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,25 +16,23 @@ _TRIES = 3
 _TRUTHS = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
 
 
-class _Given(Exception):
-    """What was typed is no value for its field; the message says what one is."""
+class _Invalid(Exception):
+    """A typed line is not a value of its field."""
 
 
 class ServerQuestions:
-    """Asks what servers want to know. What nobody answers is told to the server as cancelled."""
+    """Asks the user on behalf of servers. A server gets `cancel` if nobody answers."""
 
     def __init__(self, voice: Voice) -> None:
         self._voice = voice
 
     async def elicit(self, server: str, params: "mcp.types.ElicitRequestParams") -> "mcp.types.ElicitResult":
-        """The answer of the person: `accept` with what they gave, `decline`, or `cancel`."""
-        from mcp import types  # noqa: PLC0415  (who is here has it)
+        """Ask the user; return `accept` with the values typed, `decline`, or `cancel`."""
+        from mcp import types  # noqa: PLC0415  (a server runs, so it is installed)
 
         what = f"MCP server {server} asks: {params.message[:_LONGEST]}"
         if params.mode == "url":
-            done = await self._agrees(
-                Choice(what, _ANSWERS, f"It wants you to open {params.url[:_LONGEST]} — is that done?")
-            )
+            done = await self._agrees(Choice(what, _ANSWERS, f"Open {params.url[:_LONGEST]} — is that done?"))
             return types.ElicitResult(action="accept" if done else "decline")
         fields = params.requested_schema.get("properties") or {}
         if not await self._agrees(Choice(what, _ANSWERS, _wanted(fields))):
@@ -42,7 +40,7 @@ class ServerQuestions:
         required = params.requested_schema.get("required") or ()
         try:
             given = {name: await self._field(name, one, name in required) for name, one in fields.items()}
-        except (NobodyThere, _Given):
+        except (NobodyThere, _Invalid):
             return types.ElicitResult(action="cancel")
         content = {name: value for name, value in given.items() if value is not None}
         return types.ElicitResult(action="accept", content=content)
@@ -51,11 +49,11 @@ class ServerQuestions:
         return await self._voice.choose(choice) == "y"
 
     async def _field(self, name: str, schema: Mapping[str, Any], required: bool) -> Any:
-        """What the person gives for a field; None for an empty line where it may be left out.
+        """Return the value typed for a field; the default, or None, after an empty line for an optional one.
 
         Raises:
-            NobodyThere: no line will ever come.
-            _Given: no line was one, several times.
+            NobodyThere: nobody can answer.
+            _Invalid: three lines were not valid.
         """
         prompt = f"{schema.get('title') or name} ({_kind(schema)}{'' if required else ', may be empty'}): "
         for _ in range(_TRIES):
@@ -64,9 +62,9 @@ class ServerQuestions:
                 return schema.get("default")
             try:
                 return _value(line, schema)
-            except (_Given, ValueError):
+            except (_Invalid, ValueError):
                 self._voice.tell(f"{name} must be {_kind(schema)}.")
-        raise _Given
+        raise _Invalid
 
 
 def _wanted(fields: Mapping[str, Any]) -> str:
@@ -94,11 +92,11 @@ def _choices(schema: Mapping[str, Any]) -> list[str]:
 def _value(line: str, schema: Mapping[str, Any]) -> Any:
     text = line.strip()
     if (choices := _choices(schema)) and text not in choices:
-        raise _Given
+        raise _Invalid
     match schema.get("type"):
         case "boolean":
             if text.lower() not in _TRUTHS:
-                raise _Given
+                raise _Invalid
             return _TRUTHS[text.lower()]
         case "integer":
             return int(text)
@@ -107,5 +105,5 @@ def _value(line: str, schema: Mapping[str, Any]) -> Any:
         case "array":
             return [part.strip() for part in text.split(",") if part.strip()]
     if not text:
-        raise _Given
+        raise _Invalid
     return line

@@ -1,53 +1,55 @@
-"""What a server gave, as JSON that goes into the kernel: a value, and parts to be shown there."""
+"""Results of MCP servers as JSON for the kernel (a value, and parts to display), and their failures."""
 
+import errno
 import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import TerpError
+from terp.settings.mcp_servers import McpServer
 from terp.tools.mcp.functions import is_wrapped
 
 if TYPE_CHECKING:
     import mcp.types as mcp
 
 LARGEST = 40_000_000
-"""The longest result that is passed on, in characters."""
+"""Characters in the longest result that is passed to the kernel."""
 
 
 class CallFailed(TerpError):
-    """A server answered a call with an error, or not at all."""
+    """A server answered a call with an error, or did not answer."""
 
 
 def of_call(name: str, result: "mcp.CallToolResult", schema: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The result of a tool: `parts`, and `value` where it is structured; `schema` is that of the value.
+    """Return the result of a tool: `parts`, and `value` if it is structured by `schema`.
 
     Raises:
-        CallFailed: the tool reports an error, or what it gave is too large.
+        CallFailed: the tool reports an error, or the result is too large.
     """
     parts = [_part(one) for one in result.content]
     if result.is_error:
-        raise CallFailed(f"{name}: {_said(parts) or 'it failed, and said nothing.'}")
+        raise CallFailed(f"{name}: {_said(parts) or 'it failed without a message.'}")
     found: dict[str, Any] = {"parts": parts}
     if result.structured_content is not None:
         value = result.structured_content
         wrapped = schema is not None and is_wrapped(schema) and isinstance(value, Mapping)
         found["value"] = value.get("result") if wrapped else value
-        # Beside a value the text only says the same, for clients that know no values.
+        # Beside a value the text repeats it, for clients without structured results.
         found["parts"] = [part for part in parts if "said" not in part]
     return _bounded(name, found)
 
 
 def of_resource(name: str, result: "mcp.ReadResourceResult") -> dict[str, Any]:
-    """The contents of a resource.
+    """Return the contents of a resource.
 
     Raises:
-        CallFailed: it is too large.
+        CallFailed: they are too large.
     """
     return _bounded(name, {"parts": [_contents(one) for one in result.contents], "quiet": True})
 
 
 def of_resources(name: str, found: Iterable["mcp.Resource"]) -> dict[str, Any]:
-    """The list of a server's resources.
+    """Return the list of a server's resources.
 
     Raises:
         CallFailed: it is too large.
@@ -84,7 +86,35 @@ def _part(content: "mcp.ContentBlock") -> dict[str, Any]:
 
 
 def _contents(one: "mcp.TextResourceContents | mcp.BlobResourceContents") -> dict[str, Any]:
-    # Of the two kinds only one has each of these fields.
+    # Each of the two classes has one of these fields.
     text, data = getattr(one, "text", None), getattr(one, "blob", None)
     held = {"text": text} if text is not None else {"data": data}
     return {**held, "mime": one.mime_type or "", "uri": one.uri}
+
+
+INSTALL = "pip install 'terp[mcp]'"
+_LONGEST = 300
+
+
+class ServerDown(TerpError):
+    """A server cannot be reached, or has ended. Its next call tries to connect again."""
+
+
+def no_library() -> ServerDown:
+    """Return the error for a missing MCP library."""
+    return ServerDown(f"MCP servers need the library mcp, which is not installed: {INSTALL}")
+
+
+def why(error: BaseException, server: McpServer) -> str:
+    """Return the reason of a failure in one sentence, to follow a colon."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return "it does not answer."
+    if isinstance(error, OSError) and error.errno == errno.ENOENT and server.command:
+        directory = f", or no directory {server.cwd!r}" if server.cwd else ""
+        return f"there is no program {server.command!r}{directory}."
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}."
+    said = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
+    return said if said.endswith((".", "!", "?")) else f"{said}."

@@ -8,36 +8,35 @@ from typing import Any
 from terp.errors import TerpError
 from terp.settings.mcp_servers import McpServer
 from terp.tools.files.declared import Tool
-from terp.tools.mcp.connection import Connection, Elicit
-from terp.tools.mcp.failures import ServerDown
-from terp.tools.mcp.functions import Function
-from terp.tools.mcp.naming import python_names
-from terp.tools.mcp.programs import Programs
-from terp.tools.mcp.telling import told
+from terp.tools.mcp.connection import Elicit, ServerConnection
+from terp.tools.mcp.functions import Function, functions_prompt, python_names
+from terp.tools.mcp.results import ServerDown
+from terp.tools.mcp.transports import Programs
 
-# How long servers may take to go by themselves, and then to be seen to be gone.
+# Seconds for servers to exit by themselves, and then to be killed.
 _FAREWELL_S = 1.5
 _END_S = 1.0
 
 
 class Servers:
-    """All of them, by their names in Python. Nothing is connected before `start`, or a first call."""
+    """All servers of a session, by their names in Python. They connect at `start`, or at the first call."""
 
     def __init__(self, declared: Mapping[str, McpServer], programs: Programs, elicit: Elicit) -> None:
         names = python_names(declared)
         self.programs = programs
         self.connections = {
-            names[name]: Connection(names[name], one, programs, elicit) for name, one in declared.items()
+            names[name]: ServerConnection(names[name], one, programs, elicit)
+            for name, one in declared.items()
         }
-        self._told: dict[str, TerpError] = {}
+        self._reported: dict[str, TerpError] = {}
 
     def start(self) -> None:
-        """Begin to connect to all of them."""
+        """Begin to connect to all servers."""
         for connection in self.connections.values():
             connection.start()
 
     async def settled(self, patience_s: float) -> None:
-        """Return when each is up or has failed, or after so long."""
+        """Return when each server is up or has failed, or after `patience_s` seconds."""
         starting = [
             asyncio.ensure_future(one.started())
             for one in self.connections.values()
@@ -50,34 +49,34 @@ class Servers:
 
     @property
     def starting(self) -> list[str]:
-        """The names of those that are on the way."""
+        """Names of the servers that are starting."""
         return [one.name for one in self.connections.values() if one.state == "starting"]
 
     def news(self) -> Iterator[TerpError]:
-        """Why servers went down since the last time; what is the same for several is told once."""
+        """Yield the failures of servers since the last call; equal messages once."""
         messages = set[str]()
         for name, connection in self.connections.items():
             failure = connection.failure
-            if failure is None or self._told.get(name) is failure:
+            if failure is None or self._reported.get(name) is failure:
                 continue
-            self._told[name] = failure
+            self._reported[name] = failure
             if failure.message not in messages:
                 messages.add(failure.message)
                 yield failure
 
     @property
     def functions(self) -> list[Function]:
-        """The functions of all servers, as far as they are known."""
+        """The known functions of all servers."""
         return [one for connection in self.connections.values() for one in connection.functions.values()]
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The same as tools, with what each lacks to work."""
+        """The same functions as tools."""
         return tuple(function.declared for function in self.functions)
 
     @property
     def calls(self) -> dict[str, str]:
-        """Every name by which a model may call a function as a tool, and what that is in Python."""
+        """Each name by which a model may call a function as a tool, and its name in Python."""
         last = [function.name for function in self.functions]
         found: dict[str, str] = {}
         for name, connection in self.connections.items():
@@ -89,16 +88,16 @@ class Servers:
                 found |= dict.fromkeys(spellings, python)
         return found
 
-    def told(self) -> str:
-        """What the system prompt says of them."""
+    def for_model(self) -> str:
+        """Return the part of the system prompt about servers."""
         down = [name for name, one in self.connections.items() if one.state == "down"]
-        return told(self.functions, down)
+        return functions_prompt(self.functions, down)
 
-    def named(self, name: str) -> Connection:
-        """The server with this name in Python, or in the settings.
+    def named(self, name: str) -> ServerConnection:
+        """Return the server with this name, in Python or in the settings.
 
         Raises:
-            ServerDown: there is none.
+            ServerDown: no server has this name.
         """
         found = self.connections.get(name) or self.connections.get(name.replace("-", "_"))
         if found is None:
@@ -107,26 +106,26 @@ class Servers:
         return found
 
     def prelude(self) -> str:
-        """Code that puts `mcp` into a Python kernel, with what is known by now; it binds no name there."""
+        """Return code that defines `mcp` in a Python kernel, with the known functions; it binds no name."""
         known = {name: described(connection) for name, connection in self.connections.items()}
         return f"__import__('terp_home.mcp').mcp.provide({known!r})\n" if known else ""
 
     async def restart(self, name: str) -> None:
-        """Let a server go and start it anew.
+        """Stop a server and start it again.
 
         Raises:
-            TerpError: there is none of that name, or it does not come up.
+            TerpError: no server has this name, or it does not start.
         """
         connection = self.named(name)
         await self._close([connection])
         await connection.ready()
 
     async def aclose(self) -> None:
-        """Let all of them go; what does not go is ended. Takes less than three seconds."""
+        """Stop all servers, killing those that do not exit. Takes less than three seconds."""
         await self._close(list(self.connections.values()))
         await self.programs.end()
 
-    async def _close(self, connections: list[Connection]) -> None:
+    async def _close(self, connections: list[ServerConnection]) -> None:
         closing = {asyncio.ensure_future(one.aclose()): one for one in connections}
         if not closing:
             return
@@ -141,8 +140,8 @@ class Servers:
             one.cancel()
 
 
-def described(connection: Connection) -> list[dict[str, Any]]:
-    """The functions of a server, as the kernel makes them."""
+def described(connection: ServerConnection) -> list[dict[str, Any]]:
+    """Return a server's functions in the form that the kernel package defines them from."""
     return [
         {
             "name": function.name,

@@ -1,32 +1,113 @@
-"""How a server is reached: its program is started, or its address is spoken to."""
+"""Transports to MCP servers: programs that terp starts (stdio), and HTTP."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from terp import __version__
+from terp.kernels.jupyter.orphans import MARK, OrphanGuard, end_marked
+from terp.secrets.environment import kernel_environment
 from terp.settings.mcp_servers import McpServer
+from terp.settings.places import make_private
+from terp.settings.profile_file import short_path
 from terp.text.importing import import_slow
-from terp.tools.mcp.programs import Programs
 
 if TYPE_CHECKING:
     import mcp
     import mcp.types
 
-# Between two pieces of an answer; a call has a limit of its own.
+_LAST_WORDS, _LAST_LINES = 300, 3
+_TAIL_BYTES = 4_000
+
+
+class Programs:
+    """The servers of a session that are programs: they run in `cwd`, with their stderr in `folder`.
+
+    They write these logs themselves; `redacted` removes secrets from quotes, and from the files at the end.
+    """
+
+    def __init__(
+        self, environ: Mapping[str, str], cwd: str, folder: Path, redacted: Callable[[str], str] = str
+    ) -> None:
+        self.environ = environ
+        self.cwd = cwd
+        self._folder = folder
+        self._redacted = redacted
+        self._mark = uuid.uuid4().hex
+        self._guard: OrphanGuard | None = None
+        self._began_at: dict[str, int] = {}
+
+    def environment(self, name: str, server: McpServer) -> dict[str, str]:
+        """Return a kernel's environment with the variables of the server's settings."""
+        return {**kernel_environment(self.environ), **server.env, MARK: self._mark_of(name)}
+
+    def log(self, name: str) -> Path:
+        """Return the file for the stderr of a server that starts now, after making its folder."""
+        path = self._path(name)
+        make_private(path.parent)
+        self._began_at[name] = path.stat().st_size if path.is_file() else 0
+        return path
+
+    def last_words(self, name: str) -> str:
+        """Return the last lines of a server's stderr since its start, and the path of the rest; or ""."""
+        path = self._path(name)
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            file.seek(max(self._began_at.get(name, 0), path.stat().st_size - _TAIL_BYTES))
+            text = self._redacted(file.read().decode(errors="replace"))
+        lines = [line.strip()[:_LAST_WORDS] for line in text.splitlines() if line.strip()]
+        more = f" (all of it: {short_path(path)})" if len(lines) > _LAST_LINES else ""
+        return " · ".join(lines[-_LAST_LINES:]) + more
+
+    def guard(self) -> None:
+        """Have servers that start from now on killed if terp is killed."""
+        # Not in a thread: servers start together, and a start can be cancelled; there is to be one guard.
+        self._guard = self._guard or OrphanGuard(self._mark)
+
+    async def end_one(self, name: str) -> None:
+        """Kill a server and all its child processes."""
+        await asyncio.to_thread(end_marked, self._mark_of(name))
+
+    async def end(self) -> None:
+        """Kill all servers that still run, with their child processes, and redact the logs."""
+        for name in self._began_at:
+            await self.end_one(name)
+            await asyncio.to_thread(self._redact, self._path(name))
+        if self._guard is not None:
+            await asyncio.to_thread(self._guard.dismiss)
+            self._guard = None
+
+    def _redact(self, log: Path) -> None:
+        """Remove secrets from a log; a file that cannot be read or written stays unchanged."""
+        with suppress(OSError):
+            said = log.read_bytes().decode(errors="surrogateescape")
+            if (clean := self._redacted(said)) != said:
+                log.write_bytes(clean.encode(errors="surrogateescape"))
+
+    def _mark_of(self, name: str) -> str:
+        # Begins with the mark of all servers, for which the guard looks.
+        return f"{self._mark}-{name}"
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.log"
+
+
+# Between two chunks of a response; calls have a separate limit.
 _SILENCE_S = 300.0
 _CONNECT_S = 30.0
 
 
 @dataclass(slots=True)
 class Statuses:
-    """`refused` is the status of the last answer if it is an error, with its words; "" otherwise.
+    """The last HTTP status: `refused` is code and reason phrase of an error, else "".
 
-    The library does not tell it.
+    The library's exceptions do not contain it.
     """
 
     refused: str = ""
@@ -34,9 +115,9 @@ class Statuses:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What terp answers when a server asks it: a question to the person; and what is heard of it besides.
+    """Callbacks for requests and notifications of a server.
 
-    Where terp works is told by `opened` itself; models are not lent to servers.
+    `opened` itself answers the request for roots. Sampling is not offered.
     """
 
     elicit: "Callable[[mcp.types.ElicitRequestParams], Awaitable[mcp.types.ElicitResult]]"
@@ -47,16 +128,16 @@ class Answers:
 async def opened(
     stack: AsyncExitStack, name: str, server: McpServer, programs: Programs, answers: Answers
 ) -> "mcp.Client":
-    """A client that is connected until `stack` is left, in the same task.
+    """Return a client that is connected until `stack` is closed, in the same task.
 
-    Raises whatever the library or the system raises.
+    Exceptions of the library and the system are raised unchanged.
     """
     # Few sessions have a server, and the library takes a second to import.
     await asyncio.to_thread(import_slow, "mcp")
     import mcp  # noqa: PLC0415
     from mcp import types  # noqa: PLC0415
 
-    # What it has to say comes as an error as well; without a place for it, it would be on the screen.
+    # Its errors are raised as well; without a handler logging would print them on the screen.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
 
     async def elicit(context: Any, params: Any) -> "types.ElicitResult":  # noqa: ARG001  (as the library calls it)
@@ -65,7 +146,7 @@ async def opened(
     async def roots(context: Any) -> "types.ListRootsResult":  # noqa: ARG001  (see above)
         return types.ListRootsResult(roots=[_root(programs.cwd)])
 
-    async def heard(message: Any) -> None:
+    async def received(message: Any) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             answers.tools_changed()
 
@@ -78,7 +159,7 @@ async def opened(
         client_info=types.Implementation(name="terp", version=__version__),
         elicitation_callback=elicit,
         list_roots_callback=roots,
-        message_handler=heard,
+        message_handler=received,
         cache=None,
     )
     return await stack.enter_async_context(client)
@@ -100,14 +181,14 @@ async def _program(stack: AsyncExitStack, name: str, server: McpServer, programs
         args=list(server.args),
         env=programs.environment(name, server),
         cwd=Path(programs.cwd, _at_home(server.cwd)),
-        # A server that writes another encoding is heard all the same.
+        # A server that writes another encoding still works.
         encoding_error_handler="replace",
     )
     return stdio_client(parameters, errlog=log)
 
 
 def _at_home(path: str) -> str:
-    """A path in which `~` is written out."""
+    """Return a path with `~` expanded."""
     return str(Path(path).expanduser())
 
 

@@ -1,4 +1,4 @@
-"""Fetching a page of the web as text. A private address is asked about first."""
+"""Fetch a page of the web as text, after consent if its address is private."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -21,12 +21,12 @@ _TEXTS = ("application/json", "application/xml", "application/javascript", "appl
 
 
 class FetchFailed(TerpError):
-    """There is no page, or none that can be read as text."""
+    """A page cannot be fetched, or is not text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What came: its address in the end, its MIME type, its encoding ("" when not told), its bytes."""
+    """A fetched page: URL after redirects, MIME type, charset ("" if not declared) and body."""
 
     url: str
     kind: str
@@ -35,13 +35,13 @@ class Page:
 
 
 async def fetch(url: str, allow: Callable[[Destination], Awaitable[bool]]) -> Page:
-    """The page at `url`, by http or https, after at most five redirects.
+    """Fetch the page at `url` by http or https, after at most five redirects.
 
-    `allow` is asked about private addresses: each one, once.
+    `allow` is awaited once for each private address.
 
     Raises:
-        FetchFailed: it is not there, too large, no text, takes too long, or was not allowed.
-        BadAddress: an address on the way is none.
+        FetchFailed: it is not there, too large, not text, took too long, or was not allowed.
+        BadAddress: the URL, or one that it redirects to, is not valid.
     """
     allowed: set[Destination] = set()
     for _ in range(_REDIRECTS + 1):
@@ -62,10 +62,10 @@ async def fetch(url: str, allow: Callable[[Destination], Awaitable[bool]]) -> Pa
 
 
 async def _requested(url: str, to: Destination) -> Page | str:
-    """The page, or the address that it has moved to."""
+    """Return the page, or the URL that it redirects to."""
     import httpx  # noqa: PLC0415  (few sessions fetch)
 
-    # The addresses that were asked about are those that are connected to, whatever the name means next.
+    # Connect to the addresses that were checked: a second DNS answer may differ (DNS rebinding).
     failed: Exception | None = None
     async with httpx.AsyncClient(trust_env=not to.ips) as client:
         for ip in to.ips or ("",):

@@ -1,4 +1,4 @@
-"""Searching the web: one row for each provider. Requests go out from terp's own process, with its keys."""
+"""Web search: a table of providers. terp's process sends the requests, with its keys."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _LONGEST_SNIPPET = 1_000
 
 
 class NoProvider(TerpError):
-    """Nothing here can search the web; the message says what is missing."""
+    """No search provider is configured; the message says what is missing."""
 
 
 class SearchFailed(TerpError):
@@ -24,8 +24,8 @@ class SearchFailed(TerpError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """A request to a provider. Of `fields` either goes into the address, or as JSON with `post`."""
+class SearchRequest:
+    """A request to a provider. `fields` are query parameters, or the JSON body with `post`."""
 
     url: str
     fields: Mapping[str, Any]
@@ -34,17 +34,17 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
-    """Who searches: where, with which key, how it is asked and how its answer is read.
+class SearchProvider:
+    """A search provider: its URL, key, request and response format.
 
-    `key_env` is the variable that holds its key, "" without one; `results` is the path to the list in the
-    answer, and `snippet` the name of the text in a result.
+    `key_env` names the variable that holds the key, "" if it needs none. `results` is the path to the list
+    in the response, `snippet` the key of the text in a result, `refusal` a remedy after HTTP status 403.
     """
 
     name: str
     url: str
     key_env: str
-    ask: Callable[[str, str, str, int], Ask]
+    ask: Callable[[str, str, str, int], SearchRequest]
     results: tuple[str, ...]
     snippet: str
     refusal: str = ""
@@ -52,18 +52,18 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A provider with its address and its key."""
+    """A provider with its URL and key."""
 
-    provider: Provider
+    provider: SearchProvider
     url: str
     key: str
 
 
 def provider_for(settings: Settings, environ: Mapping[str, str]) -> Search:
-    """The provider that is configured, else the first whose address or key there is.
+    """Return the configured provider, else the first that has its URL or key.
 
     Raises:
-        NoProvider: nothing is configured, or what is configured lacks its address or key.
+        NoProvider: no provider is configured, or the configured one lacks its URL or key.
     """
     if settings.search_provider:
         row = next(row for row in _PROVIDERS if row.name == settings.search_provider)
@@ -77,10 +77,10 @@ def provider_for(settings: Settings, environ: Mapping[str, str]) -> Search:
     raise NoProvider(f"search_web has no provider: set {keys}, or search_url to a SearXNG server.")
 
 
-def _ready(row: Provider, settings: Settings, environ: Mapping[str, str]) -> Search:
+def _ready(row: SearchProvider, settings: Settings, environ: Mapping[str, str]) -> Search:
     key = environ.get(row.key_env, "").strip() if row.key_env else ""
     if row.key_env and not key:
-        raise NoProvider(f"search_web has no key: set {row.key_env}, which {row.name} wants.")
+        raise NoProvider(f"search_web has no key: set {row.key_env}, which {row.name} needs.")
     url = (settings.search_url or row.url).rstrip("/")
     if not url:
         raise NoProvider(f"search_web has no address: set search_url to that of your {row.name} server.")
@@ -88,10 +88,10 @@ def _ready(row: Provider, settings: Settings, environ: Mapping[str, str]) -> Sea
 
 
 async def search(on: Search, query: str, count: int) -> list[dict[str, str]]:
-    """Results as title, url and snippet, the best first, at most `count`.
+    """Return at most `count` results as title, url and snippet, the best first.
 
     Raises:
-        SearchFailed: there is no answer, or none that can be read.
+        SearchFailed: there is no response, or none that can be parsed.
     """
     import httpx  # noqa: PLC0415  (few sessions search)
 
@@ -117,7 +117,7 @@ def _request(client: "httpx.AsyncClient", on: Search, query: str, count: int) ->
     return client.build_request("GET", ask.url, headers=headers, params=fields)
 
 
-def _found(answer: "httpx.Response", provider: Provider) -> list[Mapping[str, Any]]:
+def _found(answer: "httpx.Response", provider: SearchProvider) -> list[Mapping[str, Any]]:
     try:
         found = answer.json()
     except ValueError as error:
@@ -132,34 +132,34 @@ def _result(one: Mapping[str, Any], snippet: str) -> dict[str, str]:
     return {name: " ".join(str(text or "").split())[:_LONGEST_SNIPPET] for name, text in texts.items()}
 
 
-def _ask_searxng(url: str, _: str, query: str, __: int) -> Ask:
-    return Ask(f"{url}/search", {"q": query, "format": "json"}, {})
+def _ask_searxng(url: str, _: str, query: str, __: int) -> SearchRequest:
+    return SearchRequest(f"{url}/search", {"q": query, "format": "json"}, {})
 
 
-def _ask_brave(url: str, key: str, query: str, count: int) -> Ask:
+def _ask_brave(url: str, key: str, query: str, count: int) -> SearchRequest:
     fields = {"q": query, "count": count, "text_decorations": "false"}
-    return Ask(f"{url}/res/v1/web/search", fields, {"X-Subscription-Token": key})
+    return SearchRequest(f"{url}/res/v1/web/search", fields, {"X-Subscription-Token": key})
 
 
-def _ask_tavily(url: str, key: str, query: str, count: int) -> Ask:
+def _ask_tavily(url: str, key: str, query: str, count: int) -> SearchRequest:
     fields = {"query": query, "max_results": count}
-    return Ask(f"{url}/search", fields, {"Authorization": f"Bearer {key}"}, post=True)
+    return SearchRequest(f"{url}/search", fields, {"Authorization": f"Bearer {key}"}, post=True)
 
 
 # https://docs.searxng.org/dev/search_api.html
 # https://api-dashboard.search.brave.com/app/documentation/web-search
 # https://docs.tavily.com/documentation/api-reference/endpoint/search
 _PROVIDERS = (
-    Provider(
+    SearchProvider(
         "searxng",
         "",
         "",
         _ask_searxng,
         ("results",),
         "content",
-        "It gives JSON only where `json` is among search.formats of its settings.yml.",
+        "It returns JSON only if search.formats in its settings.yml contains `json`.",
     ),
-    Provider(
+    SearchProvider(
         "brave",
         "https://api.search.brave.com",
         "BRAVE_API_KEY",
@@ -167,5 +167,7 @@ _PROVIDERS = (
         ("web", "results"),
         "description",
     ),
-    Provider("tavily", "https://api.tavily.com", "TAVILY_API_KEY", _ask_tavily, ("results",), "content"),
+    SearchProvider(
+        "tavily", "https://api.tavily.com", "TAVILY_API_KEY", _ask_tavily, ("results",), "content"
+    ),
 )

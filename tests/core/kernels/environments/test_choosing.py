@@ -10,7 +10,7 @@ import pytest
 from terp.errors import KernelStartFailed
 from terp.events import Noticed
 from terp.events.log import EventLog
-from terp.kernels.environments.choosing import PythonChoice, wanted_python
+from terp.kernels.environments.choosing import PythonChoice, PythonDecision, Remembered, wanted_python
 from terp.kernels.jupyter.local import LocalKernels
 from terp.models.tool import Call
 from terp.person import Choice, Nobody
@@ -190,3 +190,17 @@ async def test_a_python_that_is_not_there_is_told_and_changes_nothing(project: P
 )
 def test_an_environment_is_named_as_people_call_it(path: str, name: str) -> None:
     assert environment_name(Interpreter(path, "")) == name
+
+
+def test_a_decision_is_kept_for_the_file_that_the_python_was(tmp_path: Path) -> None:
+    file = tmp_path / "state/pythons.json"
+    Remembered(file).keep("/project", "/no/python", "own")
+    assert Remembered(file).about("/project", "/no/python") == PythonDecision(
+        "/no/python", "/no/python", "own"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"/project": "own"}', '{"/project": [1]}', '{"/project": {}}'])
+def test_what_is_no_decision_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pythons.json").write_text(text)
+    assert Remembered(tmp_path / "pythons.json").about("/project", "/no/python") is None

@@ -288,7 +288,7 @@ async def test_a_package_that_is_there_is_upgraded_as_far_as_the_user_agrees(
 async def test_an_upgrade_of_what_terp_does_not_write_is_refused_with_the_reason(place: Place) -> None:
     heard = await place.events("!pip install -q -U ipykernel", **OWN)
     assert heard.results[0].splitlines()[0] == (
-        f"[ipykernel is not upgraded: {sys.prefix}, of which it is a part, is not written.]"
+        f"[ipykernel is not upgraded: it is part of {sys.prefix}, which terp does not change.]"
     )
 
 

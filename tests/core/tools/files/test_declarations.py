@@ -89,7 +89,7 @@ def test_a_default_may_be_left_out() -> None:
     [
         ("{name: 'no name', description: d}", "no name: is no name of a Python function."),
         ("{name: len, description: d}", "len: is a name of Python's own; choose another."),
-        ("{name: f}", "f: has no description, which tells the model what it does."),
+        ("{name: f}", "f: has no description, which the model needs."),
         ("{name: f, description: d, manuel: true}", "f: has an unknown key 'manuel'."),
         ("{name: f, description: d, manual: yes please}", "f: 'manual' must be true or false."),
         (

@@ -99,7 +99,7 @@ def test_a_bad_declaration_is_told_and_the_others_are_there(signature: str, prob
 
 
 def test_a_tool_without_a_docstring_is_refused() -> None:
-    problem = "tools.py:2: f: has no docstring, which tells the model what it does."
+    problem = "tools.py:2: f: has no docstring, which the model needs."
     assert problems("def f():", doc="pass") == (problem,)
 
 
@@ -115,7 +115,7 @@ def test_a_file_that_is_no_python_has_no_tools() -> None:
 
 def test_a_relative_import_is_refused_with_what_to_write() -> None:
     source = "from . import a, b\n@register_tool\ndef f():\n    'Does it.'\n"
-    why = "tools.py:1: a tool file is in no package. Write `import a, b`: it finds what lies beside the file."
+    why = "tools.py:1: a tool file is in no package. Write `import a, b`: it finds files beside this one."
     assert read(source) == Declared((), (f"{why} None of its tools is there.",))
     within = "@register_tool\ndef f():\n    'Does it.'\n    from .a import b\n"
     assert "tools.py:4: a tool file is in no package. Write `from a import b`" in read(within).problems[0]

@@ -67,7 +67,7 @@ def test_a_file_of_a_project_that_was_named_is_read(tmp_path: Path) -> None:
 def test_a_tool_of_the_person_takes_the_place_of_a_shipped_one(tmp_path: Path) -> None:
     path = declare(tmp_path / "mine.py", "search_web", "Searches my notes.")
     toolbox = read(tmp_path, path)
-    assert "Searches my notes." in toolbox.told()
+    assert "Searches my notes." in toolbox.for_model()
     assert own(toolbox) == ["search_web"]
 
 
@@ -120,7 +120,7 @@ def test_only_shipped_tools_that_can_work_are_told(tmp_path: Path) -> None:
         "search_web": "search_web has no provider: set BRAVE_API_KEY or TAVILY_API_KEY, "
         "or search_url to a SearXNG server."
     }
-    assert "search_web(" not in toolbox.told()
+    assert "search_web(" not in toolbox.for_model()
     assert "search_web" in toolbox.names
 
 
@@ -137,7 +137,7 @@ def test_a_key_or_an_address_makes_the_search_work(
 @pytest.mark.parametrize(
     ("provider", "problem"),
     [
-        ("brave", "search_web has no key: set BRAVE_API_KEY, which brave wants."),
+        ("brave", "search_web has no key: set BRAVE_API_KEY, which brave needs."),
         ("searxng", "search_web has no address: set search_url to that of your searxng server."),
     ],
 )

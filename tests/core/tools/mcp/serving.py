@@ -18,10 +18,10 @@ from terp.person.voice import Voice
 from terp.secrets.scrubbing import Scrubber
 from terp.settings.mcp_servers import McpServer
 from terp.testing import ScriptedPerson
-from terp.tools.mcp.connection import Connection
-from terp.tools.mcp.programs import Programs
+from terp.tools.mcp.connection import ServerConnection
 from terp.tools.mcp.questions import ServerQuestions
 from terp.tools.mcp.servers import Servers
+from terp.tools.mcp.transports import Programs
 from tests.core.tools.mcp.workshop import build
 
 HERE = Path(__file__).parent
@@ -63,7 +63,7 @@ class Room:
         await self.servers.aclose()
 
     @property
-    def only(self) -> Connection:
+    def only(self) -> ServerConnection:
         """The one server."""
         [connection] = self.servers.connections.values()
         return connection

@@ -1,5 +1,6 @@
 """A server that is a program: the one from PyPI, one made with the library, one of the old protocol."""
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from terp.errors import TerpError
 from terp.settings.mcp_servers import McpServer
 from terp.testing import ScriptedPerson
+from terp.tools.mcp.connection import Patience
 from tests.core.tools.mcp.serving import TIME, Room, program, script
 from tests.core.tools.mcp.workshop import SOUND
 
@@ -144,7 +146,7 @@ async def test_a_new_tool_is_there_once_the_server_has_told_of_it(tmp_path: Path
 async def test_a_new_tool_is_there_once_it_is_looked_for(tmp_path: Path) -> None:
     async with Room(tmp_path, shop=program("workshop")) as room:
         await room.gives("grow")
-        await room.only.ready(anew=True)
+        await room.only.ready(refresh=True)
         assert "added" in room.only.functions
 
 
@@ -177,3 +179,45 @@ async def test_a_closed_server_is_gone(tmp_path: Path) -> None:
         pid = await room.gives("pid")
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+async def test_a_call_that_takes_too_long_is_ended() -> None:
+    never = asyncio.Event()
+    with pytest.raises(TimeoutError):
+        await Patience(0.01).within(never.wait())
+
+
+async def test_without_a_limit_a_call_takes_as_long_as_it_does() -> None:
+    assert await Patience(0).within(asyncio.sleep(0.01, "done")) == "done"
+
+
+async def test_time_in_which_the_person_is_asked_does_not_count() -> None:
+    patience = Patience(0.05)
+
+    async def call() -> str:
+        await patience.paused(asyncio.sleep(0.2))
+        return "done"
+
+    assert await patience.within(call()) == "done"
+
+
+async def test_after_the_question_the_limit_is_there_again() -> None:
+    patience, never = Patience(0.05), asyncio.Event()
+
+    async def call() -> None:
+        await patience.paused(asyncio.sleep(0))
+        await never.wait()
+
+    with pytest.raises(TimeoutError):
+        await patience.within(call())
+
+
+async def test_a_call_that_begins_while_the_person_is_asked_waits_for_them_too() -> None:
+    patience, answered = Patience(0.05), asyncio.Event()
+    asking = asyncio.create_task(patience.paused(answered.wait()))
+    # It has asked once the loop went round.
+    await asyncio.sleep(0)
+    begun = asyncio.create_task(patience.within(answered.wait()))
+    await asyncio.wait({begun}, timeout=0.2)
+    answered.set()
+    assert (await asking, await begun) == (True, True)

@@ -156,7 +156,7 @@ import asyncio, pathlib, sys
 sys.path[:0] = {path!r}
 sys.modules["mcp"] = None
 from terp.settings.mcp_servers import McpServer
-from terp.tools.mcp.programs import Programs
+from terp.tools.mcp.transports import Programs
 from terp.tools.mcp.servers import Servers
 async def told():
     declared = {{name: McpServer(command="x") for name in ("a", "b")}}

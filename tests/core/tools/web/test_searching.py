@@ -67,7 +67,7 @@ async def test_tavily_gets_its_key_in_a_header_and_the_query_as_json() -> None:
         (
             Page(status=403),
             "search_web: searxng answered 403. "
-            "It gives JSON only where `json` is among search.formats of its settings.yml.",
+            "It returns JSON only if search.formats in its settings.yml contains `json`.",
         ),
         (Page(b"<html>"), "search_web: searxng did not answer with JSON."),
     ],

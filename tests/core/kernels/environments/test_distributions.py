@@ -3,8 +3,7 @@
 import pytest
 
 from terp.analysis.effects.cells import python_in
-from terp.kernels.environments.distributions import known_distribution
-from terp.kernels.environments.imports import needed
+from terp.kernels.environments.distributions import known_distribution, needed
 
 
 @pytest.mark.parametrize(
