@@ -23,7 +23,7 @@ from terp.settings.places import Places
 from terp_cli.fronts.front import PersonalFront
 from terp_cli.prompt.reader import Reader
 from terp_cli.repl.commands.every import all_commands
-from terp_cli.repl.commands.saved import SavedSession
+from terp_cli.repl.commands.talk import SavedSession
 from terp_cli.terminal.sanitise import readable
 
 if TYPE_CHECKING:

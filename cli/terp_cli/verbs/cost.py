@@ -9,7 +9,7 @@ from terp.session.cost.ledger import Entry, Ledger, tallies
 from terp.session.cost.tally import Tally, tally_of
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import usage_json, write_json
-from terp_cli.repl.commands.costs import HEAD, cells
+from terp_cli.repl.commands.status import HEAD, cells
 from terp_cli.terminal.sanitise import one_line
 
 _MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")

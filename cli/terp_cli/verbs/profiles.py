@@ -23,7 +23,7 @@ from terp.text.paths import typed_path
 from terp_cli.fronts.call import Call
 from terp_cli.line.subcommands import lacking
 from terp_cli.repl.commands.rows import counted
-from terp_cli.repl.commands.telling import shown
+from terp_cli.repl.commands.status import shown
 from terp_cli.terminal.sanitise import one_line, readable
 
 _WIDTH = 80

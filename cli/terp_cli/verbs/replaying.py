@@ -30,7 +30,7 @@ from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.repl.commands.rows import counted
 from terp_cli.repl.keeping import folder_of
 from terp_cli.terminal.sanitise import one_line, readable
-from terp_cli.verbs.run_alone import Alone, equip
+from terp_cli.verbs.run_code import Alone, equip
 
 if TYPE_CHECKING:
     from terp.opening.remote_workbench import GatewayBench

@@ -14,7 +14,7 @@ from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import write_json
 from terp_cli.line.subcommands import lacking
 from terp_cli.render.effects_line import effects_line
-from terp_cli.repl.commands.rules import NONE, listed
+from terp_cli.repl.commands.switches import NO_RULES, listed_rules
 from terp_cli.terminal.sanitise import one_line
 from terp_cli.verbs.run_code import read_code
 
@@ -33,13 +33,13 @@ def rules(call: Call) -> int:
 
 
 def _list(call: Call, settings: Settings, _: Sequence[str]) -> int:
-    rows = listed(Rules(written_rules(settings)))
+    rows = listed_rules(Rules(written_rules(settings)))
     if call.options.output_format != "text":
         found = [dict(zip(("verdict", "rule", "origin"), row, strict=True)) for row in rows]
         write_json(call.out, {"version": VERSION, "rules": found})
         return 0
     if not rows:
-        call.tell(NONE)
+        call.tell(NO_RULES)
     call.out.writelines(
         f"{verdict:5}  {one_line(text)}  ({one_line(origin)})\n" for verdict, text, origin in rows
     )

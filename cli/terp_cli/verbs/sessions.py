@@ -1,23 +1,36 @@
-"""`terp sessions`: list, show, search, rm, prune and import what is kept of conversations."""
+"""`terp sessions` (list, show, search, rm, prune, import) and `terp export`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from terp.errors import SessionError, SettingsError, TerpError, with_remedy
 from terp.events import TurnStarted
+from terp.events.messages import Message
 from terp.events.wire import VERSION, record_to_json
+from terp.secrets.environment import find_python
+from terp.settings.profile_file import short_path
 from terp.store.catalogue import Catalogue, Entry
+from terp.store.export.imports import distributions_of
+from terp.store.export.writing import export
 from terp.store.forms import message_to_json
+from terp.store.importing import import_messages
+from terp.store.keeping import Keeper
 from terp.store.places import real_directory
 from terp.store.reading import read
+from terp.store.saved_messages import MessagesUnreadable, from_json
 from terp.text.paths import typed_path
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import write_json
 from terp_cli.fronts.plain import PlainFront
 from terp_cli.line.subcommands import lacking
 from terp_cli.repl.commands.rows import counted
-from terp_cli.repl.picking import row, title, when
+from terp_cli.repl.keeping import place_of
+from terp_cli.repl.resuming import row, title, when
 from terp_cli.terminal.sanitise import one_line, readable
+
+if TYPE_CHECKING:
+    from terp.store.export.writing import Format
 
 _MEGABYTE = 1_000_000
 
@@ -138,8 +151,6 @@ def _write(call: Call, facts: Mapping[str, Any]) -> int:
 
 
 def _import(call: Call, _: Catalogue, more: Sequence[str]) -> int:
-    from terp_cli.verbs.session_import import imported  # noqa: PLC0415  (once in a life)
-
     folder, messages = imported(call, typed_path(more[0]))
     if _as_json(call):
         return _write(call, {"imported": folder.name, "messages": messages})
@@ -155,3 +166,53 @@ _VERBS: Mapping[str, Callable[[Call, Catalogue, Sequence[str]], int]] = {
     "prune": _prune,
     "import": _import,
 }
+
+
+def export_session(call: Call) -> int:
+    """Write the session that was named, or the last one of this directory; the exit code."""
+    catalogue, here = Catalogue(call.places.sessions), real_directory(call.cwd)
+    named = call.line.arguments
+    folder = catalogue.find(named[0], here) if named else catalogue.last(here)
+    settings = call.settings()
+    written = export(
+        read(folder).events.records,
+        folder,
+        cast("Format", call.line.argument),
+        typed_path(str(call.options.out)) if call.options.out else call.cwd,
+        scrubber=call.secrets.scrubber(),
+        distributions=lambda: distributions_of(find_python(settings.python, call.environ).path),
+    )
+    # A program needs the path as it is; a terminal must not obey it.
+    call.out.write(f"{one_line(str(written)) if call.out.isatty() else written}\n")
+    return 0
+
+
+def imported(call: Call, source: Path) -> tuple[Path, int]:
+    """The folder of the new session, and how many messages it has.
+
+    Raises:
+        SettingsError: the file holds no conversation.
+        SessionError: sessions cannot be kept here.
+    """
+    messages = _messages(source)
+    call.settings()
+    place = place_of(call, None)
+    if not isinstance(place.keeper, Keeper):
+        raise SessionError("Sessions cannot be kept here, so nothing was imported.")
+    import_messages(messages, place.keeper, real_directory(call.cwd))
+    return place.folder, len(messages)
+
+
+def _messages(source: Path) -> list[Message]:
+    name = short_path(source)
+    try:
+        messages = from_json(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError([f"{name} cannot be read: {error.strerror}."]) from error
+    except UnicodeDecodeError as error:
+        raise SettingsError([f"{name} is not text."]) from error
+    except MessagesUnreadable as error:
+        raise SettingsError([f"{name}: {error.message}"]) from error
+    if not messages:
+        raise SettingsError([f"{name} holds no message."])
+    return messages

@@ -1,29 +1,184 @@
-"""`terp solve`: a problem in, and a solution out with what it was checked against."""
+"""`terp solve`: solve a problem, and print the solution with the results of its checks."""
 
 import asyncio
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Protocol, TextIO
 
-from terp.checks.solve import keeping
+from terp.checks.solve import keeping, report
+from terp.checks.solve.asking import Ended
 from terp.checks.solve.checking import FILE_MB, MEMORY_MB, Bounds, Checker
 from terp.checks.solve.loop import Accepting, Outcome, Reviewer, solve
 from terp.checks.solve.phases import Bench
 from terp.checks.solve.problem import LARGEST, Problem, decoded, read_folder, text_of
 from terp.checks.solve.single import is_python, read_markdown, read_python
 from terp.checks.solve.state import State, begun, reopened
-from terp.errors import SettingsError, with_remedy
+from terp.errors import SettingsError, StopReason, with_remedy
+from terp.events import Event, ModelRetrying, Noticed, TextDelta, TurnFinished
+from terp.events.log import Record
+from terp.events.wire import VERSION, to_json
 from terp.kernels.sandbox.policy import ResourceLimits
 from terp.opening.session import build_session
 from terp.person import Nobody
+from terp.secrets.redacting import redacted
+from terp.secrets.seams import Seams
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
+from terp.text.interrupts import Interrupted, Interrupts
 from terp.text.paths import typed_path
 from terp_cli.fronts.call import STDIN, Call
+from terp_cli.fronts.json import usage_json, write_json
 from terp_cli.line.exit_codes import EXIT_CODES
+from terp_cli.line.stdin import TypedLines
 from terp_cli.repl.keeping import place_of, resumed_by
 from terp_cli.repl.resuming import Resuming
-from terp_cli.verbs.reviewing import TypingReviewer
-from terp_cli.verbs.solve_front import SolveFront, front_of
+from terp_cli.terminal.sanitise import readable
+
+_WIDTH = 77
+_DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
+
+
+class SolveFront(Protocol):
+    """Shows the work on a problem."""
+
+    def announce(self, what: str) -> None:
+        """Say what begins."""
+
+    def show(self, event: Event) -> None:
+        """Show an event meanwhile."""
+
+    def answer(self, state: State) -> None:
+        """Show the present answer."""
+
+    def ask(self, text: str) -> None:
+        """Write a question to the person."""
+
+    def finish(
+        self, state: State, reason: StopReason, error: str = "", remedy: str = "", *, shown: bool
+    ) -> None:
+        """All is over; `shown` is whether the answer was shown, or there is none."""
+
+
+def front_of(call: Call, session: Session, facts: Mapping[str, str]) -> SolveFront:
+    """What shows the work of this call, in the form that was asked for."""
+    if call.options.output_format == "text":
+        return TextFront(call, session)
+    return JsonFront(call.out, session, facts, streams=call.options.output_format == "stream-json")
+
+
+class TextFront:
+    """The solution on stdout, with a report as comments below it; all else on stderr."""
+
+    def __init__(self, call: Call, session: Session) -> None:
+        self._call = call
+        self._session = session
+        dims = call.notes.isatty() and not (call.environ.get("NO_COLOR") or call.options.plain)
+        self._dim, self._plain = (_DIM, _PLAIN) if dims else ("", "")
+        self._streams = call.notes.isatty() or call.options.verbose
+        self._open = False
+
+    def announce(self, what: str) -> None:
+        """Say what begins."""
+        self._note(f"=== {what} ===\n")
+
+    def show(self, event: Event) -> None:
+        """The model's text as it comes, where somebody watches."""
+        match event:
+            case TextDelta(text=text) if self._streams and not self._call.options.quiet:
+                self._call.notes.write(f"{self._dim}{readable(text)}{self._plain}")
+                self._call.notes.flush()
+                self._open = not text.endswith("\n")
+            case TurnFinished():
+                self._close()
+            case Noticed(text=text, remedy=remedy):
+                self._close()
+                self._call.tell(with_remedy(text, remedy))
+            case ModelRetrying(reason=reason):
+                self._close()
+                self._call.tell(reason)
+
+    def answer(self, state: State) -> None:
+        """The solution, and what is known of it as comments."""
+        clean = self._session.equipment.without_secrets
+        comments = "".join(f"{line}\n" for told in report.told(state).splitlines() for line in _comment(told))
+        code = f"{state.code.rstrip()}\n\n" if state.code else ""
+        text = clean(f"{code}{comments}")
+        out = self._call.out
+        out.write(readable(text) if out.isatty() else text)
+        out.flush()
+
+    def ask(self, text: str) -> None:
+        """Write a question to the person."""
+        self._close()
+        self._call.notes.write(text)
+        self._call.notes.flush()
+
+    def finish(
+        self, state: State, reason: StopReason, error: str = "", remedy: str = "", *, shown: bool
+    ) -> None:
+        """Show the answer, if nobody has seen it."""
+        self._close()
+        if not shown:
+            self.answer(state)
+
+    def _note(self, text: str) -> None:
+        self._close()
+        if not self._call.options.quiet:
+            self._call.notes.write(readable(text))
+            self._call.notes.flush()
+
+    def _close(self) -> None:
+        if self._open:
+            self._call.notes.write("\n")
+        self._open = False
+
+
+def _comment(line: str) -> list[str]:
+    """A line of the report as comments; what quotes code or errors stays one line."""
+    from textwrap import wrap  # noqa: PLC0415  (once, at the end)
+
+    if line.startswith(" ") or not line:
+        return [f"# {line}".rstrip()]
+    lines = wrap(line, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [f"# {one}" for one in lines]
+
+
+class JsonFront:
+    """One object at the end; before it, where it `streams`, each event as a line."""
+
+    def __init__(self, out: TextIO, session: Session, facts: Mapping[str, Any], *, streams: bool) -> None:
+        self._out = out
+        self._session = session
+        self._facts = facts
+        self._streams = streams
+        self._seams = Seams(session.equipment.scrubber())
+
+    def announce(self, what: str) -> None:
+        """Nothing: the events tell."""
+
+    def show(self, event: Event) -> None:
+        """Write an event."""
+        if self._streams:
+            for record in self._seams.passed(Record(0, 0.0, event)):
+                write_json(self._out, redacted(to_json(record.event), self._seams.scrubber))
+
+    def answer(self, state: State) -> None:
+        """Nothing: it is in the object at the end."""
+
+    def ask(self, text: str) -> None:
+        """Nothing: nobody is asked."""
+
+    def finish(
+        self, state: State, reason: StopReason, error: str = "", remedy: str = "", *, shown: bool
+    ) -> None:
+        """Write the result."""
+        ended = {"stop_reason": reason, "error": error, "remedy": remedy}
+        used = self._session.budget.used
+        spent = {"cost_usd": used.cost_usd, "usage": usage_json(used)}
+        told = {"version": VERSION, **ended, **report.as_json(state), **spent}
+        write_json(self._out, {**redacted(told, self._seams.scrubber), **self._facts})
 
 
 def solve_problem(call: Call) -> int:
@@ -151,3 +306,54 @@ def _stdin() -> bytes:
     while len(read) <= LARGEST and (piece := os.read(STDIN, LARGEST)):
         read += piece
     return bytes(read)
+
+
+_ASSERTS = "More asserts, which always have to pass; two empty lines end them (Enter: none):\n"
+_COMMENT = "A comment on the solution (Enter: none):\n"
+
+
+class TypingReviewer:
+    """Reads lines as the terminal gives them, so that it is as it was whenever terp ends."""
+
+    def __init__(self, front: SolveFront) -> None:
+        self._front = front
+        self._lines = TypedLines(STDIN)
+        self._interrupts = Interrupts()
+        self._comment = ""
+
+    def stop(self) -> None:
+        """Ask no more."""
+        self._interrupts.stop()
+
+    async def look(self, state: State, complaint: str) -> tuple[str, str]:
+        """What the person wants besides; what they have said is not asked again after a `complaint`.
+
+        Raises:
+            Ended: they have interrupted.
+        """
+        if complaint:
+            self._front.ask(f"{complaint}\n")
+        else:
+            self._front.answer(state)
+        try:
+            asserts = await self._interrupts.guard(self._asserts())
+            if not complaint:
+                self._comment = await self._interrupts.guard(self._commented())
+        except Interrupted as stopped:
+            raise Ended("interrupted") from stopped
+        return asserts, self._comment
+
+    async def _asserts(self) -> str:
+        lines: list[str] = []
+        line = await self._line(_ASSERTS)
+        while line is not None and (line.strip() or (lines and lines[-1])):
+            lines.append(line.rstrip())
+            line = await self._lines.next()
+        return "\n".join(lines).strip()
+
+    async def _commented(self) -> str:
+        return await self._line(_COMMENT) or ""
+
+    async def _line(self, question: str) -> str | None:
+        self._front.ask(question)
+        return await self._lines.next()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from terp.store.catalogue import Entry
-from terp_cli.repl.picking import matching, pick, row, when
+from terp_cli.repl.resuming import matching, pick, row, when
 
 
 def entry(number: int, title: str, **more: object) -> Entry:

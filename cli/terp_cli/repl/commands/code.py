@@ -1,23 +1,31 @@
-"""Commands on code that ran: variables, outputs, copies, the kernel itself."""
+"""Commands on code that ran or runs: variables, outputs, copies, jobs, the kernel itself."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from terp.errors import TerpError
+from terp.events import JobChanged
 from terp.events.outputs import Display, Text
 from terp.session.context.namespaces import Namespaces
+from terp.session.past_runs import PastRun, past_runs
 from terp.session.rewind.renewing import renew
 from terp.store.export.story import Answer, Run, Story
 from terp.store.export.telling import story_of
 from terp.store.export.words import output_text
+from terp.text.paths import typed_path
 from terp_cli.fronts.listings import language_rows, tool_rows
 from terp_cli.repl.commands.rows import columns, counted, size_of
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.commands.talk import Talk
 from terp_cli.terminal.clipboard import copied
+from terp_cli.terminal.opener import open_file
+from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
     from terp.events.kernel import Variable
+    from terp.session.job import Job
 
 _MARKS = {"python": ">>> ", "shell": "!"}
 
@@ -223,3 +231,132 @@ def full_output(run: Run) -> Iterator[str]:
             yield output.path
         else:
             yield from output_text(output, run).rstrip("\n").split("\n")
+
+
+_LINES = 20
+
+
+async def detach(talk: Talk, _: str) -> None:
+    """The code that runs goes on in the background."""
+    if not talk.session.jobs.leave():
+        talk.say("No code runs that could go on in the background.")
+
+
+async def jobs(talk: Talk, what: str) -> None:
+    """Which jobs there are; what one has put out; the end of one."""
+    word, _, number = what.partition(" ")
+    if word == "stop":
+        await _stop(talk, number.strip())
+    elif what:
+        _show_job(talk, what)
+    else:
+        _list_jobs(talk)
+
+
+def job_arguments(talk: Talk, begun: str) -> Iterable[str]:
+    """What can follow `/jobs` and begins like this."""
+    words = [*map(str, _known(talk)), *(f"stop {number}" for number in talk.session.jobs.running)]
+    return [word for word in words if word.startswith(begun)]
+
+
+async def _stop(talk: Talk, number: str) -> None:
+    running = talk.session.jobs.running
+    if not number and len(running) == 1:
+        number = str(next(iter(running)))
+    if not number:
+        raise misused("jobs", "stop needs the number of a job.")
+    if not (number.isdecimal() and await talk.session.jobs.stop(int(number))):
+        raise misused("jobs", f"no job '{one_line(number)}' is running.")
+    if job := running.get(int(number)):
+        talk.say(f"{job.title} does not answer. /jobs stop {number} again ends its kernel and the variables.")
+
+
+def _list_jobs(talk: Talk) -> None:
+    from terp_cli.render.status import elapsed  # noqa: PLC0415  (rich is not needed before)
+
+    running, rows = talk.session.jobs.running, []
+    for number, run in _known(talk).items():
+        job = running.get(number)
+        code = next((line.strip() for line in run.code.splitlines() if line.strip()), "")
+        rows.append(
+            (str(number), run.language, elapsed(job.seconds if job else run.seconds), _state(job, run), code)
+        )
+    if not rows:
+        talk.say("No code has gone on in the background. /bg lets it, or Ctrl+B, while it runs.")
+        return
+    talk.show(columns(rows, talk.width, ("bold", "", "dim", "", "dim")))
+
+
+def _state(job: "Job | None", run: PastRun) -> str:
+    if job is not None:
+        return "wants a line" if job.asks else "running"
+    return run.status or "lost"
+
+
+def _show_job(talk: Talk, number: str) -> None:
+    run = _known(talk).get(int(number)) if number.isdecimal() else None
+    if run is None:
+        raise misused("jobs", f"there is no job '{one_line(number)}'.")
+    lines = list(full_output(numbered(runs_of(talk), str(run.number), "jobs")))
+    if not any(line.strip() for line in lines):
+        talk.say(f"Job {number} has put out nothing so far.")
+        return
+    left_out = len(lines) - _LINES
+    more = f", without {counted(left_out, 'line')} that /out {run.number} has" if left_out > 0 else ""
+    talk.say("", f"Output of job {number} so far{more}:", *lines[-_LINES:], "")
+
+
+def _known(talk: Talk) -> dict[int, PastRun]:
+    """The jobs of this session by their numbers, those that have ended as well."""
+    events = [record.event for record in talk.session.log.since(talk.session.log.resumed_at)]
+    runs = {run.call_id: run for run in past_runs(events)}
+    known = {event.job: event.call_id for event in events if isinstance(event, JobChanged)}
+    return {number: runs[call_id] for number, call_id in known.items() if call_id in runs}
+
+
+async def open_shown(talk: Talk, what: str) -> None:
+    """The last page or picture, that of a run, or a file, opened in the program that shows it."""
+    path = _file(talk, what) or _saved(talk, what)
+    if path is None:
+        talk.say("No run has shown a page or a picture yet. /open PATH opens a file.")
+        return
+    shown = one_line(str(path))
+    try:
+        await asyncio.to_thread(open_file, path, talk.environ)
+    except TerpError as error:
+        # The path is what is left to do it by hand.
+        raise TerpError(f"{shown} is not opened. {error.message}", error.remedy) from error
+    talk.say(f"Opened {shown}.")
+
+
+def runs_with_pictures(talk: Talk, begun: str) -> list[str]:
+    """The numbers of runs that have shown something, and begin like this."""
+    return [str(run.count) for run in _runs(talk) if str(run.count).startswith(begun)]
+
+
+def _file(talk: Talk, what: str) -> Path | None:
+    """The file that is named; None for a number, or nothing."""
+    if not what or what.isdecimal():
+        return None
+    kernels = talk.session.kernels
+    path = Path(kernels.get(kernels.languages[0]).cwd) / typed_path(what)
+    if not path.exists():
+        raise misused("open", f"there is no file '{one_line(what)}'.")
+    return path.absolute()
+
+
+def _saved(talk: Talk, number: str) -> Path | None:
+    runs = [run for run in _runs(talk) if not number or run.count == int(number)]
+    if number and not runs:
+        raise misused("open", f"run '{number}' has shown no page and no picture that is still there.")
+    return _paths(runs[-1])[-1] if runs else None
+
+
+def _runs(talk: Talk) -> list[Run]:
+    parts = story_of(talk.session.log.since(0), talk.session.folder).parts
+    return [part for part in parts if isinstance(part, Run) and _paths(part)]
+
+
+def _paths(run: Run) -> Sequence[Path]:
+    saved = [Path(output.path) for output in run.outputs if isinstance(output, Display) and output.path]
+    return [path.absolute() for path in saved if path.exists()]

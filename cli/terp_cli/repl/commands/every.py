@@ -19,12 +19,12 @@ TABLE = (
         "The last turn is forgotten first, as by /undo.",
     ),
     Command(
-        "rewind", "[N [chat]]", "go back to before a turn", "Conversation", "rewinding.rewind",
+        "rewind", "[N [chat]]", "go back to before a turn", "Conversation", "conversation.rewind",
         "Without N the turns are listed. With it the turn and all after it are forgotten, and its message "
         "comes back to the input line. Python's variables are as they were before the turn, also what was "
         "changed in place, and new ones are gone. Files that the code wrote to are put back if you say yes. "
         "What could not be restored is named. With chat, variables and files stay as they are.",
-        completes="rewinding.turn_numbers",
+        completes="conversation.turn_numbers",
     ),
     Command(
         "reset", "", "begin a new conversation", "Conversation", "conversation.reset",
@@ -52,21 +52,21 @@ TABLE = (
         completes="code.copyable", shows=True,
     ),
     Command(
-        "tokens", "[PROMPT]", "count what the next request sends", "Conversation", "telling.tokens",
+        "tokens", "[PROMPT]", "count what the next request sends", "Conversation", "status.tokens",
         "The whole request: system prompt, tools and conversation, and PROMPT if it is given. Counted with "
         "the model's own tokenizer if it is one of OpenAI's, else estimated.", shows=True,
     ),
     Command(
-        "cost", "", "tell what the turn, the session and the profile have cost", "Conversation", "costs.cost",
+        "cost", "", "show the cost of the turn, the session and the profile", "Conversation", "status.cost",
         "All requests count, also those for summaries and explanations, and those before a session was "
         "resumed. The profile's are those of all its sessions in this month; terp cost tells more of them.",
         shows=True,
     ),
     Command(
-        "model", "[NAME]", "tell which model answers, or change it", "Conversation", "telling.model",
+        "model", "[NAME]", "tell which model answers, or change it", "Conversation", "status.model",
         "NAME is provider/model, as for terp --model. The conversation stays. Offered are the models that "
         "were used before, those of your profiles, and those of providers whose key is set.",
-        completes="telling.known_models",
+        completes="status.known_models",
     ),
     Command(
         "auto_run", "[on|off]", "run code without asking, or ask again", "Code", "switches.auto_run",
@@ -75,15 +75,15 @@ TABLE = (
         completes="switches.words",
     ),
     Command(
-        "until", "[CHECK|off]", "let turns go on until a check passes", "Code", "until.set_check",
+        "until", "[CHECK|off]", "let turns go on until a check passes", "Code", "switches.set_check",
         "CHECK is a shell command (pytest -q), or py: and a Python expression (py: shop.total([1]) == 1). It "
         "runs after each answer, in a copy of the project with the tests as they are now; what it puts out "
         "goes back to the model, max_revisions times at most. Without an argument it tells what is set; off "
         "ends it.",
-        completes="until.words",
+        completes="switches.until_words",
     ),
     Command(
-        "rules", "", "list the rules that allow, ask about or deny code", "Code", "rules.show",
+        "rules", "", "list the rules that allow, ask about or deny code", "Code", "switches.show_rules",
         "Those of your settings, and those that you added with r at a question. docs/rules.md says how they "
         "are written; terp rules test CODE tells what they say about a piece of code.",
         shows=True,
@@ -95,7 +95,7 @@ TABLE = (
         completes="code.started_languages", shows=True,
     ),
     Command(
-        "why", "NAME", "show the code that has made a value", "Code", "keeping.why",
+        "why", "NAME", "show the code that has made a value", "Code", "files.why",
         "Those runs alone without which the variable could be another, in order, each with the names it is "
         "there for. Code that cannot be told, such as shell commands, is there as well, and that is said. "
         "/save FILE NAME writes them to a file.",
@@ -112,10 +112,10 @@ TABLE = (
     ),
     Command(
         "mcp", "[NAME|restart NAME]", "tell which MCP servers there are, and how they are", "Code",
-        "servers.mcp",
+        "environment.mcp",
         "With NAME it lists the functions of that server, and the file of what it writes to stderr; restart "
         "NAME ends it and starts it anew.",
-        completes="servers.names",
+        completes="environment.server_names",
     ),
     Command(
         "attach", "[FILE|NAME|own]", "share this kernel, or take one that runs in Jupyter or VS Code", "Code",
@@ -149,7 +149,7 @@ TABLE = (
         completes="code.run_numbers", shows=True,
     ),
     Command(
-        "bg", "", "let the code that runs go on in the background", "Code", "jobs.leave",
+        "bg", "", "let the code that runs go on in the background", "Code", "code.detach",
         "For code that takes long: the model goes on meanwhile. What comes of the code is shown, and told to "
         "the model, when it has ended. Until then its kernel takes no other code; the model waits if it has "
         "more for it. Ctrl+B on an empty line does the same; background_after_s lets it happen by itself. "
@@ -158,16 +158,16 @@ TABLE = (
     ),
     Command(
         "jobs", "[N|stop N]", "list the code that went to the background, show or stop it", "Code",
-        "jobs.jobs",
+        "code.jobs",
         "With N it shows the end of what job N has put out so far; stop N interrupts it, and its variables "
         "stay.",
-        completes="jobs.arguments", at_once=True,
+        completes="code.job_arguments", at_once=True,
     ),
     Command(
-        "open", "[N|PATH]", "open a page or a picture outside the terminal", "Code", "shown.open_shown",
+        "open", "[N|PATH]", "open a page or a picture outside the terminal", "Code", "code.open_shown",
         "The last one that was shown, that of run N, or a file. A page goes to $BROWSER where that is set, "
         "all else to what the desktop has for it (xdg-open, open).",
-        completes="shown.runs_with_pictures", shows=True,
+        completes="code.runs_with_pictures", shows=True,
     ),
     Command(
         "edit", "[N]", "bring code back to the input line", "Code", "code.edit",
@@ -208,7 +208,7 @@ TABLE = (
     ),
     Command(
         "save", "FILE [NAME…]", "write the code that made something as a notebook or a script", "Session",
-        "keeping.save",
+        "files.save",
         "FILE ends in .ipynb or .py. Kept are the runs that made the variables, as /why NAME shows them, or "
         "without a NAME what the last output came from, and the packages it needs (PEP 723). It runs once "
         "in a new kernel, after a question where that touches more than the kernel, and is said to "
@@ -226,15 +226,15 @@ TABLE = (
         "It takes the place of this one. Code in it is not run.",
     ),
     Command(
-        "settings", "[NAME]", "show settings, and where they came from", "terp", "telling.settings",
-        completes="telling.setting_names", shows=True,
+        "settings", "[NAME]", "show settings, and where they came from", "terp", "status.settings",
+        completes="status.setting_names", shows=True,
     ),
     Command(
         "profile", "[NAME]", "tell which profile is in use, or take another one", "terp",
-        "profile.use",
+        "switches.use_profile",
         "With NAME its settings count from now on, below flags and variables, and what that changes is told. "
         "The conversation stays; a kernel starts anew only where it has to, after a question.",
-        completes="profile.names",
+        completes="switches.profile_names",
     ),
     Command(
         "trust", "", "tell what this project would change, and trust it or not", "terp",
@@ -260,12 +260,12 @@ TABLE = (
     ),
     Command(
         "info", "", "versions, model, kernels and files of this session", "terp",
-        "telling.info", shows=True,
+        "status.info", shows=True,
     ),
-    Command("doctor", "", "say what is wrong here, and what to do", "terp", "telling.doctor", shows=True),
+    Command("doctor", "", "say what is wrong here, and what to do", "terp", "status.doctor", shows=True),
     Command(
         "help", "[NAME]", "list commands, or tell more about one", "terp", "help.show",
         completes="help.names", shows=True,
     ),
-    Command("quit", "", "leave", "terp", "telling.leave", aliases=("exit",)),
+    Command("quit", "", "leave", "terp", "status.leave", aliases=("exit",)),
 )  # fmt: skip

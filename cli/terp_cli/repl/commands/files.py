@@ -1,11 +1,15 @@
-"""Commands that write or read files: exports, and conversations as Open Interpreter keeps them."""
+"""Commands that write or read files: exports, saved code, and conversations in Open Interpreter's form."""
 
 import asyncio
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from terp.errors import TerpError
+from terp.kernels.jupyter.local import LocalKernels
+from terp.opening.session import limits_of
 from terp.secrets.known_secrets import Secrets
+from terp.session.context.namespaces import Namespaces
 from terp.text.paths import typed_path
 from terp_cli.line.subcommands import EXPORTS
 from terp_cli.repl.commands.rows import counted, size_of
@@ -13,7 +17,12 @@ from terp_cli.repl.commands.table import misused
 from terp_cli.repl.commands.talk import Talk
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from terp.events.kernel import Variable
     from terp.secrets.scrubbing import Scrubber
+    from terp.store.export.cutting import Cut
+    from terp.store.export.writing import Format
 
 _MESSAGES = "messages.json"
 
@@ -45,7 +54,7 @@ async def _exported(talk: Talk, format_: str, path: str) -> None:
     # Nothing of an export is needed before there is one.
     from terp.secrets.environment import find_python  # noqa: PLC0415
     from terp.store.export.imports import distributions_of  # noqa: PLC0415
-    from terp.store.export.writing import Format, export  # noqa: PLC0415
+    from terp.store.export.writing import export  # noqa: PLC0415
 
     session, environ = talk.session, talk.environ
     records = session.log.since(0)
@@ -112,3 +121,125 @@ def place_in(talk: Talk, path: str) -> Path:
     kernels = talk.session.kernels
     cwd = kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd
     return Path(cwd) / typed_path(path)
+
+
+_OUTSIDE = frozenset({"writes", "deletes", "network", "subprocess", "installs", "secrets"})
+
+
+async def why(talk: Talk, name: str) -> None:
+    """The code that has made a value."""
+    if not name.isidentifier():
+        raise misused("why", "it takes the name of a variable.")
+    cut = await _cut(talk, [name])
+    talk.say(f"{name} comes from {len(cut.runs)} of {counted(cut.of, 'run')}:")
+    for run, kept in zip(cut.runs, cut.kept, strict=True):
+        told = f"kept, as {kept.why}" if kept.why else f"for {', '.join(kept.names)}"
+        talk.say(f"run {run.count}, {told}:", *(f"    {line}" for line in run.code.strip().split("\n")))
+
+
+async def save(talk: Talk, argument: str) -> None:
+    """The code that made what is wanted as a file, run once to see that it still does."""
+    try:
+        path, *names = shlex.split(argument)
+    except ValueError as error:
+        raise misused("save", "a file comes first, and then names.") from error
+    format_ = Path(path).suffix.removeprefix(".")
+    if format_ not in ("ipynb", "py"):
+        raise misused("save", "the file is a notebook (.ipynb) or a script (.py).")
+    if wrong := next((name for name in names if not name.isidentifier()), None):
+        raise misused("save", f"'{wrong}' is no name of a variable.")
+    cut = await _cut(talk, names)
+    secrets = talk.session.equipment.secrets or Secrets(talk.environ, talk.settings)
+    written = await asyncio.to_thread(_written, talk, cut, format_, place_in(talk, path), secrets.scrubber())
+    talk.say(
+        f"{written} ({size_of(written.stat().st_size)}): {len(cut.runs)} of {counted(cut.of, 'run')}"
+        + (f", kept for {', '.join(names)}." if names else ", kept for what was shown last.")
+    )
+    unread = [f"run {run.count} ({one.why})" for run, one in zip(cut.runs, cut.kept, strict=True) if one.why]
+    if unread:
+        talk.say(f"Kept as what it does cannot be told: {', '.join(unread)}.")
+    script = written if format_ == "py" else None
+    await _check(talk, cut, names, script, secrets.scrubber())
+
+
+async def _check(
+    talk: Talk, cut: "Cut", names: "Sequence[str]", script: Path | None, scrubber: "Scrubber"
+) -> None:
+    from terp.analysis.effects.analysis import effects_of  # noqa: PLC0415  (few sessions are saved)
+
+    kernels = talk.session.kernels
+    if not isinstance(kernels, LocalKernels) or kernels.attached:
+        talk.say("It was not run again: its kernel is not one of terp's own on this machine.")
+        return
+    kinds = {kind for run in cut.runs for kind in effects_of(run.language, run.code).kinds & _OUTSIDE}
+    how = "as a script and in a new kernel? It does twice" if script else "in a new kernel? It does again"
+    if kinds and not await talk.ask(f"Run it once {how}: {', '.join(sorted(kinds))}."):
+        talk.say("It was not run again.")
+        return
+    try:
+        as_script, found = await _differing(talk, kernels.fresh(), cut, names, script, scrubber)
+    except TerpError as error:
+        talk.say(f"It could not be run again: {error.message}")
+        return
+    if as_script:
+        talk.say("It does not reproduce. As a script this differs:", *"\n".join(as_script).split("\n"))
+    if found:
+        talk.say("It does not reproduce. In a new kernel this differs:", *"\n".join(found).split("\n"))
+    if not (as_script or found):
+        prints = "as a script it prints the same, and " if script else ""
+        talk.say(f"It reproduces: {prints}in a new kernel it makes and shows the same.")
+
+
+async def _differing(
+    talk: Talk,
+    fresh: LocalKernels,
+    cut: "Cut",
+    names: "Sequence[str]",
+    script: Path | None,
+    scrubber: "Scrubber",
+) -> "tuple[list[str], list[str]]":
+    """What differs when the script runs, and when its cells do; the kernels are closed."""
+    from terp.store.export.checking import differences, script_differences  # noqa: PLC0415  (see `_check`)
+
+    limits, as_kept = limits_of(talk.settings), scrubber.redacted
+    try:
+        as_script = (
+            await script_differences(script, cut.runs, fresh, limits, as_kept=as_kept) if script else []
+        )
+        held = await _held(talk, names)
+        return as_script, await differences(cut.runs, fresh, held, limits, as_kept=as_kept)
+    finally:
+        await fresh.aclose()
+
+
+async def _held(talk: Talk, names: "Sequence[str]") -> "Mapping[str, Variable]":
+    namespaces = Namespaces(talk.session.kernels)
+    return {
+        one.name: one
+        for language, one in await namespaces.variables()
+        if language == "python" and one.name in names
+    }
+
+
+async def _cut(talk: Talk, names: "Sequence[str]") -> "Cut":
+    # Nothing of this is needed before it is asked for.
+    from terp.store.export.cutting import cut_story, told_once  # noqa: PLC0415
+    from terp.store.export.telling import story_of  # noqa: PLC0415
+
+    session = talk.session
+    records = told_once(session.log.since(0))
+    return await asyncio.to_thread(lambda: cut_story(story_of(records, session.folder), names))
+
+
+def _written(talk: Talk, cut: "Cut", format_: str, target: Path, scrubber: "Scrubber") -> Path:
+    from terp.secrets.environment import find_python  # noqa: PLC0415
+    from terp.store.export.cutting import with_dependencies  # noqa: PLC0415  (see `_cut`)
+    from terp.store.export.imports import distributions_of  # noqa: PLC0415
+    from terp.store.export.redacting import redacted  # noqa: PLC0415
+    from terp.store.export.writing import write_story  # noqa: PLC0415
+
+    known = distributions_of(find_python(talk.settings.python, talk.environ).path)
+    story = redacted(cut.story, scrubber)
+    if format_ == "ipynb":
+        story = with_dependencies(story, known)
+    return write_story(story, cast("Format", format_), target, lambda: known)

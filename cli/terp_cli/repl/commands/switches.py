@@ -1,15 +1,25 @@
-"""Commands that change how things are shown or asked about: most switch something on or off."""
+"""Commands that switch display, approval and confinement of code, the check of turns, and the profile."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
+from terp.analysis.rules.deciding import Rules
+from terp.checks.until.goal import Goal, current_goal, goal_of
 from terp.kernels.runtimes.pages import PageKernel
 from terp.kernels.runtimes.python import SqlKernel
 from terp.kernels.sandbox.tier import NONE, is_confined
 from terp.session.rewind.renewing import renew
 from terp.settings import Settings
 from terp.settings.setting import table
+from terp_cli.repl.commands.rows import columns
+from terp_cli.repl.commands.status import shown
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.commands.talk import Talk
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from terp.opening.changing import Change
 
 WORDS = ("on", "off")
 
@@ -136,3 +146,106 @@ def _means(talk: Talk) -> str:
         return "Nothing confines it: it can do whatever you can do on this machine and over the network."
     confinement.said = confinement.what
     return confinement.told
+
+
+_VALUE_CHARS = 16
+
+
+async def use_profile(talk: Talk, name: str) -> None:
+    """Which profile is in use, and which there are; with a name, that one from now on."""
+    if not name:
+        _list_profiles(talk)
+        return
+    change = await talk.use_profile(name)
+    if change is None:
+        talk.say(f"The profile is still {talk.profile}.")
+        return
+    talk.say(f"The profile is {name} now." + ("" if change.names else " That changes nothing here."))
+    if change.names:
+        talk.show(changed(change, talk.width))
+    if change.later:
+        talk.say(f"Only from the next start on (terp -p {name}): {', '.join(change.later)}.")
+    if change.touches({"auto_run"}):
+        talk.say(asking(talk))
+        if talk.auto_run:
+            await confine(talk)
+
+
+def _list_profiles(talk: Talk) -> None:
+    from terp.settings.profiles import Profiles  # noqa: PLC0415  (reads YAML)
+
+    talk.say(f"The profile is {talk.profile}. /profile NAME takes another one:")
+    entries = Profiles(talk.places.profiles).listed()
+    lines = [(f"  {entry.name}", entry.description) for entry in entries]
+    talk.show(columns(lines, talk.width, ("bold", "")))
+
+
+def changed(change: "Change", width: int) -> "Sequence[Text]":
+    """What differs by now, and where each of it comes from."""
+    return columns(list(_lines(change)), width, ("", "bold", "dim"))
+
+
+def _lines(change: "Change") -> Iterator[tuple[str, str, str]]:
+    for name in change.names:
+        before, after = (_short(shown(getattr(one, name))) for one in (change.before, change.after))
+        yield f"  {name}", f"{before} → {after}", change.after.origin(name)
+
+
+def _short(value: str) -> str:
+    line = " ".join(value.split())
+    return line if len(line) <= _VALUE_CHARS else line[: _VALUE_CHARS - 1] + "…"
+
+
+def profile_names(talk: Talk, begun: str) -> Iterable[str]:
+    """The profiles whose names begin like this."""
+    from terp.settings.profiles import Profiles  # noqa: PLC0415  (see `_list_profiles`)
+
+    return (name for name in Profiles(talk.places.profiles).names() if name.startswith(begun))
+
+
+OFF = "off"
+
+
+async def set_check(talk: Talk, text: str) -> None:
+    """Tell the check, set one, or end it. One that is typed needs no other question."""
+    session = talk.session
+    if text.strip() == OFF:
+        was, session.equipment.goal = current_goal(session.equipment), None
+        talk.say("Turns end with the answer now." if was else "There was no check.")
+        return
+    if not text.strip():
+        talk.say(_check_line(current_goal(session.equipment)))
+        return
+    if session.kernels.elsewhere:
+        raise misused("until", "the code runs on another machine, and a check only on this one.")
+    session.equipment.goal = goal_of(talk.settings, text)
+    talk.say(_check_line(current_goal(session.equipment)))
+
+
+def until_words(_: Talk, begun: str) -> list[str]:
+    """The until_words that begin like this."""
+    return [word for word in (OFF,) if word.startswith(begun)]
+
+
+def _check_line(goal: Goal | None) -> str:
+    if goal is None:
+        return "There is no check: a turn ends with the answer. /until CHECK sets one."
+    most = f"at most {goal.max_revisions} times more" if goal.max_revisions else "without a limit"
+    return f"Each turn goes on until this passes, {most}: {goal.check.text}"
+
+
+NO_RULES = "there are no rules: settings allow, ask and deny hold them, see docs/rules.md."
+
+
+async def show_rules(talk: Talk, _: str) -> None:
+    """The rules in effect, those of this session too, each with its place."""
+    rows = listed_rules(talk.session.equipment.rules)
+    if not rows:
+        talk.say(f"{NO_RULES[0].upper()}{NO_RULES[1:]}")
+        return
+    talk.show(columns(rows, talk.width, ("bold", "", "dim")))
+
+
+def listed_rules(rules: Rules) -> list[tuple[str, str, str]]:
+    """For each rule its verdict, its text and its place."""
+    return [(rule.verdict, rule.text, rule.origin) for rule in rules.all]

@@ -1,6 +1,7 @@
 """What commands act on: the talk that goes on at a terminal, as far as they need to know it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,15 +13,27 @@ from terp.session.cost.budget import Budget
 from terp.session.equipment import Equipment
 from terp.settings import Settings
 from terp.settings.places import Places
-from terp_cli.repl.commands.saved import SavedSession
 
 if TYPE_CHECKING:
-    # There is a prompt before there is rich.
     from rich.text import Text
 
     from terp.opening.changing import Change
     from terp.session.job import Job
     from terp.session.rewind.rewinding import TakenBack, Written
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSession:
+    """An earlier session of this directory. `last` is its last change, in seconds since the epoch.
+
+    `forked_from` is the session that it is a copy of, "" if it is none.
+    """
+
+    id: str
+    title: str
+    turns: int
+    last: float
+    forked_from: str = ""
 
 
 class Named(Protocol):

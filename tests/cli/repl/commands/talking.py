@@ -19,7 +19,7 @@ from terp.settings import Settings
 from terp.settings.places import Places
 from terp.testing import EchoKernel
 from terp_cli.repl.commands.every import all_commands
-from terp_cli.repl.commands.saved import SavedSession
+from terp_cli.repl.commands.talk import SavedSession
 
 if TYPE_CHECKING:
     from rich.text import Text
