@@ -57,7 +57,7 @@ def draw(text: str) -> tuple[float, str]:
     """Seconds of CPU time for all of the text, and what was written."""
     out = io.StringIO()
     painter = Painter(out, lambda: (120, 40))
-    painter.asked.learn(TerminalFacts(synchronised=True))
+    painter.pending.learn(TerminalFacts(synchronised=True))
     screen = TerminalScreen(painter, Palette(ColorSystem.EIGHT_BIT))
     stream = MarkdownStream(lambda: screen.width, lambda: screen.tail_rows)
     began = time.process_time()

@@ -366,7 +366,9 @@ from terp.models.adapters.adapters import open_model
 
 
 def test_a_first_prompt_waits_for_no_session() -> None:
-    loaded = all_loaded_by("-c", "import terp_cli.program, terp_cli.repl.first_prompt, terp_cli.prompt.desk")
+    loaded = all_loaded_by(
+        "-c", "import terp_cli.program, terp_cli.repl.first_prompt, terp_cli.prompt.prompt_app"
+    )
     assert (
         loaded & {"terp.session.session", "terp.events", "terp.kernels", "terp.models", "terp.store"} == set()
     )

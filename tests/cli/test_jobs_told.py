@@ -11,7 +11,7 @@ from terp_cli.fronts.plain import PlainFront
 from terp_cli.fronts.spoken import SpokenFront
 from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.prompt.toolbar import Toolbar
-from terp_cli.terminal.window import Means, Window
+from terp_cli.terminal.window import TerminalWindow, WindowFeatures
 from tests.cli.drawing import Clock, proposed
 from tests.cli.screens import Watched
 
@@ -85,22 +85,31 @@ def test_the_toolbar_counts_jobs(jobs: int, shown: str) -> None:
     assert bar.text() == f"m · {shown}not confined · /help"
 
 
+WINDOW = TerminalWindow(WindowFeatures(call="osc9"))
+
+
 @pytest.mark.parametrize(
     ("window", "seconds", "written"),
     [
-        (Window(Means(call="osc9")).focused(False), 41.0, "\x1b]9;terp ended: job 1 (python)\x1b\\"),
-        (Window(Means(call="osc9")).focused(False), 9.0, ""),
-        (Window(Means(call="osc9")).focused(True), 41.0, ""),
+        (
+            WINDOW.focused(False),
+            41.0,
+            "\x1b]9;terp ended: job 1 (python)\x1b\\",
+        ),
+        (WINDOW.focused(False), 9.0, ""),
+        (WINDOW.focused(True), 41.0, ""),
     ],
     ids=["who is away is called", "not for a short one", "not who is here"],
 )
-def test_the_end_of_a_long_job_calls_who_is_away(window: Window, seconds: float, written: str) -> None:
+def test_the_end_of_a_long_job_calls_who_is_away(
+    window: TerminalWindow, seconds: float, written: str
+) -> None:
     ended = on.JobChanged("c1", 1, "python", "ended", seconds)
     assert window.saw(ended, 50)[1] == written
 
 
 def test_typed_code_that_went_to_the_background_leaves_the_title() -> None:
-    window = Window(Means(title=True))
+    window = TerminalWindow(WindowFeatures(title=True))
     running, _ = window.saw(on.CodeTyped("c1", "python", "train()"), 0)
     waiting, written = running.saw(LEFT, 12)
     assert (waiting.title, written) == ("terp · waiting", "\x1b]2;terp · waiting\x07")

@@ -24,7 +24,7 @@ from terp_cli.line.stopping import TIME_IS_OVER, Stopping
 from terp_cli.terminal import tty
 from terp_cli.terminal.guard import Guard, Unguarded, guarding
 from terp_cli.terminal.sanitise import readable
-from terp_cli.terminal.typed_ahead import TypedAhead
+from terp_cli.terminal.tty import TypedAhead
 
 if TYPE_CHECKING:
     from terp.session.cost.tally import Tally

@@ -1,7 +1,8 @@
 """What shows a session to a person at a terminal: drawn (`TerminalFront`), or said (`SpokenFront`)."""
 
-from collections.abc import AsyncIterable, Sequence
-from contextlib import AbstractContextManager
+import asyncio
+from collections.abc import AsyncIterable, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -43,3 +44,27 @@ class PersonalFront(Protocol):
 
     def asking(self) -> AbstractContextManager[None]:
         """Show all there is, and leave the keyboard to a question."""
+
+
+@contextmanager
+def ticking(tick: Callable[[], None], every_s: float) -> Iterator[None]:
+    """Call `tick` every `every_s` seconds until the block is left.
+
+    If it raises, it is not called again, and the loop's exception handler gets the error.
+    """
+    loop = asyncio.get_running_loop()
+
+    async def run() -> None:
+        while True:
+            await asyncio.sleep(every_s)
+            try:
+                tick()
+            except Exception as error:  # noqa: BLE001  # it is reported; the turn continues
+                loop.call_exception_handler({"message": "A periodic redraw failed.", "exception": error})
+                return
+
+    ticker = loop.create_task(run())
+    try:
+        yield
+    finally:
+        ticker.cancel()

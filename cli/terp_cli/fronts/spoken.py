@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from terp.events import Event
+from terp_cli.fronts.front import ticking
 from terp_cli.fronts.jobs_aside import JobsAside
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line, readable
-from terp_cli.terminal.ticking import ticking
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -2,14 +2,14 @@
 
     painter = Painter(sys.stdout, size)
     front = TerminalFront.on(painter, keyboard=0, environ=os.environ)
-    person = TerminalPerson(front, lambda: desk)        # terp_cli.repl.approval, terp_cli.prompt.desk
+    person = TerminalPerson(front, lambda: desk)        # terp_cli.repl.approval, terp_cli.prompt.prompt_app
     session = Session(model, kernels, person, …)
     async with aclosing(session.turn(prompt)) as events:
         await front.show(events)                        # draws until the turn is over
 
 `show` draws every event, at most 20 times a second, and returns when the events end. The painter
-keeps what is drawn above the bottom lines, where a person types (`terp_cli.prompt.desk`). `front.say(text)`
-writes a line of terp's own.
+keeps the drawing above the bottom lines with the prompt (`terp_cli.prompt.prompt_app`).
+`front.say(text)` writes a line of terp.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING
 from terp.events import CodeProposed, Event, LateOutput, Noticed, Printed, TurnFinished
 from terp.events.outputs import Display, DisplayUpdate
 from terp_cli.fronts.call_order import CallOrder
+from terp_cli.fronts.front import ticking
 from terp_cli.fronts.jobs_aside import JobsAside
 from terp_cli.terminal import tty
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.sanitise import one_line, readable
-from terp_cli.terminal.ticking import ticking
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from terp_cli.render.output.display import Draw
     from terp_cli.render.screen import Screen
     from terp_cli.render.transcript import Transcript
-    from terp_cli.terminal.graphic import Graphic
+    from terp_cli.terminal.rows import Graphic
 
 _FRAME_S, _SLOWEST_FRAME_S = 0.05, 0.1
 
@@ -111,7 +111,7 @@ class TerminalFront:
 
             return drawer_on(painter.out, images, environ, lambda: painter.facts)
 
-        settled = painter.asked.settled
+        settled = painter.pending.settled
         return cls(screen, keyboard=keyboard, drawer=drawer, settled=settled, verbose=verbose)
 
     async def show(self, events: AsyncIterable[Event]) -> None:

@@ -1,4 +1,4 @@
-"""Keeps the window's title true while a talk goes on, and calls a person who is away."""
+"""The window's title during a session, and notifications for a user who is away."""
 
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
@@ -6,44 +6,43 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from terp_cli.terminal.guard import Guard, Unguarded
-from terp_cli.terminal.hold import Hold
-from terp_cli.terminal.ticking import ticking
+from terp_cli.fronts.front import ticking
+from terp_cli.terminal.guard import Guard, TerminalListener, Unguarded
 
 if TYPE_CHECKING:
     from terp.events import Event
     from terp_cli.fronts.oneshot import Front
-    from terp_cli.terminal.window import Means, Window
+    from terp_cli.terminal.window import TerminalWindow, WindowFeatures
 
 _TICK_S = 0.5
 
 
-class Titles(Hold):
-    """A window over time: what it has to write goes to `send`, and what undoes it to the guard."""
+class Titles(TerminalListener):
+    """A window over time: its sequences go to `send`, and those that undo them to the guard."""
 
     def __init__(
         self,
-        means: "Callable[[], Means]",
+        means: "Callable[[], WindowFeatures]",
         send: Callable[[str], None],
         guard: Guard | Unguarded,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._means = means
-        self._known: Window | None = None
+        self._known: TerminalWindow | None = None
         self._send = send
         self._guard = guard
         self._clock = clock
 
     @classmethod
     def none(cls) -> Self:
-        """Where there is no window to write about."""
-        from terp_cli.terminal.window import Means  # noqa: PLC0415  (see `_window`)
+        """Return titles for an output without a window."""
+        from terp_cli.terminal.window import WindowFeatures  # noqa: PLC0415  (see `_window`)
 
-        return cls(Means, lambda _: None, Unguarded())
+        return cls(WindowFeatures, lambda _: None, Unguarded())
 
     @asynccontextmanager
     async def shown(self) -> AsyncIterator[None]:
-        """The title is terp's until the block is left."""
+        """Show terp's title until the block is left."""
         self._write(self._window.opened())
         self._guard.taken(self._window.closed())
         try:
@@ -53,51 +52,51 @@ class Titles(Hold):
             self._write(self._window.closed())
 
     def saw(self, event: "Event") -> None:
-        """An event happened."""
+        """Handle an event."""
         self._window, sequence = self._window.saw(event, self._clock())
         self._write(sequence)
 
     def typed(self) -> None:
-        """A key was pressed."""
+        """Handle a key."""
         self._window = self._window.typed(self._clock())
 
     def focused(self, has_focus: bool) -> None:
-        """The window got or lost the focus."""
+        """Handle that the window got or lost the focus."""
         self._window = self._window.focused(has_focus)
 
     def taken(self) -> None:
-        """Keys are read (again)."""
+        """Handle that terp reads keys (again)."""
         if self._known is None:
-            # The first prompt is not there yet; what opens the window comes after it.
+            # The sequence that opens the window comes after the first prompt.
             self._guard.taken()
             return
         self._write(self._window.taken())
         self._guard.taken(self._window.closed())
 
     def given(self) -> None:
-        """The shell or another program has the terminal now."""
+        """Handle that the shell or another program uses the terminal."""
         self._write(self._window.given())
         self._guard.given()
 
     def kept(self) -> None:
-        """No keys are read, but the terminal is still in other modes than before."""
+        """Handle that no keys are read, while the terminal still has changed modes."""
         self._guard.taken()
 
     def beside(self, front: "Front") -> "Front":
-        """`front`, with the title kept for as long as it shows a turn."""
+        """Return `front` wrapped: terp's title is shown while it shows a turn."""
         return _Titled(front, self)
 
     @property
-    def _window(self) -> "Window":
+    def _window(self) -> "TerminalWindow":
         if self._known is None:
-            # There is a prompt before anything is known of the window.
-            from terp_cli.terminal.window import Window  # noqa: PLC0415
+            # The first prompt is shown before this import.
+            from terp_cli.terminal.window import TerminalWindow  # noqa: PLC0415
 
-            self._known = Window(self._means())
+            self._known = TerminalWindow(self._means())
         return self._known
 
     @_window.setter
-    def _window(self, window: "Window") -> None:
+    def _window(self, window: "TerminalWindow") -> None:
         self._known = window
 
     def _tick(self) -> None:

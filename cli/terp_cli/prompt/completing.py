@@ -16,12 +16,12 @@ from prompt_toolkit.document import Document
 
 from terp.settings.project.bounded import Refused, read_bounded
 from terp.text.paths import typed_path
+from terp_cli.prompt.interface import Sources, Word
 from terp_cli.prompt.mentions import mention
-from terp_cli.prompt.talk import Sources, Word
 from terp_cli.terminal.sanitise import one_line
 
 _MOST = 60
-# A completion that comes later than this is in the way of the keys.
+# A completion that comes later than this disturbs typing.
 _PATIENCE_S = 0.15
 _WALK_FILES = 20_000
 _FRESH_S = 3.0
@@ -32,20 +32,20 @@ T = TypeVar("T")
 
 
 class LineCompleter(Completer):
-    """Completes what stands before the cursor."""
+    """Completer for the text before the cursor."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._files = Files(sources.cwd())
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Nothing: everything here may have to wait."""
+        """Return nothing: completions are only asynchronous."""
         return ()
 
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
-        """The best first."""
+        """Yield completions, the best first."""
         before = document.text_before_cursor
         if (at := re.search(r"(?:^|\s)@([^\s@]*)$", before)) is not None:
             words = await self._mentioned(at[1])
@@ -66,7 +66,7 @@ class LineCompleter(Completer):
             yield Completion(word, -typed, display=one_line(word), display_meta=one_line(about))
 
     async def _arguments(self, name: str, typed: str) -> list[Word]:
-        # What can follow may be read from files, while the next key is pressed.
+        # The source may read files, while the next key is pressed.
         return await asyncio.to_thread(lambda: _ranked(typed, self._sources.arguments(name, typed)))
 
     async def _mentioned(self, typed: str) -> list[Word]:
@@ -90,7 +90,7 @@ class LineCompleter(Completer):
 
 
 class Files:
-    """The files below a directory, without those whose names its `.gitignore` has."""
+    """The files below a directory, without the names in its `.gitignore`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -98,7 +98,7 @@ class Files:
         self._found_at = -_FRESH_S
 
     def like(self, typed: str) -> list[str]:
-        """Paths that fit what was typed, the best first; below another folder when it names one."""
+        """Return paths that match the typed text, the best first; it may name another folder."""
         if typed.startswith(("/", "~", "..")):
             return list(islice(_beside(self.folder, typed), _MOST))
         if time.monotonic() - self._found_at > _FRESH_S:
@@ -118,9 +118,9 @@ class Files:
 
 
 def _ignored_by(path: Path) -> Callable[[str], bool]:
-    """Whether a file of git ignores a name, by those of its lines that are names and not paths.
+    """Return a function that is True for names ignored by this `.gitignore`; lines with paths do not count.
 
-    git itself is not asked: its configuration in a folder can name programs that it runs.
+    git is not called: its configuration in a folder can name programs that it runs.
     """
     try:
         lines = read_bounded(path, _LARGEST_IGNORE).decode(errors="replace").split("\n")
@@ -140,14 +140,14 @@ def _beside(folder: Path, typed: str) -> Iterator[str]:
 
 
 def _ranked(typed: str, words: Iterable[Word], *, in_order: bool = False) -> list[Word]:
-    """The words whose letters come in the order typed: what begins so first, then the closest together.
+    """Return the words that contain the typed letters in order: first those that begin so, then the densest.
 
-    Of equals the shortest comes first, or with `in_order` the one that comes first in `words`.
+    Among equals the shortest comes first, or with `in_order` the first in `words`.
     """
     if not typed:
         return list(words)
     letters = [re.escape(letter) for letter in typed.lower()]
-    # Nothing to go back to: a name of many equal letters would take the pattern for ever.
+    # Possessive: without it a name of many equal letters would backtrack for ever.
     pattern = re.compile(letters[0] + "".join(f"[^{letter}]*+{letter}" for letter in letters[1:]))
     ranked: list[tuple[tuple[bool, int, int, int], Word]] = []
     for at, word in enumerate(words):
@@ -162,6 +162,6 @@ def _ranked(typed: str, words: Iterable[Word], *, in_order: bool = False) -> lis
 
 
 def _overlap(code: str, match: str) -> int:
-    """How much of the end of `code` the beginning of `match` repeats."""
+    """Return the length of the longest end of `code` that begins `match`."""
     longest = min(len(code), len(match))
     return next((size for size in range(longest, 0, -1) if code.endswith(match[:size])), 0)

@@ -1,4 +1,4 @@
-"""`>>> code` on the input line: when it is complete, how its next line is indented, what a paste of it is."""
+"""`>>> code` on the input line: its completeness, the indent of its next line, and pastes of it."""
 
 import re
 from collections.abc import Sequence
@@ -11,26 +11,26 @@ MARK, GOES_ON = ">>>", "..."
 INDENT = "    "
 _PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.)(?: |$)")
 _TYPED_PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?")
-# What is IPython's own, and a statement for all that matters here.
+# Lines of IPython's syntax, which count as a statement here.
 _MAGIC_LINE = re.compile(r"^([ \t]*)(?:%(?!%)|[!?]).*$", re.MULTILINE)
 _LEAVES = re.compile(r"\s*(?:return|pass|break|continue|raise)\b")
 _COMMENT = re.compile(r"\s*#.*$")
 
 
 def is_code(message: str) -> bool:
-    """Whether a message is Python of the person's own."""
+    """Return True if a message is Python code of the user."""
     return message.startswith(MARK)
 
 
 def code_of(message: str) -> str:
-    """The code of such a message: its lines without their prompts."""
+    """Return the code of such a message: its lines without their prompts."""
     return "\n".join(_TYPED_PROMPT.sub("", line) for line in message.split("\n"))
 
 
 def code_goes_on(message: str) -> bool:
-    """Whether `>>> code` asks for another line, as in Python's own console.
+    """Return True if `>>> code` needs another line, as in Python's console.
 
-    A block ends with an empty line. What cannot be Python is complete: the kernel tells what is wrong.
+    A block ends with an empty line. Text that cannot be Python is complete: the kernel reports the error.
     """
     code = _MAGIC_LINE.sub(r"\1pass", code_of(message))
     last = code.rsplit("\n", 1)[-1]
@@ -43,7 +43,7 @@ def code_goes_on(message: str) -> bool:
 
 
 def indent_after(message: str) -> str:
-    """The white space that the line after `>>> code` begins with."""
+    """Return the indent of the line after `>>> code`."""
     last = code_of(message).rsplit("\n", 1)[-1]
     indent = last[: len(last) - len(last.lstrip())]
     if _COMMENT.sub("", last).endswith(":"):
@@ -52,14 +52,14 @@ def indent_after(message: str) -> str:
 
 
 def at_indent(message_before: str) -> bool:
-    """Whether nothing but white space stands on this line of `>>> code` before the cursor."""
+    """Return True if only white space is before the cursor on this line of `>>> code`."""
     return is_code(message_before) and not _TYPED_PROMPT.sub("", message_before.rsplit("\n", 1)[-1]).strip()
 
 
 def pasted_code(pasted: str, before: str) -> str:
-    """What a paste puts behind `before` on the line: code without the prompts of a console.
+    """Return the text that a paste inserts after `before`: code without the prompts of a console.
 
-    The output between several prompts goes as well, and so does any that is no Python.
+    Output between several prompts is removed too, and output that is no Python.
     """
     lines = pasted.split("\n")
     starts_code = not before.strip() and is_code(pasted.lstrip())
@@ -90,7 +90,7 @@ def _ends_in_block(code: str) -> bool:
 
 
 def _tree(code: str) -> "ast.Module":
-    import ast  # noqa: PLC0415  (the prompt is there before any code)
+    import ast  # noqa: PLC0415  (the prompt is shown before any code)
 
     return ast.parse(_MAGIC_LINE.sub(r"\1pass", code))
 

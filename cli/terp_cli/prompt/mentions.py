@@ -1,6 +1,6 @@
 """`@path` and `@name` in a message: files that are attached to it, and variables that are described in it.
 
-Whatever names neither is plain text: an address, a decorator, a handle.
+All other words with an @ are plain text: an address, a decorator, a handle.
 """
 
 import re
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from terp.events.kernel import Variable
     from terp.events.messages import Attachment
 
-# Within double quotes a backslash stands before each of the name's own, and before its double quotes.
+# Within double quotes, backslashes and double quotes of the name are escaped with a backslash.
 _QUOTED = r'''"((?:\\["\\]|\\(?!["\\])|[^"\\\n])+)"'''
 _ESCAPED = re.compile(r'\\(["\\n])')
 _MENTION = re.compile(rf"""(?:^|(?<=\s))@(?:{_QUOTED}|'([^'\n]+)'|([^\s"'@]\S*))""")
@@ -26,9 +26,9 @@ _PUNCTUATION = ".,;:!?)]}"
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What a message names: files that exist, other words that could be variables, and the rest.
+    """The mentions in a message: existing files, words that could be variables, and others.
 
-    `openers` are those of the other words that begin a line above another one, as decorators do.
+    `openers` are those words that begin a line above another line, as decorators do.
     """
 
     files: tuple[str, ...]
@@ -38,7 +38,7 @@ class Mentions:
 
 
 def mentions(message: str, cwd: Path) -> Mentions:
-    """The files and possible variables that `message` names with an `@`, each once."""
+    """Return the files and possible variables that `message` names with an `@`, each once."""
     files: list[str] = []
     names: list[str] = []
     others: list[str] = []
@@ -63,8 +63,8 @@ def _once(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def described(variable: "Variable", language: str) -> "Attachment":
-    """A variable of the kernel for `language`, for the model."""
-    from terp.events.changes import shape_text  # noqa: PLC0415  (the line is there before any variable)
+    """Return the description of a kernel's variable, for the model."""
+    from terp.events.changes import shape_text  # noqa: PLC0415  (the prompt is shown before any variable)
     from terp.events.messages import Attachment  # noqa: PLC0415
 
     shape = f", {shape_text(variable.shape)}" if variable.shape else ""
@@ -74,9 +74,9 @@ def described(variable: "Variable", language: str) -> "Attachment":
 
 
 def mention(path: str) -> str:
-    """How a file is named in a message."""
+    """Return the mention of a file."""
     if path.startswith("~"):
-        # Else it would be a home directory.
+        # Without it the path would name a home directory.
         path = f"./{path}"
     if re.fullmatch(r"[^\s\"'@]+", path):
         return f"@{path}"
@@ -85,11 +85,11 @@ def mention(path: str) -> str:
 
 
 def as_mentions(pasted: str) -> str:
-    """A paste that is nothing but paths of files, as a terminal inserts what is dropped on it; else ""."""
+    """Return mentions for a paste of file paths only, as a drop on a terminal inserts it; else ""."""
     if not pasted.strip() or len(pasted) > 4_000 or "\n" in pasted.strip():
         return ""
     paths = _paths(pasted.strip())
-    # A bare word may well be the name of a file here, and was meant as a word.
+    # A single word may happen to be the name of a file here.
     if not paths or not all(
         ("/" in path or path.startswith("~")) and _is_file(path, Path()) for path in paths
     ):
@@ -105,20 +105,20 @@ def _paths(pasted: str) -> Sequence[str]:
 
 
 def _local(dropped: str) -> str:
-    """The path of a `file:` address on this machine; what is none stays as it is."""
+    """Return the path of a `file:` address on this machine, other text unchanged."""
     address = re.match(r"file://(?:localhost)?(?=/)", dropped)
     return unquote(dropped[address.end() :]) if address else dropped
 
 
 def _unescaped(quoted: str) -> list[str]:
-    """What stands within double quotes: a backslash and n are the line break of a name, or these two."""
+    """Return both readings of a quoted name: backslash and n as a line break, and as two characters."""
     breaks = _ESCAPED.sub(lambda found: "\n" if found[1] == "n" else found[1], quoted)
     letters = _ESCAPED.sub(lambda found: found[0] if found[1] == "n" else found[1], quoted)
     return [breaks, letters]
 
 
 def _spellings(bare: str) -> list[str]:
-    """A word as it is, and without the punctuation that ends the sentence around it."""
+    """Return a word, and the word without the punctuation of the sentence."""
     return list(dict.fromkeys([bare, bare.rstrip(_PUNCTUATION)]))
 
 

@@ -1,13 +1,19 @@
-"""The line a person types their next message on: several lines where they are wanted, history, search."""
+"""The input line for messages, of one or several lines, and its history on disk."""
 
+import fcntl
+import os
 import re
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
 
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer, CompletionState
 from prompt_toolkit.completion import CompleteEvent, DummyCompleter
 from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import (
     KeyBindings,
     KeyBindingsBase,
@@ -26,15 +32,14 @@ from prompt_toolkit.widgets import SearchToolbar
 
 from terp_cli.prompt.completing import LineCompleter
 from terp_cli.prompt.console_code import INDENT, at_indent, indent_after, is_code, pasted_code
-from terp_cli.prompt.history import LockedHistory
+from terp_cli.prompt.interface import LineSettings, goes_on, margin
 from terp_cli.prompt.mentions import as_mentions
-from terp_cli.prompt.talk import LineSettings, goes_on, margin
 
 _MENU_ROWS = 8
 
 
 class MessageLine:
-    """The input line. What is entered goes to `entered`; Ctrl-C and Ctrl-D to leave, to `leave`."""
+    """The input line. `entered` gets an entered message; Ctrl-C twice or Ctrl-D calls `leave`."""
 
     def __init__(
         self,
@@ -92,13 +97,13 @@ class MessageLine:
         )
 
     def is_for(self, talk: LineSettings) -> None:
-        """Let the line, with what is on it, be for this conversation from now on."""
+        """Use the line, with its text, for this conversation from now on."""
         self._talk = talk
         self._history.without_secrets = talk.without_secrets
         self.buffer.completer = LineCompleter(talk.sources) if talk.sources else DummyCompleter()
 
     def put(self, text: str) -> None:
-        """Let the person go on from `text`."""
+        """Put `text` on the line, with the cursor at its end."""
         self.buffer.text = text
         self.buffer.cursor_position = len(text)
 
@@ -124,13 +129,13 @@ class MessageLine:
         self.leaving = False
 
     async def _completed(self) -> None:
-        """Complete at once what only one word fits; else open the menu at its first word."""
+        """Insert the completion if there is only one; else open the menu at the first."""
         buffer, before = self.buffer, self.buffer.document
         asked = CompleteEvent(completion_requested=True)
         found = [word async for word in buffer.completer.get_completions_async(before, asked)]
         if not found or buffer.document != before:
             return
-        # A menu that opens by itself may be on its way; it is given up for this one.
+        # A menu that opens by itself may be pending; this one replaces it.
         buffer.complete_state = None
         if len(found) == 1:
             buffer.apply_completion(found[0])
@@ -156,7 +161,7 @@ class MessageLine:
                 buffer.insert_text("\n" + (indent_after(buffer.text) if is_code(buffer.text) else ""))
             elif buffer.text.strip():
                 if is_code(buffer.text):
-                    # The empty line that ended the block is no part of it.
+                    # The empty line that ended the block is not part of it.
                     buffer.text = buffer.text.rstrip()
                 buffer.validate_and_handle()
 
@@ -261,3 +266,74 @@ class MessageLine:
     def _end(self) -> None:
         if self._talk.may_leave():
             self._leave()
+
+
+_READ_BYTES = 1_000_000
+"""Bytes that are read from the end of the file: some ten thousand entries."""
+
+
+class LockedHistory(History):
+    """Entries in a file that only its owner can read, safe with several sessions at once.
+
+    The format is prompt_toolkit's own: each line of an entry after a `+`, with a blank line before.
+    If the file cannot be read or written, there is no history, and no error.
+    """
+
+    def __init__(self, path: Path, without_secrets: Callable[[str], str] = str) -> None:
+        """Store entries in `path`, redacted by `without_secrets`; this session has the originals."""
+        super().__init__()
+        self._path = path
+        self.without_secrets = without_secrets
+
+    async def load(self) -> AsyncGenerator[str, None]:
+        """Yield the entries, newest first; the file is read after the prompt is shown."""
+        if not self._loaded:
+            self._loaded_strings = list(self.load_history_strings())
+            self._loaded = True
+        for entry in self._loaded_strings:
+            yield entry
+
+    def load_history_strings(self) -> Iterable[str]:
+        """Return the entries of the file, newest first."""
+        try:
+            with self._locked("rb", fcntl.LOCK_SH) as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _READ_BYTES))
+                text = file.read().decode("utf-8", "replace")
+        except OSError:
+            return []
+        return list(reversed(list(_entries(text))))
+
+    def store_string(self, string: str) -> None:
+        """Append an entry in one write."""
+        lines = self.without_secrets(string).split("\n")
+        entry = "\n" + "".join(f"+{line}\n" for line in lines)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with self._locked("ab", fcntl.LOCK_EX) as file:
+                # Code of a model, which may be edited on the line, may contain lone surrogates.
+                file.write(entry.encode("utf-8", "replace"))
+        except OSError:
+            return
+
+    @contextmanager
+    def _locked(self, mode: str, lock: int) -> Iterator[IO[bytes]]:
+        flags = os.O_RDONLY if mode == "rb" else os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        descriptor = os.open(self._path, flags | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, mode) as file:
+            fcntl.flock(file, lock)
+            if lock == fcntl.LOCK_EX:
+                # The file may have been copied from elsewhere, with another mode.
+                os.fchmod(descriptor, 0o600)
+            yield file
+
+
+def _entries(text: str) -> Iterator[str]:
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if line.startswith("+"):
+            lines.append(line[1:])
+        elif lines:
+            yield "\n".join(lines)
+            lines = []
+    if lines:
+        yield "\n".join(lines)

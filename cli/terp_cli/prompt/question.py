@@ -1,4 +1,4 @@
-"""A question on the bottom lines: its words, the line it is answered on, and how it ends."""
+"""A question on the bottom lines: its words, the line for the answer, and its end."""
 
 import asyncio
 
@@ -16,14 +16,14 @@ from prompt_toolkit.layout.processors import (
     TransformationInput,
 )
 
-from terp_cli.prompt.talk import Typed
+from terp_cli.prompt.interface import Typed
 
 
 class Question:
-    """One line from the person, or with `text` a text of several lines for them to edit.
+    """A question for one line, or with `text` for a text of several lines, edited.
 
-    `answered` gets what was typed, or `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D. `escape` is
-    what Esc answers on an empty line; without it the key does nothing.
+    `answered` gets the answer, or `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D. `escape` is the
+    answer of Esc on an empty line; without it the key does nothing.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Question:
         self._pasted = False
         self._answer = ""
         self._buffer = Buffer(multiline=self.edits, document=Document(text or ""))
-        # A blank line before the question is there while it is open: the one above the bottom.
+        # While the question is open, the blank line above the bottom stands before it.
         *above, self._label = words.removeprefix("\n").split("\n")
         control = BufferControl(
             self._buffer,
@@ -53,7 +53,7 @@ class Question:
 
     @property
     def said(self) -> str:
-        """The question and its answer, as they stay on the screen."""
+        """The question and its answer, for the screen."""
         return self.words + ("" if self.secret or self.edits else self._answer)
 
     def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
@@ -82,7 +82,7 @@ class Question:
 
         @bindings.add("enter", filter=one_line)
         def _enter(event: KeyPressEvent) -> None:
-            # More keys in the same read: a paste of several lines into a terminal that does not mark them.
+            # More keys in the same read: a paste of several lines into a terminal that does not mark pastes.
             self._pasted |= bool(event.app.key_processor.input_queue)
             self._accept()
 
@@ -107,7 +107,7 @@ class Question:
 
 
 class _Unseen(Processor):
-    """Shows nothing of what is typed, not even how much."""
+    """Processor that hides the text, and its length."""
 
     def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
         return Transformation([], source_to_display=lambda _: 0, display_to_source=lambda _: 0)

@@ -1,4 +1,4 @@
-"""The last line of the screen: which model answers, what it has cost, and what code can do."""
+"""The last line of the screen: model, tokens, cost, environment, jobs and sandbox."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ _STATES = {"starting": "starting", "busy": "busy", "died": "died"}
 
 
 class Toolbar:
-    """Remembers what events tell, and says it in one line."""
+    """A toolbar; it stores facts from events and formats them as one line."""
 
     def __init__(
         self,
@@ -22,11 +22,11 @@ class Toolbar:
         used: Callable[[], Tally] = Tally,
         jobs: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`model` is the one that is asked, `tier` what confines the code, `unasked` whether it just runs.
+        """Take functions that return the present values.
 
-        A `profile` other than the default one is named; `python` names the environment of the code, where
-        that is not terp's own, or where else code runs. `used` is what the session used, `jobs` is how many
-        runs go on in the background.
+        `tier` is that of the sandbox; `unasked` is True if code runs without approval. `profile` is shown
+        unless it is "default". `python` names the environment of the code, "" for terp's own. `used` is the
+        usage of the session, `jobs` the number of runs in the background.
         """
         self._python = python
         self._jobs = jobs
@@ -38,10 +38,10 @@ class Toolbar:
         self._kernels: dict[str, str] = {}
 
     def note(self, event: Event) -> bool:
-        """Take what `event` tells; whether the line is another one now."""
+        """Store the facts of `event`; return True if the line may have changed."""
         match event:
             case UsageReported():
-                # The session adds up.
+                # The session counts the usage.
                 return True
             case KernelChanged(language=language, state=state):
                 self._kernels[language] = _STATES.get(state, "")
@@ -52,7 +52,7 @@ class Toolbar:
         return True
 
     def text(self) -> str:
-        """The line."""
+        """Return the line."""
         parts = [one_line(part) for part in (self._model(), self._profile()) if part and part != "default"]
         used = self._used()
         if tokens := used.input_tokens + used.output_tokens:

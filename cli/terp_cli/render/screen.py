@@ -8,9 +8,8 @@ from rich.text import Text
 from terp_cli.render.ansi import Palette
 from terp_cli.render.fold import fold, wrapped
 from terp_cli.terminal.glyphs import writes_formulas
-from terp_cli.terminal.graphic import Graphic
 from terp_cli.terminal.painter import Painter
-from terp_cli.terminal.rows import Row
+from terp_cli.terminal.rows import Graphic, Row
 
 
 class Screen(Protocol):

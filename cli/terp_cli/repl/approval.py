@@ -13,13 +13,10 @@ from terp.person import Choice, Consent, Decline, Option, Run
 from terp.settings.places import find_places
 from terp.settings.profile_file import short_path
 from terp_cli.fronts.front import PersonalFront
-from terp_cli.prompt.choices import letter_of, lettered, numbered
-from terp_cli.prompt.reader import Reader
-from terp_cli.prompt.talk import Typed
+from terp_cli.prompt.interface import PromptReader, Typed, letter_of, lettered, numbered
 from terp_cli.repl.commands.table import Commands
-from terp_cli.terminal.clipboard import copied
-from terp_cli.terminal.lookalikes import lookalikes
-from terp_cli.terminal.sanitise import one_line, readable, visible
+from terp_cli.terminal.desktop import copied
+from terp_cli.terminal.sanitise import lookalikes, one_line, readable, visible
 
 CHOICES = (
     Option("y", "run it"),
@@ -72,7 +69,7 @@ class TerminalPerson:
     def __init__(
         self,
         front: PersonalFront,
-        desk: Callable[[], Reader],
+        desk: Callable[[], PromptReader],
         *,
         interrupted: Callable[[], None] = _send_interrupt,
         once: bool = False,
@@ -82,7 +79,7 @@ class TerminalPerson:
     ) -> None:
         self._front = front
         self._make_desk = desk
-        self._desk: Reader | None = None
+        self._desk: PromptReader | None = None
         self._once = once
         self._draws = draws
         self._environ = environ
@@ -317,7 +314,7 @@ class TerminalPerson:
         self._typing.say("".join(f"{line}\n" for line in lines))
 
     @property
-    def _typing(self) -> Reader:
+    def _typing(self) -> PromptReader:
         if self._desk is None:
             self._desk = self._make_desk()
         return self._desk

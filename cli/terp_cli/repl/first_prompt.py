@@ -9,7 +9,7 @@ import asyncio
 from terp.settings import Settings
 from terp.text.importing import import_slow
 from terp_cli.fronts.call import Call
-from terp_cli.prompt.talk import LineSettings
+from terp_cli.prompt.interface import LineSettings
 from terp_cli.repl.seat import Seat
 
 

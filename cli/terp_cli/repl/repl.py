@@ -38,8 +38,7 @@ from terp.events.messages import Assistant, Attachment
 from terp.session.context.namespaces import Namespaces
 from terp.settings.interpreter import environment_name
 from terp_cli.fronts.titles import Titles
-from terp_cli.prompt.presses import Presses
-from terp_cli.prompt.talk import LineSettings, Sources, Word, typed_code, unclear
+from terp_cli.prompt.interface import CtrlCDebounce, LineSettings, Sources, Word, typed_code, unclear
 from terp_cli.prompt.toolbar import Toolbar
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import UnknownCommand
@@ -118,7 +117,7 @@ class Repl:
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
         self._in_turn = self._warned = False
-        self._presses = Presses(time.monotonic)
+        self._ctrl_c = CtrlCDebounce(time.monotonic)
         self._toolbar = Toolbar(
             model=lambda: talk.session.model.name,
             tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
@@ -161,10 +160,10 @@ class Repl:
     def interrupt(self) -> None:
         """Stop the turn that is going on, and let the person think again about what was to follow it."""
         if self._in_turn:
-            self._presses.stop()
+            self._ctrl_c.interrupted()
             self._talk.desk.take_back()
             self.begin(self._talk.session.interrupt)
-        elif not self._presses.one_more():
+        elif not self._ctrl_c.repeats():
             self._talk.desk.interrupted()
 
     def stop(self) -> None:
@@ -191,7 +190,7 @@ class Repl:
             toolbar=self._toolbar.text,
             busy=lambda: self._in_turn,
             interrupt=self.interrupt,
-            one_more=self._presses.one_more,
+            one_more=self._ctrl_c.repeats,
             rewind=self._rewind,
             typed=self._titles.typed,
             at_once=self._at_once,
@@ -282,7 +281,7 @@ class Repl:
             return await doing
         finally:
             self._in_turn = False
-            self._presses.over()
+            self._ctrl_c.ended()
 
     async def _attached(self, line: str) -> Sequence[Attachment]:
         """What a message names with an @; the message comes back to the line when that cannot be read."""

@@ -14,9 +14,9 @@ from terp_cli.terminal.painter import Painter
 if TYPE_CHECKING:
     from terp.person import Person
     from terp_cli.fronts.front import PersonalFront
-    from terp_cli.prompt.reader import Reader
+    from terp_cli.prompt.interface import PromptReader
     from terp_cli.repl.approval import TerminalPerson
-    from terp_cli.terminal.window import Means
+    from terp_cli.terminal.window import WindowFeatures
 
 
 class Seat:
@@ -123,10 +123,10 @@ def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | Non
 
 
 def _titles(call: Call, settings: Settings, painter: Painter, *, reads_keys: bool) -> Titles:
-    def means() -> "Means":
-        from terp_cli.terminal.window import means_of  # noqa: PLC0415  (there is a prompt before)
+    def means() -> "WindowFeatures":
+        from terp_cli.terminal.window import window_features  # noqa: PLC0415  (there is a prompt before)
 
-        found = means_of(
+        found = window_features(
             call.terminal_environ,
             terminal=call.out.isatty(),
             notify=settings.notify,
@@ -140,17 +140,17 @@ def _titles(call: Call, settings: Settings, painter: Painter, *, reads_keys: boo
 
 def _desk(
     descriptor: int, painter: Painter, out: TextIO, call: Call, settings: Settings, titles: Titles | None
-) -> "Callable[[], Reader]":
+) -> "Callable[[], PromptReader]":
     @cache
-    def opened() -> "Reader":
+    def opened() -> "PromptReader":
         if not _redraws(painter, settings):
-            from terp_cli.prompt.line_desk import LineDesk  # noqa: PLC0415  (most terminals redraw)
+            from terp_cli.prompt.line_prompt import LinePrompt  # noqa: PLC0415  (most terminals redraw)
 
-            return LineDesk(descriptor, out, "You: " if settings.screen_reader else "> ")
-        from terp_cli.prompt.desk import Desk  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
+            return LinePrompt(descriptor, out, "You: " if settings.screen_reader else "> ")
+        from terp_cli.prompt.prompt_app import PromptApp  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
 
         colours = not call.terminal_environ.get("NO_COLOR")
-        return Desk.on(descriptor, painter, colours=colours, hold=titles)
+        return PromptApp.on(descriptor, painter, colours=colours, listener=titles)
 
     return opened
 

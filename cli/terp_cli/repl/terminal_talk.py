@@ -21,7 +21,7 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp_cli.fronts.front import PersonalFront
-from terp_cli.prompt.reader import Reader
+from terp_cli.prompt.interface import PromptReader
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.talk import SavedSession
 from terp_cli.terminal.sanitise import readable
@@ -72,7 +72,7 @@ class TerminalTalk:
     """A talk that commands act on (`terp_cli.repl.commands.talk.Talk`)."""
 
     def __init__(
-        self, session: Session, front: PersonalFront, desk: Reader, person: Sitter, around: Around
+        self, session: Session, front: PersonalFront, desk: PromptReader, person: Sitter, around: Around
     ) -> None:
         self.session = session
         self.front = front

@@ -1,4 +1,4 @@
-"""prompt_toolkit's layout as the painter's bottom, so that one object alone writes to the terminal."""
+"""prompt_toolkit's layout as the painter's bottom, so that only the painter writes to the terminal."""
 
 from functools import lru_cache
 from typing import Any
@@ -13,7 +13,7 @@ from prompt_toolkit.output.vt100 import BG_ANSI_COLORS, FG_ANSI_COLORS
 from prompt_toolkit.renderer import Renderer
 from prompt_toolkit.styles import Attrs, BaseStyle
 
-from terp_cli.terminal.hold import Hold
+from terp_cli.terminal.guard import TerminalListener
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.rows import Row, Run
 from terp_cli.terminal.sanitise import readable
@@ -22,13 +22,13 @@ _PASTES_ARE_MARKED, _PASTES_ARE_NOT = "\x1b[?2004h", "\x1b[?2004l"
 
 
 class Measured(DummyOutput):
-    """Tells prompt_toolkit the size of the terminal, and takes nothing from it but the bell."""
+    """Output for prompt_toolkit that has the size of the terminal and writes only the bell."""
 
     def __init__(self, painter: Painter) -> None:
         self._painter = painter
 
     def get_size(self) -> Size:
-        """Rows and columns as they are now."""
+        """Return the current rows and columns."""
         return Size(rows=self._painter.rows, columns=self._painter.width)
 
     def bell(self) -> None:
@@ -37,28 +37,30 @@ class Measured(DummyOutput):
 
 
 class Bottom(Renderer):
-    """Lays the layout out and hands its rows to the painter.
+    """Renderer that passes the rows of the layout to the painter.
 
-    prompt_toolkit erases before it gives the terminal away (`run_in_terminal`, suspending) or when the
-    size has changed, and renders when it has it back: the painter pauses in between.
+    prompt_toolkit erases before another program uses the terminal (`run_in_terminal`, suspending) or when
+    the size has changed, and renders afterwards: the painter pauses in between.
     """
 
-    def __init__(self, style: BaseStyle, painter: Painter, hold: Hold, *, colours: bool) -> None:
+    def __init__(
+        self, style: BaseStyle, painter: Painter, listener: TerminalListener, *, colours: bool
+    ) -> None:
         self._painter = painter
-        self._hold = hold
+        self._listener = listener
         self._colours = colours
         self._marks_pastes = False
         self._known: dict[str, str] = {}
         super().__init__(style, Measured(painter))
 
     def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
-        """Show the layout as it is now."""
+        """Paint the current layout."""
         if is_done:
             self.erase()
             return
         if not self._marks_pastes:
             self._painter.send(_PASTES_ARE_MARKED)
-            self._hold.taken()
+            self._listener.taken()
             self._marks_pastes = True
         columns, height = self._painter.width, self._painter.rows
         height = min(layout.container.preferred_height(columns, height).preferred, height)
@@ -79,21 +81,21 @@ class Bottom(Renderer):
         self._painter.resume()
 
     def erase(self, leave_alternate_screen: bool = True) -> None:
-        """Give the terminal away, until the next `render`."""
+        """Leave the terminal to another program, until the next `render`."""
         self._painter.pause()
         if self._marks_pastes:
             self._painter.send(_PASTES_ARE_NOT)
-            self._hold.given()
+            self._listener.given()
             self._marks_pastes = False
 
     def reset(self, _scroll: bool = False, leave_alternate_screen: bool = True) -> None:
-        """Forget nothing: what is on the screen is known to the painter."""
+        """Do nothing: the painter knows the screen."""
 
     def request_absolute_cursor_position(self) -> None:
-        """Not needed: rows are counted from where the first was written."""
+        """Do nothing: rows are counted from the first that was written."""
 
     def clear(self) -> None:
-        """Ctrl+L."""
+        """Clear the screen (Ctrl+L)."""
         self._painter.clear()
 
     def _row(self, screen: Screen, number: int, columns: int) -> Row:
@@ -152,9 +154,9 @@ def _seen_on_spaces(sgr: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def _shown(text: str, width: int, before: str, after: str) -> str:
-    """The text of a cell, or of a wide one; what could do something to the terminal is replaced within it.
+    """Return the text of a cell of this width, or U+FFFD if it could control the terminal.
 
-    Whether a joiner does is known from the characters `before` and `after` the cell.
+    A joiner is judged by the characters `before` and `after` the cell.
     """
     around = before + text + after
     return text if readable(text) == text or readable(around) == around else "\ufffd".ljust(width)

@@ -8,7 +8,7 @@ import codecs
 from collections.abc import Mapping
 
 STAND_INS: Mapping[str, str] = {
-    # These are as wide as what they stand for: they are drawn where rows are measured.
+    # These are as wide as the signs they replace: they appear in rows that are measured.
     "‹": "<",
     "›": ">",
     "·": "-",
@@ -38,7 +38,7 @@ STAND_INS: Mapping[str, str] = {
     "←": "<-",
     "≤": "<=",
     "≥": ">=",
-    # What a model writes most often beside letters.
+    # Frequent in a model's text.
     "–": "-",
     "—": "-",
     "‘": "'",
@@ -53,14 +53,14 @@ _HANDLER = "terp.stand_ins"
 
 
 def carried(text: str, encoding: str) -> str:
-    """`text` with what `encoding` lacks replaced."""
+    """Return `text` with stand-ins for the characters that `encoding` lacks."""
     if text.isascii():
         return text
     return text.encode(encoding, stand_ins()).decode(encoding)
 
 
 def writes_formulas(encoding: str) -> bool:
-    """Whether `encoding` has the signs of formulas."""
+    """Return True if `encoding` has the signs of formulas."""
     try:
         "αᵢ²√∑ℝ≤".encode(encoding)
     except UnicodeEncodeError:
@@ -69,7 +69,7 @@ def writes_formulas(encoding: str) -> bool:
 
 
 def stand_ins() -> str:
-    """The name of an error handler for encoders that does what `carried` does."""
+    """Register an error handler for encoders that works as `carried`; return its name."""
     codecs.register_error(_HANDLER, _replaced)
     return _HANDLER
 

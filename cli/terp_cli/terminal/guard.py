@@ -1,13 +1,13 @@
-"""Puts a terminal in order when terp is killed and cannot do so itself.
+"""Restores a terminal when terp is killed.
 
     with guarding(descriptor, environ) as guard:
         guard.stay()                    # when the prompt is there
-        guard.given()                   # the shell or an editor has the terminal now
-        guard.taken(window.closed())    # terp has it again; with what else is to be written if it dies
+        guard.given()                   # the shell or an editor uses the terminal now
+        guard.taken(window.closed())    # terp uses it again; this is written too if it dies
 
-A small process waits at a pipe for the end of terp, which the kernel tells it even after `kill -9`. It must
-be quick: zsh keeps the modes that it finds when a program of its dies, and hears of it 0.1 ms later.
-But a Python takes 15 ms to start, so until `stay` a shell of 0.1 MB waits in its place.
+A small process waits for the end of a pipe from terp, which comes even after `kill -9`. It must be quick:
+zsh keeps the modes that it finds when its program dies, 0.1 ms later. But a Python takes 15 ms to start,
+so until `stay` a shell of 0.1 MB waits in its place.
 """
 
 import os
@@ -19,8 +19,8 @@ from pathlib import Path
 
 from terp_cli.terminal import restorer, tty
 
-# No synchronised frame, no marks around pastes, no reports of the focus; rows wrap, the cursor is seen, plain
-# letters, and nothing of the live rows below.
+# No synchronised frame, no marks around pastes, no reports of the focus; rows wrap, the cursor is visible,
+# the style is plain, and the live rows below are erased.
 _IN_ORDER = "\x1b[?2026l\x1b[?2004l\x1b[?1004l\x1b[?7h\x1b[?25h\x1b[m\r\n\x1b[J"
 _WAITS = """
 trap '' HUP INT QUIT TERM TSTP TTIN TTOU
@@ -32,13 +32,13 @@ exec "$@" "$state" "$undo"
 
 
 class Guard:
-    """Tells the process that waits who has the terminal, until terp ends in one way or another."""
+    """Connection to the waiting process, which must know who uses the terminal."""
 
     def __init__(self, descriptor: int, environ: Mapping[str, str]) -> None:
-        """The terminal behind `descriptor` is to be as it is now.
+        """Start the process that restores the terminal behind `descriptor` to its present modes.
 
         Raises:
-            OSError: no process could be started.
+            OSError: the process could not be started.
             termios.error: it is no terminal.
         """
         modes = restorer.written(restorer.modes_of(descriptor))
@@ -51,12 +51,12 @@ class Guard:
                 ["sh", "-c", _WAITS, "terp-terminal-guard", *program],
                 {name: environ[name] for name in _NEEDED if name in environ},
                 file_actions=[
-                    # One after the other, so the terminal first: it may be 0. Python's other ones close.
+                    # In this order: the terminal may be descriptor 0. Python's other descriptors close.
                     (os.POSIX_SPAWN_DUP2, descriptor, 1),
                     (os.POSIX_SPAWN_DUP2, waits, 0),
                     (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
                 ],
-                # In a group of its own it is out of reach of Ctrl-C; in a session it would have no terminal.
+                # Its own group keeps it from Ctrl-C; in its own session it would have no terminal.
                 setpgroup=0,
             )
         except OSError:
@@ -66,46 +66,46 @@ class Guard:
             os.close(waits)
 
     def stay(self) -> None:
-        """Be quick from now on, at the cost of 15 ms of the machine and some MB. Once is enough."""
+        """Replace the shell by a Python, which reacts at once; costs 15 ms and some MB, once."""
         self._say("stay")
 
     def taken(self, undo: str = "") -> None:
-        """From now on terp has the terminal; should it die, `undo`, one line, is written too."""
+        """Report that terp uses the terminal; if it dies, `undo`, one line, is written too."""
         self._say(f"taken {undo}")
 
     def given(self) -> None:
-        """From now on somebody else has it, and is not to be disturbed."""
+        """Report that another program uses the terminal, which is then left alone."""
         self._say("given")
 
     def close(self) -> None:
-        """The terminal is in order: nothing is guarded any more."""
+        """End the waiting process; the terminal is in order."""
         self.given()
         os.close(self._pipe)
         with suppress(ChildProcessError):
             os.waitpid(self._process, 0)
 
     def _say(self, line: str) -> None:
-        # Somebody may have killed it.
+        # The process may have been killed.
         with suppress(OSError):
             os.write(self._pipe, f"{line}\n".encode())
 
 
 class Unguarded:
-    """Where there is nothing to guard, or nobody to do it."""
+    """Stand-in for a guard where there is no terminal, or no process could be started."""
 
     def stay(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def taken(self, undo: str = "") -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def given(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 @contextmanager
 def guarding(descriptor: int | None, environ: Mapping[str, str]) -> Iterator[Guard | Unguarded]:
-    """Guard the terminal behind `descriptor`, if there is one, from now on and while the context lives."""
+    """Guard the terminal behind `descriptor`, if there is one, until the context ends."""
     try:
         if descriptor is None or not sys.executable:
             raise OSError
@@ -120,5 +120,21 @@ def guarding(descriptor: int | None, environ: Mapping[str, str]) -> Iterator[Gua
         guard.close()
 
 
-# A Python may need to find its own library.
+# A Python may need these to find its library.
 _NEEDED = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+
+
+class TerminalListener:
+    """Listener to the use of the terminal and the focus of its window; a subclass acts."""
+
+    def taken(self) -> None:
+        """Handle that terp reads keys (again)."""
+
+    def given(self) -> None:
+        """Handle that the shell or another program uses the terminal."""
+
+    def kept(self) -> None:
+        """Handle that no keys are read, while the terminal still has changed modes."""
+
+    def focused(self, has_focus: bool) -> None:
+        """Handle that the window got or lost the focus."""

@@ -1,6 +1,6 @@
 """The colours a program may use: SGR parameters, read into plain data.
 
-Only what is listed here is ever drawn again; blinking, hiding and fonts are not.
+Only the styles listed here are drawn; blinking, hiding and fonts are dropped.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ Colour = int | tuple[int, int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """How a run of characters looks."""
+    """The colours and the style of a run of characters."""
 
     colour: Colour = None
     background: Colour = None
@@ -24,13 +24,13 @@ class Ink:
     reverse: bool = False
 
     def after(self, parameters: str) -> "Ink":
-        """The ink after the SGR sequence with these parameters ("" resets, as "0" does)."""
+        """Return the ink after the SGR sequence with these parameters ("" resets, as "0" does)."""
         ink = self
         # "4:3" (curly underline) and "38:2::1:2:3" are sub-parameters: one code with its arguments.
         codes = iter(parameters.split(";"))
         for code in codes:
             ink = ink._with(code, codes)
-        # Text in the colour of its own ground cannot be seen, and would still be copied and believed.
+        # Text in the colour of its background is invisible, and would still be copied.
         if ink.colour is not None and ink.colour == ink.background:
             return replace(ink, background=None)
         return ink

@@ -1,12 +1,15 @@
-"""The keys of a terminal, without the answers that it gives among them."""
+"""The keys of a terminal, without its answers to queries and its reports of the focus."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, TextIO
 
+from prompt_toolkit.input import Input
 from prompt_toolkit.input.posix_utils import PosixStdinReader
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyPress
+from prompt_toolkit.keys import Keys
 
 from terp_cli.terminal.terminal_facts import TerminalFacts
 
@@ -16,8 +19,8 @@ if TYPE_CHECKING:
 Learned = Callable[[TerminalFacts], None]
 
 
-class Keys(Vt100Input):
-    """Reads keys from a terminal; what the terminal tells of itself goes to `learned`."""
+class TerminalKeys(Vt100Input):
+    """Input of keys from a terminal; `learned` gets the facts from its answers."""
 
     def __init__(self, terminal: TextIO, learned: Learned) -> None:
         super().__init__(terminal)
@@ -25,7 +28,7 @@ class Keys(Vt100Input):
         self.stdin_reader = self._reader
 
     def flush_keys(self) -> list[KeyPress]:
-        """The keys that were waiting for more: nothing came for a while."""
+        """Return held keys: no more input came for a while."""
         self.vt100_parser.feed(self._reader.replies.release())
         return super().flush_keys()
 
@@ -37,15 +40,91 @@ class _KeysOnly(PosixStdinReader):
 
     @cached_property
     def replies(self) -> "Replies":
-        """What tells answers from keys; nothing is read before the first prompt is there."""
+        """The filter that separates answers from keys; imported after the first prompt is shown."""
         from terp_cli.terminal.terminal_query import Replies  # noqa: PLC0415
 
         return Replies()
 
     def read(self, count: int = 1024) -> str:
-        """What was typed."""
+        """Return typed text."""
         before = self.replies.facts
         typed = self.replies.feed(super().read(count))
         if self.replies.facts is not before:
             self._learned(self.replies.facts)
         return typed
+
+
+class FocusInput(Input):
+    """The keys of another input, without reports of the focus.
+
+    `focused` is called with True when the window gets the focus, False when it loses it. The terminal sends
+    reports only after `TerminalWindow.taken`; prompt_toolkit would read them as letters.
+    """
+
+    def __init__(self, source: Input, focused: Callable[[bool], None]) -> None:
+        self._source = source
+        self._focused = focused
+
+    def read_keys(self) -> list[KeyPress]:
+        """Return the pressed keys."""
+        keys, reports = without_focus(self._source.read_keys())
+        for has_focus in reports:
+            self._focused(has_focus)
+        return keys
+
+    def flush_keys(self) -> list[KeyPress]:
+        """Return the keys of an incomplete sequence."""
+        return self._source.flush_keys()
+
+    def flush(self) -> None:
+        """Flush the input."""
+        self._source.flush()
+
+    def fileno(self) -> int:
+        """Return the descriptor to wait for."""
+        return self._source.fileno()
+
+    def typeahead_hash(self) -> str:
+        """Return the key of the store of unread keys."""
+        return self._source.typeahead_hash()
+
+    @property
+    def closed(self) -> bool:
+        """True if no more key can come."""
+        return self._source.closed
+
+    def raw_mode(self) -> AbstractContextManager[None]:
+        """Deliver keys one by one, without echo."""
+        return self._source.raw_mode()
+
+    def cooked_mode(self) -> AbstractContextManager[None]:
+        """Deliver whole lines, which the terminal edits."""
+        return self._source.cooked_mode()
+
+    def attach(self, input_ready_callback: Callable[[], None]) -> AbstractContextManager[None]:
+        """Call `input_ready_callback` when there are keys."""
+        return self._source.attach(input_ready_callback)
+
+    def detach(self) -> AbstractContextManager[None]:
+        """Leave the keys to another reader meanwhile."""
+        return self._source.detach()
+
+    def close(self) -> None:
+        """Close the input."""
+        self._source.close()
+
+
+def without_focus(keys: Sequence[KeyPress]) -> tuple[list[KeyPress], list[bool]]:
+    """Return the keys without `CSI I` and `CSI O`, and True or False for each of these, in order."""
+    kept: list[KeyPress] = []
+    reports: list[bool] = []
+    for key in keys:
+        if key.data in ("I", "O") and [(one.key, one.data) for one in kept[-2:]] == _CSI:
+            del kept[-2:]
+            reports.append(key.data == "I")
+        else:
+            kept.append(key)
+    return kept, reports
+
+
+_CSI = [(Keys.Escape, "\x1b"), ("[", "[")]

@@ -1,41 +1,85 @@
-"""The one object that writes to a terminal: appends rows for good, and paints what is live below them.
+"""The only writer to a terminal: appends final rows, and repaints the live rows below them.
 
     painter = Painter(sys.stdout, size)
-    painter.update(finished, tail)      # the renderer's rows, and what of them may still change
-    painter.place(bottom, (1, 4))       # the input line below, and where in it the cursor is
+    painter.update(finished, tail)      # the renderer's final rows, and those that may still change
+    painter.place(bottom, (1, 4))       # the input line below, and the cursor in it
 
-What was appended is never touched again. The live rows are the tail, what is said while it grows (`aside`),
-and the bottom; they are compared with what the screen shows and only what differs is written, so a tail that
-becomes final as it stands costs nothing, and the bottom moves down by inserting lines above it.
+Appended rows never change. The live rows are the tail, the lines written while it grows (`aside`), and the
+bottom; they are compared with the screen and only differences are written, so a tail that becomes final
+unchanged costs nothing, and the bottom moves down by inserted lines above it.
 """
 
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
-from terp_cli.terminal.asked import Asked
-from terp_cli.terminal.graphic import Graphic
-from terp_cli.terminal.pen import Pen, Place
-from terp_cli.terminal.rows import Row, cells, certain, common, difference, encode, folded
-from terp_cli.terminal.terminal_facts import TerminalFacts
+from terp_cli.terminal.rows import Graphic, Row, cells, certain, common, difference, encode, folded
+from terp_cli.terminal.terminal_facts import PendingFacts, TerminalFacts
+
+Place = tuple[int, int]
+"""A row and a column, counted from 0."""
+
+
+class Pen:
+    """Writer that knows the place of the cursor: rows from the first live one, columns from 0."""
+
+    def __init__(self, at: Place, *, fresh: bool) -> None:
+        """`fresh`: the cursor is at the start of an empty row, the next to be written."""
+        self.row, self.column = at
+        self.fresh = fresh
+        self._parts: list[str] = []
+
+    def written(self) -> str:
+        """Return all that was written."""
+        return "".join(self._parts)
+
+    def put(self, sequence: str) -> None:
+        """Write a sequence that does not move the cursor."""
+        self._parts.append(sequence)
+
+    def draw(self, text: str, column: int) -> None:
+        """Write text that ends before `column`."""
+        self._parts.append(text)
+        self.column, self.fresh = column, False
+
+    def picture(self, escape: str) -> None:
+        """Write a picture, which ends at the start of the row below."""
+        self._parts.append(escape)
+        self.row, self.column, self.fresh = self.row + 1, 0, True
+
+    def down(self, rows: int) -> None:
+        """Go down to the start of a row; the screen scrolls at its end."""
+        self._parts.append("\r\n" * rows)
+        self.row, self.column, self.fresh = self.row + rows, 0, True
+
+    def to(self, row: int, column: int | None = None) -> None:
+        """Go to an existing row; the column stays if it is None."""
+        if row != self.row:
+            self._parts.append(f"\x1b[{self.row - row}A" if row < self.row else f"\x1b[{row - self.row}B")
+            self.row = row
+            self.fresh = False
+        if column is not None and column != self.column:
+            self._parts.append(f"\r\x1b[{column}C" if column else "\r")
+            self.column = column
+
 
 Size = Callable[[], tuple[int, int]]
-"""Columns and rows of the terminal, as they are now."""
+"""The present columns and rows of the terminal."""
 
 _ANYWHERE = -1
-# Stands for a picture where rows are compared: no row is equal to it.
+# Stands for a picture in a comparison of rows: no row is equal to it.
 _PICTURE: Row = (("", "picture"),)
-# Erases from the first column on. `ED` right in the top left corner would move what is erased into the
-# scrollback of tmux ("scroll-on-clear"), and the live rows would stay there as a torn copy.
+# Erases from the first column on. `ED` in the top left corner would move the erased rows into the
+# scrollback of tmux ("scroll-on-clear"), where they would stay as a torn copy.
 _ERASE_BELOW = "\x1b[K\x1b[C\x1b[J\r"
 _SYNCHRONISED = "\x1b[?2026h", "\x1b[?2026l"
 
 
 class Painter:
-    """Draws on a terminal that moves its cursor, or with `live=False` only appends."""
+    """Painter of a terminal that moves its cursor; with `live=False` it only appends."""
 
     def __init__(self, out: TextIO, size: Size, *, live: bool = True) -> None:
         self.live = live
-        self.asked = Asked()
+        self.pending = PendingFacts()
         self.out = out
         self._size = size
         self._tail: Sequence[Row] = ()
@@ -51,8 +95,8 @@ class Painter:
 
     @property
     def facts(self) -> TerminalFacts:
-        """What the terminal has told of itself so far."""
-        return self.asked.facts
+        """The facts about the terminal that are known so far."""
+        return self.pending.facts
 
     @property
     def width(self) -> int:
@@ -61,12 +105,12 @@ class Painter:
 
     @property
     def rows(self) -> int:
-        """How many rows the terminal has."""
+        """The rows of the terminal."""
         return self._size()[1]
 
     @property
     def tail_rows(self) -> int:
-        """At most 12, and four rows of what was said before stay in sight."""
+        """Rows for the tail: at most 12, so that four earlier rows stay in sight."""
         if not self.live:
             return 0
         return max(1, min(self.rows - max(4, len(self._bottom) + 2), 12))
@@ -80,7 +124,7 @@ class Painter:
     ) -> None:
         """Append `finished`, and show `tail` below (None: the one there is); one write, or none.
 
-        With a tail, what was drawn last `grows`, or is over: then come the rows that were said aside.
+        `grows`: the block of the tail is not complete. When it is, the rows of `aside` are appended.
         """
         if tail is not None:
             self._tail = tail[-self.tail_rows :] if self.live else ()
@@ -94,7 +138,7 @@ class Painter:
         self._parted = True
 
     def aside(self, rows: Sequence[Row]) -> bool:
-        """Append rows, below what grows as long as it does; False where they have no room there."""
+        """Append rows, below a block that still grows; return False if there is no room for them."""
         if not self._grows:
             self.update(rows)
             return True
@@ -110,26 +154,26 @@ class Painter:
         self._paint(())
 
     def pause(self) -> None:
-        """Take the live rows off the screen and leave it to someone else until `resume`."""
+        """Erase the live rows and write nothing until `resume`."""
         if self._held is not None:
             return
         self._write(self._erased())
         self._held = []
 
     def resume(self) -> None:
-        """Take the screen back, and paint what came meanwhile."""
+        """Write again; begin with the rows that came meanwhile."""
         held, self._held = self._held, None
         if held is not None:
             self._paint(held)
 
     def clear(self) -> None:
-        """An empty screen, because the person wants one; what scrolled away stays in the scrollback."""
+        """Clear the screen; the scrollback stays."""
         self.pause()
         self._write("\x1b[H\x1b[2J")
         self.resume()
 
     def send(self, sequence: str) -> None:
-        """Write a sequence that moves nothing and draws nothing: a mode, a title, a bell."""
+        """Write a sequence that neither moves nor draws: a mode, a title, a bell."""
         self._write(sequence)
 
     def _paint(self, finished: Sequence[Row | Graphic]) -> None:
@@ -137,7 +181,7 @@ class Painter:
             self._held += finished
             return
         if finished and self._parted:
-            # A blank row is there already.
+            # There is a blank row already.
             finished, self._parted = finished[self._blank_after(finished[:1]) :], False
         self._ends_blank = self._blank_after(finished)
         bottom = self._bottom[self._spared() :]
@@ -145,7 +189,7 @@ class Painter:
         tail = [part for row in self._tail for part in folded(row, self.width)]
         tail += [(), *self._aside] if self._aside else []
         bottom = [folded(row, self.width)[0] for row in bottom]
-        # The bottom may have grown since the tail came; what leaves the screen cannot be painted over.
+        # The bottom may have grown since the tail came; rows off the screen cannot be repainted.
         live = [*tail[max(0, len(tail) + len(bottom) - self.rows) :], *bottom]
         painted = self._erased() if self._shown and self.width != self._shown_width else ""
         pen = Pen(self._at, fresh=not self._shown)
@@ -160,14 +204,14 @@ class Painter:
         self._write(painted)
 
     def _blank_after(self, finished: Sequence[Row | Graphic]) -> bool:
-        """Whether the last row above the live ones is blank once these were appended."""
+        """Return True if the last row above the live ones is blank once these are appended."""
         if not finished:
             return self._ends_blank
         last = finished[-1]
         return isinstance(last, tuple) and not any(text.strip() for text, _ in last)
 
     def _spared(self) -> int:
-        """How many blank rows at the top of the bottom are not needed: there is one above it already."""
+        """Return 1 if the bottom's blank first row is not needed, because there is one above it; else 0."""
         above = not any(text for text, _ in self._tail[-1]) if self._tail else self._ends_blank
         return 1 if above and len(self._bottom) > 1 and not self._bottom[0] else 0
 
@@ -177,7 +221,7 @@ class Painter:
             self.out.flush()
 
     def _erased(self) -> str:
-        """The live rows gone, with the cursor where they began."""
+        """Return the sequence that erases the live rows and puts the cursor where they began."""
         if not self._shown:
             return ""
         # A terminal that was made narrower has broken the rows that became too long.
@@ -191,7 +235,7 @@ class Painter:
         return (f"\x1b[{above}A" if above else "") + "\r" + _ERASE_BELOW
 
     def _change(self, pen: Pen, rows: Sequence[Row | Graphic], final: int) -> None:
-        """Make the screen show `rows` in place of the live ones; the first `final` stay for good."""
+        """Show `rows` in place of the live ones; the first `final` of them never change again."""
         old = self._shown
         plain = [row if isinstance(row, tuple) else _PICTURE for row in rows]
         same = common(old, plain, final)
@@ -209,14 +253,14 @@ class Painter:
             self._rewrite(pen, rows, final, same)
 
     def _in_reach(self, finished: Sequence[Row], more: int) -> bool:
-        """Whether each row takes one row of the screen, and the cursor can go to all of them."""
+        """Return True if each row takes one row of the screen, and the cursor can reach all of them."""
         reached = len(self._shown) + max(0, more) < self.rows
         return reached and all(
             row is not _PICTURE and certain(row) and cells(row) <= self.width for row in finished
         )
 
     def _insert(self, pen: Pen, rows: Sequence[Row], same: int, kept: int) -> None:
-        """Change the rows between the first `same` and the last `kept`, which stay as they are drawn."""
+        """Change the rows between the first `same` and the last `kept`, which stay unchanged."""
         old = self._shown
         more = len(rows) - len(old)
         if more > 0:
@@ -233,7 +277,7 @@ class Painter:
                 self._redraw(pen, at, before, rows[at], "\x1b[K")
 
     def _rewrite(self, pen: Pen, rows: Sequence[Row | Graphic], final: int, same: int) -> None:
-        """Keep the first `same` rows of the screen and write all that follows anew."""
+        """Keep the first `same` rows of the screen and write all others again."""
         old, at = self._shown, same
         if same < len(old):
             after = rows[same] if same < len(rows) else ()
@@ -255,11 +299,11 @@ class Painter:
                 pen.picture(row.escape)
 
     def _redraw(self, pen: Pen, at: int, before: Row, after: Row, erase: str, *, final: bool = False) -> None:
-        """Row `at`, of which the screen shows `before`, as `after`; `erase` takes away what is too much."""
+        """Change row `at` from `before` to `after`; `erase` removes a longer end."""
         column, gone, rest = difference(before, after)
         gone = gone or (erase == "\x1b[J" and len(self._shown) > at + 1)
         if column >= self.width:
-            # A cursor cannot be sent behind the last column.
+            # The cursor cannot go beyond the last column.
             column, gone, rest = 0, True, after
         pen.to(at, column)
         if gone:
@@ -267,13 +311,13 @@ class Painter:
         pen.draw(encode(rest) if final else _drawn(rest), self._end(after))
 
     def _end(self, row: Row) -> int:
-        """The column after a row, where that is sure."""
+        """Return the column after a row, if it is certain."""
         end = cells(row)
-        # Behind the last column a terminal may have gone to the next row, or not yet.
+        # After the last column a terminal may be on the next row already, or not.
         return end if end < self.width and certain(row) else _ANYWHERE
 
     def _leave(self, pen: Pen, final: int, live: int, bottom: int) -> None:
-        """Put the cursor where it belongs: into the bottom, else behind all that was drawn."""
+        """Put the cursor at its place in the bottom, else after the last row."""
         if not live:
             if final and not pen.fresh:
                 pen.to(final - 1)
@@ -287,7 +331,7 @@ class Painter:
 
 
 def _common_end(old: Sequence[Row], new: Sequence[Row]) -> int:
-    """How many rows at the end are the same."""
+    """Return the number of equal rows at the end."""
     same = 0
     for before, after in zip(reversed(old), reversed(new), strict=False):
         if before != after:
@@ -297,6 +341,6 @@ def _common_end(old: Sequence[Row], new: Sequence[Row]) -> int:
 
 
 def _drawn(row: Row) -> str:
-    # If the terminal takes a character for wider than we do, the row must not wrap: moving up would
-    # then stop a row short. It is written whole when it becomes final.
+    # If a character is wider on the terminal than here, the row must not wrap: the cursor would then
+    # move up one row too few. It is written whole when it becomes final.
     return encode(row) if certain(row) else f"\x1b[?7l{encode(row)}\x1b[?7h"

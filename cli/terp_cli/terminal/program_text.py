@@ -1,4 +1,4 @@
-"""What a program wrote, as lines that are safe to show.
+"""The output of a program, as lines that are safe to show.
 
 A small state machine over the raw text. Colours become `Ink`; carriage returns, backspaces, tabs and
 the sequences that move in a line, erase, or go up and down edit the rows that are still open, as
@@ -8,24 +8,156 @@ The lines do not depend on how the text was cut.
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from terp_cli.terminal.ink import Ink
-from terp_cli.terminal.program_row import Line, ProgramRow
+from terp_cli.terminal.sanitise import readable
+
+Run = tuple[str, Ink]
+Line = tuple[Run, ...]
+
+_LONGEST = 4_000
+# One cell each: bars, boxes and the Latin script.
+_NARROW = re.compile("[\x00-\x7f\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2500-\u259f\u2801-\u28ff]*")
+_MARK: Run = ("┆ ", Ink(dim=True))
+
+
+class ProgramRow:
+    """A row of text in its colours, addressed by cells; `marked` if it was written to stderr."""
+
+    def __init__(self, *, marked: bool = False) -> None:
+        self.marked = marked
+        self._runs: list[Run] = []
+        self._length = 0
+        self._beyond = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._runs)
+
+    @property
+    def line(self) -> Line:
+        """Return the present row, safe to show; the mark of stderr comes first."""
+        line = tuple((readable(text), ink) for text, ink in self._runs)
+        if self.marked and any(text.strip() for text, _ in line):
+            line = (_MARK, *line)
+        if self._beyond:
+            return (*line, (f" … {self._beyond:,} more characters".replace(",", " "), Ink(dim=True)))
+        return line
+
+    def write(self, text: str, ink: Ink, column: int) -> int:
+        """Overwrite the row from a column on; return the column after the text."""
+        if not text:
+            return column
+        if column > self._length:
+            space = min(column, _LONGEST) - self._length
+            self._append(" " * space, Ink(), space)
+        width = cells(text)
+        if column < self._length:
+            kept = _cut(self._runs, column + width, self._length, taken=False)
+            self._runs = _cut(self._runs, 0, column)
+            self._length = column
+            self._append(text, ink, width)
+            for piece, own in kept:
+                self._append(piece, own, cells(piece))
+        else:
+            self._append(text, ink, width)
+        return min(column + width, self._length)
+
+    def erase(self, mode: str, column: int) -> None:
+        """Erase from the column on, up to it, or all."""
+        if mode in ("", "0"):
+            self._runs = _cut(self._runs, 0, column)
+            self._beyond = 0
+        elif mode == "2":
+            self._runs, self._beyond = [], 0
+        elif mode == "1":
+            kept = _cut(self._runs, column + 1, self._length, taken=False)
+            self._runs = []
+            self._length = 0
+            if kept:
+                self._append(" " * (column + 1), Ink(), column + 1)
+            for piece, own in kept:
+                self._append(piece, own, cells(piece))
+        self._length = sum(cells(piece) for piece, _ in self._runs)
+
+    def _append(self, text: str, ink: Ink, width: int) -> None:
+        if self._length + width > _LONGEST:
+            room = max(0, _LONGEST - self._length)
+            fitting = "".join(piece for piece, _ in _cut([(text, ink)], 0, room))
+            self._beyond += len(text) - len(fitting)
+            text, width = fitting, cells(fitting)
+        if not text:
+            return
+        if self._runs and self._runs[-1][1] == ink:
+            self._runs[-1] = (self._runs[-1][0] + text, ink)
+        else:
+            self._runs.append((text, ink))
+        self._length += width
+
+
+def cells(text: str) -> int:
+    """Return the cells of `text` on a terminal that joins no characters."""
+    if text.isascii() or _NARROW.fullmatch(text):
+        return len(text)
+    return sum(map(_cells_of, text))
+
+
+@lru_cache(maxsize=4096)
+def _cells_of(character: str) -> int:
+    from rich.cells import get_character_cell_size  # noqa: PLC0415  (only for output that is not ASCII)
+
+    return 1 if character.isascii() else max(0, get_character_cell_size(character))
+
+
+def _cut(runs: list[Run], start: int, end: int, *, taken: bool = True) -> list[Run]:
+    """Return the cells from `start` to `end`; half of a wide character becomes a space.
+
+    A character without width belongs to the cell before it; `taken`: this cell is within the cut.
+    """
+    cut: list[Run] = []
+    at = 0
+    for text, ink in runs:
+        if at > end:
+            break
+        piece, width, taken = _cut_text(text, start - at, end - at, taken=taken)
+        if piece:
+            cut.append((piece, ink))
+        at += width
+    return cut
+
+
+def _cut_text(text: str, start: int, end: int, *, taken: bool) -> tuple[str, int, bool]:
+    """Return the cells of one run, its width, and True if its last character was taken."""
+    if text.isascii() or _NARROW.fullmatch(text):
+        width = len(text)
+        return text[max(0, start) : max(0, end)], width, start < width <= end
+    piece = ""
+    at = 0
+    for character in text:
+        if width := _cells_of(character):
+            inside = max(0, min(at + width, end) - max(at, start))
+            taken = inside == width
+            piece += character if taken else " " * inside
+            at += width
+        elif taken:
+            piece += character
+    return piece, at, taken
+
 
 _CSI = re.compile(r"\x1b\[([0-?]{0,64})[ -/]{0,4}([@-~])")
 _SHORT = re.compile(r"\x1b[ -/]{0,4}[0-OQ-WYZ`-~]")
 _UNFINISHED = re.compile(r"\x1b(\[[0-?]{0,64}[ -/]{0,4}|[ -/]{0,4})?\Z")
 _SPECIAL = re.compile(r"[\x1b\r\b\n\t]")
 # A string (title, link, clipboard, picture) ends at BEL or ST; a new escape, CAN or SUB abort it, and
-# so does a line's end: a terminal would swallow everything after an unfinished one.
+# so does a line's end: a terminal would drop everything after an unfinished one.
 _STRING_END = re.compile(r"[\x07\x18\x1a\n]|\x1b\\?")
 _FARTHEST = 400
-"""A column farther to the right is not where a program writes, but where it hides something."""
+"""A program that writes beyond this column hides its text."""
 
 
 @dataclass(slots=True)
 class _Writer:
-    """What one of a program's streams has begun and not ended: a sequence, a string, a colour."""
+    """The open state of one of a program's streams: a sequence, a string, a colour."""
 
     held: str = ""
     in_string: bool = False
@@ -33,7 +165,7 @@ class _Writer:
 
 
 class ProgramText:
-    """Takes output piece by piece; hands out finished lines and shows those that may still change.
+    """Reader of output, piece by piece; returns finished lines and keeps those that may still change.
 
     The last `window` lines stay open for a program that goes up again; without one, only the line
     being written is. The two streams of a program share the rows; each row belongs to one of them.
@@ -48,12 +180,12 @@ class ProgramText:
 
     @property
     def open_lines(self) -> list[Line]:
-        """The lines that may still change, without an empty last one."""
+        """Return the lines that may still change, without an empty last one."""
         rows = self._rows if self._rows[-1] else self._rows[:-1]
         return [row.line for row in rows]
 
     def feed(self, text: str, *, is_error: bool = False) -> list[Line]:
-        """The lines that `text` finished; `is_error` tells that it was written to stderr."""
+        """Return the lines that `text` finished; `is_error`: it was written to stderr."""
         writer = self._writers[is_error]
         text, writer.held = writer.held + text, ""
         lines: list[Line] = []
@@ -65,7 +197,7 @@ class ProgramText:
         return lines
 
     def finish(self) -> list[Line]:
-        """The lines that are left; after this the text begins anew."""
+        """Return the remaining lines, and begin a new text."""
         lines: list[Line] = []
         for is_error, writer in enumerate(self._writers):
             if writer.held and not writer.in_string:
@@ -76,7 +208,7 @@ class ProgramText:
         return lines
 
     def clear(self) -> None:
-        """Forget the lines that may still change."""
+        """Drop the lines that may still change."""
         self._rows, self._at, self._column = [ProgramRow()], 0, 0
 
     def _step(self, writer: _Writer, text: str, at: int, lines: list[Line]) -> int:
@@ -105,7 +237,7 @@ class ProgramText:
         self._column = self._rows[self._at].write(text, writer.ink, self._column)
 
     def _own(self, lines: list[Line], *, is_error: bool) -> None:
-        """Make the row at the cursor one of this stream; one of the other stream is left as it is."""
+        """Ensure that the row at the cursor is one of this stream; keep a row of the other stream."""
         row = self._rows[self._at]
         if row and row.marked != is_error:
             self._at = len(self._rows) - 1
@@ -143,7 +275,7 @@ class ProgramText:
         return at + 1
 
     def _move(self, kind: str, argument: str) -> None:
-        """Go up, down or along the open rows, or erase in them; everything else is dropped."""
+        """Move in the open rows or erase in them; drop all other sequences."""
         count = max(1, int(argument)) if argument.isdigit() and len(argument) < 5 else 1
         match kind:
             case "A" | "F":

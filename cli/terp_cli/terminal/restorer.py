@@ -1,7 +1,7 @@
-"""The terminal put back as it was, by a process that outlives terp by a moment (`terp_cli.terminal.guard`).
+"""The process that restores the terminal when terp has died (`terp_cli.terminal.guard`).
 
-Run as a program of its own: stdin is the pipe from terp, stdout the terminal. It imports only what Python's
-core has, and signals are ignored since before it was started.
+It runs as a separate program: stdin is the pipe from terp, stdout the terminal. It imports only modules of
+Python's core. Its signals were set to be ignored before it was started.
 """
 
 import os
@@ -13,15 +13,15 @@ Modes = list[int | list[int]]
 
 
 def modes_of(descriptor: int) -> Modes:
-    """The modes as they are now, as numbers."""
+    """Return the present modes, as numbers."""
     *flags, characters = termios.tcgetattr(descriptor)
     return [*flags, [one if isinstance(one, int) else one[0] for one in characters]]
 
 
 def restore(descriptor: int, group: int, before: Modes, killed: list[Modes]) -> None:
-    """Put the modes of `before` back, unless somebody has taken the terminal over since `group` died.
+    """Set the modes `before`, unless another program uses the terminal since `group` died.
 
-    An interactive shell notices the death too, and sets its own modes, other than those of `killed`.
+    An interactive shell notices the death too, and sets its own modes, which are none of `killed`.
     """
     now = modes_of(descriptor)
     if now in killed or (now != before and os.tcgetpgrp(descriptor) == group):
@@ -29,10 +29,10 @@ def restore(descriptor: int, group: int, before: Modes, killed: list[Modes]) -> 
 
 
 def terps(before: Modes) -> list[Modes]:
-    """The modes in which terp leaves a terminal whose modes are `before`, if it is killed.
+    """Return the modes that a killed terp leaves on a terminal whose modes were `before`.
 
-    Nothing is shown while a turn is drawn (`tty.unechoed`); prompt_toolkit reads key by key, and for
-    a moment line by line while something is written above its prompt.
+    A turn is drawn without echo (`tty.unechoed`); prompt_toolkit reads key by key, and for a moment
+    line by line while a line is written above its prompt.
     """
     silent = _changed(before, off_input=termios.ICRNL, off_local=termios.ECHO | termios.ICANON)
     local = termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG
@@ -70,23 +70,23 @@ def _changed(
 
 
 def written(modes: Modes) -> str:
-    """The modes as one argument of a command."""
+    """Return the modes as one argument of a command."""
     *flags, characters = modes
     assert isinstance(characters, list)
     return " ".join(str(number) for number in [*flags, *characters])
 
 
 def read(text: str) -> Modes:
-    """The modes that `written` wrote."""
+    """Parse the modes that `written` wrote."""
     numbers = [int(number) for number in text.split()]
     return [*numbers[:6], numbers[6:]]
 
 
 def wait_and_restore(group: int, before: Modes, order: str, state: str, undo: str) -> None:
-    """Return when terp has ended; where it had the terminal, put that back first, and write what it needs."""
-    told, killed = b"", terps(before)
+    """Wait until terp has ended; if it used the terminal then, restore the modes and write `undo`."""
+    unread, killed = b"", terps(before)
     while piece := os.read(0, 4096):
-        *lines, told = (told + piece).split(b"\n")
+        *lines, unread = (unread + piece).split(b"\n")
         for line in lines:
             state, _, undo = line.decode().partition(" ")
     if state == "taken":
@@ -98,6 +98,6 @@ if __name__ == "__main__":
     try:
         wait_and_restore(int(sys.argv[1]), read(sys.argv[2]), *sys.argv[3:])
     except (OSError, termios.error):
-        # The window is gone, and with it whatever could be put back.
+        # The terminal is gone.
         os._exit(1)
     os._exit(0)

@@ -1,7 +1,8 @@
-"""Rows of runs as bytes for a terminal, with as few escape sequences as will do; knows no rich style."""
+"""Rows of runs, and pictures, as bytes for a terminal, with few escape sequences; without rich styles."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 Run = tuple[str, str]
@@ -17,7 +18,7 @@ _CERTAIN = re.compile(_NARROW[:-2] + "\u3041-\u3096\u4e00-\u9fff]*")
 
 
 def width_of(text: str) -> int:
-    """The cells that text takes."""
+    """Return the cells of a text."""
     if _SINGLE.fullmatch(text):
         return len(text)
     from rich.cells import cell_len  # noqa: PLC0415  (the prompt is there before rich is needed)
@@ -26,7 +27,7 @@ def width_of(text: str) -> int:
 
 
 def encode(row: Row) -> str:
-    """A row with its sequences; begins and ends in the plain style."""
+    """Return a row with its sequences; it begins and ends in the plain style."""
     parts: list[str] = []
     current = ""
     for text, sgr in row:
@@ -40,7 +41,7 @@ def encode(row: Row) -> str:
 
 
 def common(old: Sequence[Row], new: Sequence[Row], final: int) -> int:
-    """How many leading rows are on the screen already, as they have to be."""
+    """Return the number of leading rows that are on the screen already; `final` ones must be certain."""
     same = 0
     for before, after in zip(old, new, strict=False):
         if before != after or (same < final and not certain(after)):
@@ -50,7 +51,7 @@ def common(old: Sequence[Row], new: Sequence[Row], final: int) -> int:
 
 
 def difference(old: Row, new: Row) -> tuple[int, bool, Row]:
-    """The column up to which two rows agree, whether the old one went on there, and what to write."""
+    """Return the column up to which two rows agree, True if the old one has more, and the runs to write."""
     column = 0
     for at, (before, after) in enumerate(zip(old, new, strict=False)):
         if before == after and _is_certain(after[0]):
@@ -68,7 +69,7 @@ def difference(old: Row, new: Row) -> tuple[int, bool, Row]:
 
 
 def _shared(before: str, after: str) -> int:
-    """How many leading characters two runs share, all of certain width, as are those that follow."""
+    """Return the number of leading characters that two runs share, all of certain width."""
     longest = min(len(before), len(after))
     cut = next((at for at in range(longest) if before[at] != after[at]), longest)
     agreed = _CERTAIN.match(after, 0, cut)
@@ -85,17 +86,17 @@ def _is_certain(text: str) -> bool:
 
 
 def certain(row: Row) -> bool:
-    """Whether every terminal gives the row the width that terp does."""
+    """Return True if all terminals give the row the same width."""
     return all(_is_certain(text) for text, _ in row)
 
 
 def cells(row: Row) -> int:
-    """The cells that a row takes."""
+    """Return the cells of a row."""
     return sum(width_of(text) for text, _ in row)
 
 
 def folded(row: Row, width: int) -> list[Row]:
-    """A row cut into rows of at most `width` cells, anywhere."""
+    """Cut a row into rows of at most `width` cells, anywhere."""
     if cells(row) <= width:
         return [row]
     parts: list[list[Run]] = [[]]
@@ -120,7 +121,29 @@ def _change(before: str, after: str) -> str:
 
 
 def _is_colour(sgr: str) -> bool:
-    """Whether `sgr` sets a foreground and nothing else, so that another such replaces it whole."""
+    """Return True if `sgr` only sets a foreground, so that another one replaces it."""
     return (sgr.startswith("38;") and "48;" not in sgr) or (
         sgr.isdigit() and (30 <= int(sgr) <= 37 or 90 <= int(sgr) <= 97)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Graphic:
+    """A picture of `rows` rows and `columns` cells, from the left.
+
+    `escape` is written once, in plain style and with the cursor in column 0 of an empty row with nothing
+    below it. It scrolls for the room it needs, and leaves the cursor in column 0 of the row after the
+    picture. Nothing else may be written in between.
+    """
+
+    rows: int
+    columns: int
+    escape: str
+
+
+def placed(drawing: str, columns: int, rows: int) -> Graphic:
+    """Return a graphic of a sequence that draws at the cursor and leaves it anywhere."""
+    # Terminals disagree on where the cursor is after a picture, and on whether one scrolls: the room
+    # is made before, and the cursor is put back to where it was.
+    room = "\n" * rows + f"\x1b[{rows}A"
+    return Graphic(rows, columns, f"{room}\x1b7{drawing}\x1b8\x1b[{rows}B\r")

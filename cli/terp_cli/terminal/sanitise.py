@@ -1,7 +1,8 @@
-"""The one sanitiser: what is not ours passes here before it reaches a terminal.
+"""The sanitiser of all foreign text before it reaches a terminal.
 
-    visible(text)    code, file names, commands: whatever could deceive is spelled out
-    readable(text)   prose and output: the same, but what writing needs is kept
+    visible(text)     code, file names, commands: deceptive characters are spelled out
+    readable(text)    prose and output: the same, but joiners and selectors of scripts stay
+    lookalikes(code)  names that mix letters of two alphabets
 
 Both are pure functions of a whole piece of text (a line, a paragraph). Escape sequences of program
 output are taken apart in `terp_cli.terminal.program_text`, which ends here too.
@@ -9,6 +10,7 @@ output are taken apart in `terp_cli.terminal.program_text`, which ends here too.
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029"
@@ -137,3 +139,29 @@ def _is_pictographic(character: str) -> bool:
     if character == "" or character < "\u00a9":
         return False
     return unicodedata.category(character) == "So" or character in "‼⁉↔〰〽▪▫◾◽" or _is_skin_tone(character)
+
+
+_WORD = re.compile(r"[^\W\d_]\w*")
+# Scripts with letters that look alike. Greek is common in formulas (Δt, μ_x): only its letters that
+# look like Latin ones count.
+_CONFUSED = {"LATIN", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC", "MATHEMATICAL", "FULLWIDTH"}
+_GREEK_AS_LATIN = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧον")
+
+
+def lookalikes(code: str) -> list[str]:
+    """Return one line for each name that mixes the letters of two scripts, in order of appearance."""
+    if code.isascii():
+        return []
+    found = dict.fromkeys(_WORD.findall(code))
+    return [
+        f"'{name}' mixes {' and '.join(script.capitalize() for script in scripts)} letters"
+        for name in found
+        if not name.isascii() and len(scripts := sorted(set(_scripts(name)))) > 1
+    ]
+
+
+def _scripts(name: str) -> Iterator[str]:
+    for letter in name:
+        script = unicodedata.name(letter, "").partition(" ")[0]
+        if script in _CONFUSED or letter in _GREEK_AS_LATIN:
+            yield script

@@ -1,12 +1,11 @@
-"""What a terminal tells of itself when it is asked, and its answers among the keys.
+"""Queries to a terminal about itself, and the filter for its answers among the keys.
 
     out.write(query(os.environ))            # once, after the first paint
-    keys = replies.feed(text)               # for all that is read from the terminal
-    keys += replies.release()               # when nothing more came for a while
-    replies.facts                           # what is known so far; all of it once `replies.complete`
+    keys = replies.feed(text)               # for all input from the terminal
+    keys += replies.release()               # when no more input came for a while
+    replies.facts                           # the facts known so far; all of them once `replies.complete`
 
-What has not come yet is not known, and counts from when it comes. A picture alone waits for it, and not
-for long (`terp_cli.terminal.asked`).
+A fact counts from its answer on. Only a picture waits for answers, and not for long (`PendingFacts`).
 """
 
 import re
@@ -22,8 +21,8 @@ _CELL = "\x1b[16t"
 _ATTRIBUTES = "\x1b[c"
 _SIXEL = "4"
 
-# What is asked for, and nothing else: the answers to others' questions (the cursor's position, the
-# keyboard's mode) begin alike and belong to whoever asked.
+# Only answers to our queries: those to other programs' queries (the cursor's position, the keyboard's
+# mode) begin alike and must pass.
 _REPLY = re.compile(
     r"\x1b\[\?(?P<attributes>[\d;]{1,60})c"
     r"|\x1b\[\?2026;(?P<synchronised>\d)\$y"
@@ -42,23 +41,23 @@ _COLOUR = re.compile(r"rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{
 
 
 def query(environ: Mapping[str, str]) -> str:
-    """The questions for the terminal of this environment, the one that every terminal answers last.
+    """Return the queries for the terminal of this environment; every terminal answers the last one.
 
-    Empty where even that would leave marks on the screen.
+    Return "" for a terminal on which even that one would leave marks.
     """
     name = environ.get("TERM", "")
     if name in ("", "dumb", "unknown", "linux"):
         return ""
     if environ.get("TERM_PROGRAM") == "Apple_Terminal":
-        # It prints the questions that it does not know.
+        # It prints queries that it does not know.
         return _BACKGROUND + _ATTRIBUTES
     common = _SYNCHRONISED + _BACKGROUND + _CELL + _ATTRIBUTES
-    # tmux and screen take kitty's question for the title of the window.
+    # tmux and screen read kitty's query as the title of the window.
     return common if is_multiplexed(environ) else _KITTY + common
 
 
 def is_multiplexed(environ: Mapping[str, str]) -> bool:
-    """Whether tmux, screen or zellij stands between this process and the terminal."""
+    """Return True if tmux, screen or zellij is between this process and the terminal."""
     name = environ.get("TERM", "")
     return name.startswith(("screen", "tmux")) or any(
         environ.get(variable) for variable in ("TMUX", "STY", "ZELLIJ")
@@ -66,10 +65,10 @@ def is_multiplexed(environ: Mapping[str, str]) -> bool:
 
 
 class Replies:
-    """Takes the answers out of what is typed. Keys pass unchanged and in order.
+    """Filter that removes answers from typed text. Keys pass unchanged and in order.
 
-    Only what may yet become an answer is held, and only until the last answer has come; whoever
-    reads calls `release` after a pause, so a lone Escape waits no longer than that.
+    Text that may become an answer is held until the last answer has come; the reader calls `release` after
+    a pause, so a single Escape waits no longer than that.
     """
 
     def __init__(self) -> None:
@@ -78,16 +77,16 @@ class Replies:
 
     @property
     def complete(self) -> bool:
-        """Whether the last answer has come."""
+        """True if the last answer has come."""
         return self.facts.complete
 
     @property
     def holds(self) -> bool:
-        """Whether something is held that `release` would give."""
+        """True if text is held, which `release` would return."""
         return bool(self._held)
 
     def feed(self, text: str) -> str:
-        """What of `text`, and of what was held before it, is no answer."""
+        """Return the keys in the held text and `text`, without answers."""
         text, self._held = self._held + text, ""
         if "\x1b" not in text:
             return text
@@ -103,7 +102,7 @@ class Replies:
         return "".join(keys) + rest
 
     def release(self) -> str:
-        """What was held: it was typed after all."""
+        """Return the held text: it was typed."""
         held, self._held = self._held, ""
         return held
 
@@ -113,7 +112,7 @@ class Replies:
                 # The first number is the class of the terminal.
                 self._learn(sixel=_SIXEL in reply["attributes"].split(";")[1:], complete=True)
             case "synchronised":
-                # 0: never heard of it; 4: switched off for good (DECRPM).
+                # 0: unknown; 4: permanently off (DECRPM).
                 self._learn(synchronised=reply["synchronised"] not in ("0", "4"))
             case "width":
                 self._learn(cell_height=int(reply["height"]), cell_width=int(reply["width"]))
@@ -131,5 +130,5 @@ def _background(answer: str) -> Background:
     if colour is None:
         return "unknown"
     red, green, blue = (int(part, 16) / (16 ** len(part) - 1) for part in colour.groups()[:3])
-    # Rec. 709 weights; what matters is which of black and white text is easier to read.
+    # Rec. 709 weights: is black or white text easier to read?
     return "dark" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5 else "light"

@@ -1,10 +1,11 @@
-"""The terminal itself: its size and colours, and its modes while terp draws."""
+"""The terminal device: its size, its colours, and its modes while terp draws or reads keys."""
 
 import os
 import termios
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TextIO
+from contextlib import ExitStack, contextmanager, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from terp_cli.terminal.painter import Painter
 
@@ -15,7 +16,7 @@ _DUMB = ("dumb", "unknown", "")
 
 
 def size_of(out: TextIO) -> tuple[int, int]:
-    """Columns and rows as they are now; 80×24 where they cannot be asked for."""
+    """Return the present columns and rows; 80×24 if they are unknown."""
     try:
         columns, rows = os.get_terminal_size(out.fileno())
     except (OSError, ValueError):
@@ -24,13 +25,13 @@ def size_of(out: TextIO) -> tuple[int, int]:
 
 
 def moves_cursor(environ: Mapping[str, str]) -> bool:
-    """Whether the terminal can paint a line again."""
+    """Return True if the terminal can repaint a line."""
     return environ.get("TERM", "") not in _DUMB
 
 
 def colours_of(environ: Mapping[str, str]) -> "ColorSystem | None":
-    """The colours a terminal with this environment has; NO_COLOR wins, then FORCE_COLOR."""
-    from rich.color import ColorSystem  # noqa: PLC0415  (the prompt is there before rich is needed)
+    """Return the colours of a terminal with this environment; NO_COLOR wins, then FORCE_COLOR."""
+    from rich.color import ColorSystem  # noqa: PLC0415  (the prompt is shown before rich is needed)
 
     if environ.get("NO_COLOR") or (not moves_cursor(environ) and not environ.get("FORCE_COLOR")):
         return None
@@ -43,12 +44,12 @@ def colours_of(environ: Mapping[str, str]) -> "ColorSystem | None":
 
 
 def painter_on(out: TextIO, environ: Mapping[str, str]) -> Painter:
-    """What draws on the terminal behind `out`."""
+    """Return a painter for the terminal behind `out`."""
     return Painter(out, lambda: size_of(out), live=moves_cursor(environ))
 
 
 def controlling() -> int | None:
-    """A descriptor of the terminal that this process belongs to; None when there is none."""
+    """Open the controlling terminal; return its descriptor, None if there is none."""
     try:
         return os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
@@ -56,9 +57,9 @@ def controlling() -> int | None:
 
 
 def is_controlling(out: TextIO) -> bool:
-    """Whether what is written to `out` appears on the terminal that this process belongs to."""
+    """Return True if `out` writes to the controlling terminal."""
     try:
-        # A terminal tells its foreground group to nobody but those it controls.
+        # Only the processes that a terminal controls can read its foreground group.
         os.tcgetpgrp(out.fileno())
     except (OSError, ValueError):
         return False
@@ -67,31 +68,65 @@ def is_controlling(out: TextIO) -> bool:
 
 @contextmanager
 def as_before(descriptor: int | None) -> Iterator[None]:
-    """Leave the terminal in the modes it has now, wherever in between a signal strikes."""
+    """Restore the present modes of the terminal at the end, also after a signal."""
     with _changed(descriptor):
         yield
 
 
 @contextmanager
 def unechoed(descriptor: int | None) -> Iterator[None]:
-    """Do not show what is typed meanwhile: it would land in the middle of what is drawn.
+    """Do not echo typed keys meanwhile: they would appear in the middle of the drawing.
 
-    It is kept for whoever reads next. Ctrl-C and Ctrl-Z still work.
+    They stay for the next reader. Ctrl-C and Ctrl-Z still work.
     """
-    # Enter stays what the Enter key sends; a prompt takes a line feed for Ctrl+J.
+    # Enter must stay a carriage return; a prompt reads a line feed as Ctrl+J.
     with _changed(descriptor, off_input=termios.ICRNL, off_local=termios.ECHO | termios.ICANON):
         yield
 
 
 @contextmanager
 def unseen(descriptor: int | None) -> Iterator[None]:
-    """Do not show what is typed meanwhile, which is read line by line as before."""
+    """Do not echo typed keys meanwhile; lines are read as before."""
     with _changed(descriptor, off_local=termios.ECHO):
         yield
 
 
+class TypedAhead:
+    """Keys typed before the first prompt: kept for it unchanged and without echo; Ctrl-C still works.
+
+    The terminal's line editing would turn Enter into a line feed, lose Ctrl-D, and show the letters a second
+    time, above the prompt. It does nothing if the descriptor is None.
+    """
+
+    def __init__(self, descriptor: int | None) -> None:
+        self._descriptor = descriptor
+        self._quiet = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._quiet.enter_context(unechoed(self._descriptor))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.hand_over()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Let the terminal edit lines as usual, for a question before the prompt."""
+        self.hand_over()
+        try:
+            yield
+        finally:
+            self.__enter__()
+
+    def hand_over(self) -> None:
+        """Restore the terminal's modes for the next reader, which gets the typed keys."""
+        self._quiet.close()
+
+
 def drop_typed(descriptor: int | None) -> None:
-    """Forget what was typed and not read yet."""
+    """Discard typed keys that were not read yet."""
     if descriptor is not None:
         with suppress(termios.error):
             termios.tcflush(descriptor, termios.TCIFLUSH)
@@ -112,7 +147,7 @@ def _changed(descriptor: int | None, *, off_input: int = 0, off_local: int = 0) 
         _set_modes(descriptor, before)
 
 
-# The window may be gone at any time, and termios.error is no OSError.
+# The terminal may be gone at any time, and termios.error is no OSError.
 def _modes(descriptor: int) -> list[Any] | None:
     try:
         return termios.tcgetattr(descriptor)

@@ -1,13 +1,13 @@
-"""The terminal's window: its title tells what terp does, and it calls a person who is away.
+"""The terminal's window: its title shows the state of terp, and a notification calls the user back.
 
-    window = Window(means_of(environ, terminal=out.isatty(), notify=settings.notify))
+    window = TerminalWindow(window_features(environ, terminal=out.isatty(), notify=settings.notify))
     painter.send(window.opened())
     window, sequence = window.saw(event, now)       # for every event; also `passed`, `typed`, `focused`
     painter.send(sequence)
     painter.send(window.closed())
 
-A window is a value: what happens gives the next one, and what to write to the terminal for it, which
-moves and draws nothing. On a pipe, a dumb terminal or in CI that is always "".
+A window is a value: an event gives the next one, and a sequence to write to the terminal, which moves and
+draws nothing. On a pipe, a dumb terminal or in CI the sequence is always "".
 """
 
 import re
@@ -50,14 +50,14 @@ from terp.events import (
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
 
-Call = Literal["off", "bell", "osc9", "osc99", "osc777"]
+Notification = Literal["off", "bell", "osc9", "osc99", "osc777"]
 
 LONG_TURN_S = 10.0
-"""A person waits for the end of a shorter turn, and is not called."""
+"""The user is not notified at the end of a shorter turn."""
 _AT_THE_KEYS_S = 10.0
-"""Where the terminal does not tell whether it has the focus, who typed so lately is taken to look at it."""
+"""A user who typed within this time is present, if the terminal does not report the focus."""
 _REAL_QUESTION_S = 0.3
-"""A policy such as -y answers sooner; until then nobody is asked, and nothing is said."""
+"""A policy such as -y answers sooner; a question that is open so long is put to the user."""
 _LONGEST_WORDS = 40
 
 _NO_TITLE = re.compile(r"linux|cons25|vt\d+|eterm")
@@ -65,19 +65,19 @@ _MULTIPLEXED = re.compile(r"screen|tmux")
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What may be written to a terminal about its window."""
+class WindowFeatures:
+    """The sequences about a window that a terminal may get."""
 
     title: bool = False
     focus: bool = False
-    call: Call = "off"
+    call: Notification = "off"
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """What the window shows, and what is known of the person before it. Times are in seconds."""
+class TerminalWindow:
+    """The state of the window, and the last signs of its user. Times are in seconds."""
 
-    means: Means
+    means: WindowFeatures
     words: str = ""
     typed_run: str = ""
     began: float | None = None
@@ -89,33 +89,33 @@ class Window:
 
     @property
     def title(self) -> str:
-        """The state, as a person reads it."""
+        """The title: the state of terp, in words."""
         if self.asks:
             return "terp · asks"
         return "terp · waiting" if self.began is None else f"terp · running: {self.words}"
 
     def opened(self) -> str:
-        """What begins it: the old title is kept by the terminal, and it tells of its focus."""
+        """Return the sequence for the start: the terminal saves the old title, and reports its focus."""
         kept = "\x1b[22;0t" if self.means.title else ""
         return kept + self._titled() + self.taken()
 
     def closed(self) -> str:
-        """What ends it: everything as it was before."""
-        # A terminal that keeps no titles shows its own one in place of an empty one.
+        """Return the sequence for the end: it restores the title, and ends the reports."""
+        # A terminal that saves no titles shows its default in place of an empty one.
         return self.given() + ("\x1b]2;\x07\x1b[23;0t" if self.means.title else "")
 
     def taken(self) -> str:
-        """What to write when the keyboard is taken (again): only who reads keys may be told of the focus."""
+        """Return the sequence for the (next) start of reading keys: only then may focus reports come."""
         return "\x1b[?1004h" if self.means.focus else ""
 
     def given(self) -> str:
-        """What to write before the keyboard is left to the shell or another program."""
+        """Return the sequence to write before the shell or another program reads the keyboard."""
         return "\x1b[?1004l" if self.means.focus else ""
 
-    def saw(self, event: Event, now: float) -> tuple["Window", str]:
-        """The window after an event, and what to write for it."""
+    def saw(self, event: Event, now: float) -> tuple["TerminalWindow", str]:
+        """Return the window after an event, and the sequence to write."""
         match event:
-            # The pieces of a reply come by the thousand, so they are looked for first.
+            # The pieces of a reply come by the thousand, so they are matched first.
             case (
                 TextDelta()
                 | ReasoningDelta()
@@ -140,7 +140,7 @@ class Window:
             case TurnStarted(prompt=words) | CodeTyped(code=words):
                 run = event.call_id if isinstance(event, CodeTyped) else ""
                 began = replace(self._answered(), words=_first_words(words), typed_run=run, began=now)
-                # The call of the program was typed too.
+                # The command line was typed too.
                 return self._next(began.typed(now) if self.touched is None else began)
             case Asked(question_id=question):
                 return replace(self, question=question, asked=now), ""
@@ -153,41 +153,41 @@ class Window:
             case _:
                 assert_never(event)
 
-    def _of_run(self, event: CodeFinished | JobChanged, now: float) -> tuple["Window", str]:
+    def _of_run(self, event: CodeFinished | JobChanged, now: float) -> tuple["TerminalWindow", str]:
         own = event.call_id == self.typed_run and self.began is not None
         if isinstance(event, CodeFinished):
             return self._over("done" if event.status == "ok" else event.status, now) if own else (self, "")
         if event.state == "background":
-            # Who typed it can go on; a call for its end is a job's.
+            # The user can type again; the end of the job gets its own notification.
             return self._next(replace(self._answered(), began=None)) if own else (self, "")
         calls = event.seconds > LONG_TURN_S and self._away(now)
         return self, self._call(f"ended: job {event.job} ({one_line(event.language)})") if calls else ""
 
-    def passed(self, now: float) -> tuple["Window", str]:
-        """The window after some time: call this at least once a second while a turn goes on."""
+    def passed(self, now: float) -> tuple["TerminalWindow", str]:
+        """Return the window as of `now`; call this at least once a second while a turn is running."""
         if self.asks or self.asked is None or now - self.asked < _REAL_QUESTION_S:
             return self, ""
         after, sequence = self._next(replace(self, asks=True))
         return after, sequence + (self._call(f"asks: {self.words}") if self._away(now) else "")
 
-    def typed(self, now: float) -> "Window":
-        """The window after a key."""
+    def typed(self, now: float) -> "TerminalWindow":
+        """Return the window after a key was typed."""
         return replace(self, touched=now)
 
-    def focused(self, has_focus: bool) -> "Window":
-        """The window after the terminal has told that it got or lost the focus."""
+    def focused(self, has_focus: bool) -> "TerminalWindow":
+        """Return the window after it got or lost the focus."""
         return replace(self, has_focus=has_focus)
 
-    def _answered(self) -> "Window":
+    def _answered(self) -> "TerminalWindow":
         return replace(self, question="", asked=None, asks=False)
 
-    def _next(self, after: "Window") -> tuple["Window", str]:
+    def _next(self, after: "TerminalWindow") -> tuple["TerminalWindow", str]:
         return after, after._titled() if after.title != self.title else ""
 
     def _titled(self) -> str:
         return f"\x1b]2;{self.title}\x07" if self.means.title else ""
 
-    def _over(self, reason: str, now: float) -> tuple["Window", str]:
+    def _over(self, reason: str, now: float) -> tuple["TerminalWindow", str]:
         after, sequence = self._next(replace(self._answered(), began=None))
         long = self.began is not None and now - self.began > LONG_TURN_S
         if not long or reason == "interrupted" or not self._away(now):
@@ -211,30 +211,30 @@ class Window:
             case "osc99":
                 return f"\x1b]99;i=terp:o=unfocused;{text}\x1b\\"
             case "osc777":
-                # Its parts are told apart by semicolons.
+                # Semicolons separate its parts.
                 return f"\x1b]777;notify;terp;{what.replace(';', ',')}\x1b\\"
             case _:
                 assert_never(self.means.call)
 
 
-def means_of(
+def window_features(
     environ: Mapping[str, str], *, terminal: bool, notify: str = "auto", screen_reader: bool = False
-) -> Means:
-    """What may be written to the terminal with this environment, as the settings wish it."""
+) -> WindowFeatures:
+    """Return the features of the terminal with this environment, within the settings."""
     kind = environ.get("TERM", "")
     if not terminal or not tty.moves_cursor(environ) or environ.get("CI", "").lower() not in _NO_CI:
-        return Means()
+        return WindowFeatures()
     if screen_reader:
-        # A title that changes would be read aloud each time.
-        return Means(call="off" if notify == "off" else "bell")
+        # The screen reader would read each new title.
+        return WindowFeatures(call="off" if notify == "off" else "bell")
     has_title = not (_NO_TITLE.match(kind) or environ.get("INSIDE_EMACS"))
-    return Means(
+    return WindowFeatures(
         title=has_title, focus=has_title, call=_call_of(environ) if notify == "auto" else _CALLS[notify]
     )
 
 
 _NO_CI = ("", "0", "false")
-_CALLS: Mapping[str, Call] = {
+_CALLS: Mapping[str, Notification] = {
     "off": "off",
     "bell": "bell",
     "osc9": "osc9",
@@ -243,11 +243,11 @@ _CALLS: Mapping[str, Call] = {
 }
 
 
-def _call_of(environ: Mapping[str, str]) -> Call:
-    """The notification that this terminal is known for; a bell, which each makes of it what it will."""
+def _call_of(environ: Mapping[str, str]) -> Notification:
+    """Return the notification that this terminal is known to support, else a bell."""
     kind, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
     if environ.get("TMUX") or _MULTIPLEXED.match(kind):
-        # A multiplexer swallows what it does not know, and passes bells on.
+        # A multiplexer drops unknown sequences and passes bells on.
         return "bell"
     if environ.get("KITTY_WINDOW_ID") or kind == "xterm-kitty":
         return "osc99"

@@ -11,7 +11,7 @@ from terp import events as on
 from terp.events import outputs as out
 from terp.person import Option
 from terp_cli.fronts.spoken import SpokenFront
-from terp_cli.prompt.choices import letter_of, numbered
+from terp_cli.prompt.interface import letter_of, numbered
 from tests.cli.drawing import Clock, printed, proposed
 from tests.cli.screens import Terminal
 

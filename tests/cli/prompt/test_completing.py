@@ -7,7 +7,7 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from terp_cli.prompt.completing import Files, LineCompleter
-from terp_cli.prompt.talk import Sources, Word
+from terp_cli.prompt.interface import Sources, Word
 
 
 async def names() -> Sequence[Word]:

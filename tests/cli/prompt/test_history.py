@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp_cli.prompt.history import LockedHistory
+from terp_cli.prompt.message import LockedHistory
 
 
 def test_entries_come_back_newest_first(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_history_that_cannot_be_kept_is_forgotten(tmp_path: Path) -> None:
 def test_two_sessions_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "history"
     code = (
-        "import sys; from pathlib import Path; from terp_cli.prompt.history import LockedHistory\n"
+        "import sys; from pathlib import Path; from terp_cli.prompt.message import LockedHistory\n"
         "history = LockedHistory(Path(sys.argv[1]))\n"
         "for at in range(200): history.store_string(f'{sys.argv[2]}{at}\\nmore')"
     )

@@ -10,9 +10,9 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
-from terp_cli.prompt.desk import Desk
-from terp_cli.prompt.history import LockedHistory
-from terp_cli.prompt.talk import LineSettings, Sources, goes_on, unmarked
+from terp_cli.prompt.interface import LineSettings, Sources, goes_on, unmarked
+from terp_cli.prompt.message import LockedHistory
+from terp_cli.prompt.prompt_app import PromptApp
 from tests.cli.screens import Watched
 
 
@@ -22,7 +22,7 @@ class Seat:
     def __init__(self, keys: PipeInput, history: Path) -> None:
         self.keys = keys
         self.screen = Watched()
-        self.desk = Desk(keys, self.screen.painter())
+        self.desk = PromptApp(keys, self.screen.painter())
         self.busy = False
         self.interrupts = 0
         self.rewinds = 0

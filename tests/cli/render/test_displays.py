@@ -7,7 +7,7 @@ from terp.events import CodeFinished, CodeStarted, Event, Printed, TextDelta, Tu
 from terp.events.outputs import Clear, Display, DisplayUpdate, FileChange, Text
 from terp_cli.render import look, words
 from terp_cli.render.transcript import Transcript
-from terp_cli.terminal.graphic import Graphic
+from terp_cli.terminal.rows import Graphic
 
 PICTURE = Graphic(3, 10, "<picture>")
 PNG = {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"}

@@ -15,9 +15,9 @@ from terp.events import CodeProposed
 from terp.events.effects import Effects
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp_cli.fronts.terminal import TerminalFront
-from terp_cli.prompt.desk import Desk
+from terp_cli.prompt.prompt_app import PromptApp
 from terp_cli.repl.approval import TerminalPerson
-from terp_cli.terminal.editor import run_editor
+from terp_cli.terminal.desktop import run_editor
 from tests.cli.screens import Watched
 
 CODE = CodeProposed("c1", "python", "print(1)", "digest", "/tmp", 0, "none", Effects())
@@ -31,7 +31,7 @@ class Seat:
         self.terminal = Watched()
         self.interrupts = 0
         painter = self.terminal.painter()
-        desk = Desk(keys, painter)
+        desk = PromptApp(keys, painter)
         self.person = TerminalPerson(
             TerminalFront(lambda: self.terminal.screen(painter)),
             lambda: desk,
@@ -371,7 +371,7 @@ async def test_nothing_typed_before_the_question_counts() -> None:
     async with teletype() as (hand, line):
         screen = Watched()
         painter = screen.painter()
-        desk = Desk.on(line, painter)
+        desk = PromptApp.on(line, painter)
         front = TerminalFront(lambda: screen.screen(painter), keyboard=line)
         person = TerminalPerson(front, lambda: desk, environ={})
         os.write(hand, b"y\r")

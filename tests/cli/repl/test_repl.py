@@ -23,7 +23,7 @@ from terp.settings import Settings
 from terp.settings.places import Places
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call
 from terp_cli.fronts.terminal import TerminalFront
-from terp_cli.prompt.desk import Desk
+from terp_cli.prompt.prompt_app import PromptApp
 from terp_cli.repl.repl import ReplSettings, run_repl
 from terp_cli.repl.terminal_talk import Around, TerminalTalk
 from terp_cli.terminal.tty import unechoed
@@ -52,7 +52,7 @@ class Seat:
         front = TerminalFront(lambda: self.screen.screen(painter))
         around = Around(Settings(), Places(folder, folder), {}, model=settings.pop("model", None))
         person = settings.pop("person", None) or Sitter()
-        self.talk = TerminalTalk(self.session, front, Desk(keys, painter), person, around)
+        self.talk = TerminalTalk(self.session, front, PromptApp(keys, painter), person, around)
         given = ReplSettings(history=folder / "history", **settings)
         self.running = asyncio.create_task(run_repl(self.talk, given))
 

@@ -4,7 +4,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from terp_cli.terminal.focus import FocusInput
+from terp_cli.terminal.keys import FocusInput
 
 
 def test_what_the_terminal_tells_of_its_focus_is_no_key() -> None:

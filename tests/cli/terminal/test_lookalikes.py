@@ -1,6 +1,6 @@
 import pytest
 
-from terp_cli.terminal.lookalikes import lookalikes
+from terp_cli.terminal.sanitise import lookalikes
 
 
 @pytest.mark.parametrize(

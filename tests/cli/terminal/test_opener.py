@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import TerpError
-from terp_cli.terminal.opener import open_file, program_for
+from terp_cli.terminal.desktop import open_file, program_for
 
 PAGE, PICTURE = Path("/s/two words.html"), Path("/s/1-1.png")
 

@@ -6,9 +6,8 @@ import pyte
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terp_cli.terminal.graphic import Graphic
 from terp_cli.terminal.painter import Painter
-from terp_cli.terminal.rows import Row
+from terp_cli.terminal.rows import Graphic, Row
 from tests.cli.screens import Terminal
 
 COLUMNS, ROWS = 30, 12

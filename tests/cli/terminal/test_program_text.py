@@ -5,8 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from terp_cli.terminal.ink import Ink
-from terp_cli.terminal.program_row import Line
-from terp_cli.terminal.program_text import ProgramText
+from terp_cli.terminal.program_text import Line, ProgramText
 from tests.cli.screens import cut
 
 PIECES = [

@@ -12,8 +12,8 @@ from terp.text.plain import is_wordless
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
 from terp_cli.render.fold import wrapped
-from terp_cli.terminal.graphic import Graphic
 from terp_cli.terminal.program_text import ProgramText
+from terp_cli.terminal.rows import Graphic
 from terp_cli.terminal.sanitise import one_line, readable
 
 Drawn = Text | Graphic

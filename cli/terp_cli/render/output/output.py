@@ -13,8 +13,7 @@ from terp.text.pictures import saved_to
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
 from terp_cli.render.output.display import MOST_ROWS, Draw, Drawn, display_rows, folded, lines_of
-from terp_cli.terminal.program_row import Line
-from terp_cli.terminal.program_text import ProgramText
+from terp_cli.terminal.program_text import Line, ProgramText
 
 _HEAD, _TAIL = 40, MOST_ROWS - 40
 """Lines of a flood that are shown from its start while it runs, and from its end when it is over."""

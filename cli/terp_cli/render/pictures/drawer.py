@@ -20,7 +20,7 @@ from terp_cli.render.pictures.extent import Cell, Extent, extent
 from terp_cli.render.pictures.sixel import sixel
 from terp_cli.render.pictures.tmux import ask_tmux
 from terp_cli.terminal import tty
-from terp_cli.terminal.graphic import Graphic
+from terp_cli.terminal.rows import Graphic
 from terp_cli.terminal.terminal_facts import TerminalFacts
 
 Drawn = Text | Graphic

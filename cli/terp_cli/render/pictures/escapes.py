@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 
 from terp_cli.render.pictures.extent import Extent
-from terp_cli.terminal.graphic import Graphic, placed
+from terp_cli.terminal.rows import Graphic, placed
 
 _CHUNK = 4096
 _PLACEHOLDER = "\U0010eeee"

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from terp_cli.render.pictures.extent import Extent
-from terp_cli.terminal.graphic import Graphic, placed
+from terp_cli.terminal.rows import Graphic, placed
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -19,8 +19,7 @@ from terp_cli.fronts.listings import language_rows, tool_rows
 from terp_cli.repl.commands.rows import columns, counted, size_of
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.commands.talk import Talk
-from terp_cli.terminal.clipboard import copied
-from terp_cli.terminal.opener import open_file
+from terp_cli.terminal.desktop import copied, open_file
 from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from rich.text import Text
 from terp_cli.render.pictures.choice import Choice, Way
 from terp_cli.render.pictures.drawer import Drawer, drawer_on
 from terp_cli.render.pictures.extent import Cell
-from terp_cli.terminal.graphic import Graphic
+from terp_cli.terminal.rows import Graphic
 from terp_cli.terminal.terminal_facts import TerminalFacts
 from tests.cli.render.pictures.made import bundle, encoded, picture, png
 from tests.cli.render.pictures.test_escapes import commands

@@ -7,7 +7,7 @@ import pytest
 
 from terp_cli.render.pictures.escapes import iterm, kitty, kitty_in_tmux
 from terp_cli.render.pictures.extent import Cell, Extent, extent
-from terp_cli.terminal.graphic import Graphic, placed
+from terp_cli.terminal.rows import Graphic, placed
 from tests.cli.render.pictures.made import png
 from tests.cli.screens import Terminal
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.prompt.talk import typed_code
+from terp_cli.prompt.interface import typed_code
 from terp_cli.repl.commands.every import TABLE, all_commands
 from terp_cli.repl.commands.help import about, overview, page, place
 from terp_cli.repl.commands.table import GROUPS, Command, Commands, Misused, function

@@ -1,4 +1,4 @@
-from terp_cli.prompt.presses import Presses
+from terp_cli.prompt.interface import CtrlCDebounce
 
 
 class Clock:
@@ -9,14 +9,14 @@ class Clock:
 
 
 def pressed(*moments: float) -> list[bool]:
-    """Which presses, so many seconds after a turn was stopped, are taken for more of the same."""
+    """Which debounce, so many seconds after a turn was stopped, are taken for more of the same."""
     clock = Clock()
-    presses = Presses(clock)
-    presses.stop()
-    presses.over()
+    debounce = CtrlCDebounce(clock)
+    debounce.interrupted()
+    debounce.ended()
     taken = []
     for clock.now in moments:
-        taken.append(presses.one_more())
+        taken.append(debounce.repeats())
     return taken
 
 
@@ -29,6 +29,6 @@ def test_a_press_after_a_second_means_the_prompt() -> None:
 
 
 def test_a_turn_that_ended_by_itself_swallows_no_press() -> None:
-    presses = Presses(lambda: 5.0)
-    presses.over()
-    assert not presses.one_more()
+    debounce = CtrlCDebounce(lambda: 5.0)
+    debounce.ended()
+    assert not debounce.repeats()

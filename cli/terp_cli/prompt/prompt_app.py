@@ -1,11 +1,11 @@
 """The bottom lines of the screen and the keyboard: one prompt_toolkit application for both.
 
-    desk = Desk(create_input(terminal), painter, descriptor=0)
-    typed = await desk.line("Run this? › ")         # a question; the application runs as long as it is open
-    async with desk.talking(talk):                  # a REPL: it runs all the time, also while a turn does
-        message = await desk.message()
+    prompt = PromptApp(create_input(terminal), painter, descriptor=0)
+    typed = await prompt.line("Run this? › ")         # a question; the application runs while it is open
+    async with prompt.talking(settings):                  # a REPL: it runs all the time, also during turns
+        message = await prompt.message()
 
-Lines entered while nobody waits for one are queued, shown, and can be taken back with the Up key.
+Lines entered while a turn is running are queued, shown, and can be taken back with the Up key.
 """
 
 import asyncio
@@ -33,15 +33,14 @@ from prompt_toolkit.layout import (
 from prompt_toolkit.layout.dummy import create_dummy_layout
 from prompt_toolkit.styles import Style
 
+from terp_cli.prompt.interface import LEAVING, NOT_SENT, LineSettings, Typed, margin, unmarked
 from terp_cli.prompt.message import MessageLine
 from terp_cli.prompt.question import Question
-from terp_cli.prompt.talk import LEAVING, NOT_SENT, LineSettings, Typed, margin, unmarked
 from terp_cli.terminal import tty
 from terp_cli.terminal.bottom import Bottom, Measured
-from terp_cli.terminal.editor import run_editor
-from terp_cli.terminal.focus import FocusInput
-from terp_cli.terminal.hold import Hold
-from terp_cli.terminal.keys import Keys
+from terp_cli.terminal.desktop import run_editor
+from terp_cli.terminal.guard import TerminalListener
+from terp_cli.terminal.keys import FocusInput, TerminalKeys
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.rows import Row
 from terp_cli.terminal.sanitise import one_line, readable
@@ -50,9 +49,9 @@ T = TypeVar("T")
 
 _MARK = "› "
 _TAB = 4
-_ENDING = "Leaving when this turn is over; Ctrl-C ends it now."
-_EDITING = "Alt+Enter or Esc, Enter: done · Ctrl-C: leave it as it was"
-# Whoever is in the middle of a message has not read the question yet.
+_ENDING = "Leaving after this turn; Ctrl-C stops it now."
+_EDITING = "Alt+Enter or Esc, Enter: done · Ctrl-C: discard the edit"
+# A user who is typing a message has not read the question yet.
 _PAUSE_S = 0.5
 _STYLE = {
     "mark": "bold ansigreen",
@@ -69,8 +68,8 @@ _STYLE = {
 }
 
 
-class Desk:
-    """Where the person types: messages while a REPL goes on, and answers to questions at any time."""
+class PromptApp:
+    """The prompt at the bottom of the screen: messages in a REPL, and answers to questions at any time."""
 
     def __init__(
         self,
@@ -81,19 +80,19 @@ class Desk:
         colours: bool = True,
         opened: Sequence[IO[str]] = (),
         query: Callable[[], str] | None = None,
-        hold: Hold | None = None,
+        listener: TerminalListener | None = None,
     ) -> None:
         """`descriptor` is that of the terminal, or None in a test; `opened` are files that `close` closes.
 
-        `query` asks the terminal what it can do: it is called when the first prompt of a REPL is on the
-        screen. `hold` hears who has the terminal.
+        `query` returns queries for the terminal; it is called when the first prompt of a REPL is on the
+        screen. `listener` is notified of the use of the terminal.
         """
         self._painter = painter
         self._source = source
         self._descriptor = descriptor
         self._opened = opened
         self._query = query
-        self._hold = hold or Hold()
+        self._listener = listener or TerminalListener()
         self._bold = "1" if colours else ""
         self._message: MessageLine | None = None
         self._talk: LineSettings | None = None
@@ -110,7 +109,7 @@ class Desk:
             output=Measured(painter),
             erase_when_done=True,
         )
-        self._app.renderer = Bottom(self._app.renderer.style, painter, self._hold, colours=colours)
+        self._app.renderer = Bottom(self._app.renderer.style, painter, self._listener, colours=colours)
         self._app.layout = Layout(self._layout())
         self._app.ttimeoutlen, self._app.timeoutlen = 0.1, 0.4
 
@@ -121,26 +120,31 @@ class Desk:
 
     @classmethod
     def on(
-        cls, descriptor: int, painter: Painter, *, colours: bool = True, hold: Hold | None = None
-    ) -> "Desk":
-        """The keyboard of the terminal behind `descriptor`, whatever stdin is."""
+        cls,
+        descriptor: int,
+        painter: Painter,
+        *,
+        colours: bool = True,
+        listener: TerminalListener | None = None,
+    ) -> "PromptApp":
+        """Return a prompt on the terminal behind `descriptor`, whatever stdin is."""
         reads = open(os.ttyname(descriptor), encoding="utf-8", errors="replace")  # noqa: PTH123, SIM115
-        keys = Keys(reads, painter.asked.learn)
+        keys = TerminalKeys(reads, painter.pending.learn)
         return cls(
-            FocusInput(keys, hold.focused) if hold else keys,
+            FocusInput(keys, listener.focused) if listener else keys,
             painter,
             descriptor=descriptor,
             colours=colours,
             opened=(reads,),
             query=_query,
-            hold=hold,
+            listener=listener,
         )
 
     @asynccontextmanager
     async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
-        """Read messages until the block is left, also while turns go on.
+        """Read messages until the block is left, also while turns are running.
 
-        A talk within another takes it over, with what is typed by then.
+        Nested in another, it continues the same line for the new conversation, with its text.
         """
         self._talk = talk
         if self._message is not None:
@@ -157,16 +161,16 @@ class Desk:
             async with self._running():
                 if self._query is not None and (questions := self._query()):
                     self._painter.send(questions)
-                    self._painter.asked.begin()
+                    self._painter.pending.begin()
                 yield
         finally:
             self._talk = self._message = None
 
     async def message(self) -> str:
-        """The next message, without the marks that made it go on over several lines.
+        """Return the next message, without the marks of continued lines.
 
         Raises:
-            EOFError: the person leaves, or the terminal is gone.
+            EOFError: the user leaves, or the terminal is gone.
         """
         while not self._queued:
             if self._left:
@@ -180,9 +184,9 @@ class Desk:
     async def line(
         self, question: str, *, secret: bool = False, fresh: bool = True, escape: str = ""
     ) -> Typed:
-        """The line entered after `question`; `fresh` forgets what was typed before it.
+        """Return the line entered after `question`; `fresh` discards keys typed before it.
 
-        `escape` is what the Esc key answers, on an empty line.
+        `escape` is the answer of the Esc key on an empty line.
 
         Raises:
             KeyboardInterrupt: Ctrl-C.
@@ -191,8 +195,8 @@ class Desk:
         return await self._ask(Question(question, secret=secret, escape=escape), fresh=fresh)
 
     async def edited(self, text: str) -> str | None:
-        """`text` as the person leaves it, typed here; None when they give up."""
-        # The cursor is at the end: of the last line that holds something.
+        """Return `text` as the user edits it here; None if they give up."""
+        # The cursor is at the end of the last line that is not empty.
         lines = text.rstrip("\n")
         try:
             return (await self._ask(Question("", text=lines), fresh=True)).text + text[len(lines) :]
@@ -200,48 +204,48 @@ class Desk:
             return None
 
     async def edited_with(self, editor: str, text: str, language: str) -> str | None:
-        """`text` as the program `editor` leaves it; None when it fails."""
+        """Return `text` as edited with the program `editor`; None if it fails."""
         return await self.away(lambda: run_editor(editor, text, language, self._descriptor))
 
     async def away(self, do: Callable[[], T]) -> T:
-        """What `do` returns, which has the terminal to itself; it runs in a thread."""
+        """Run `do`, which uses the terminal, in a thread; return its result."""
         if not self._app.is_running:
             return await asyncio.to_thread(do)
         with set_app(self._app):
             return await run_in_terminal(do, in_executor=True)
 
     def say(self, text: str) -> None:
-        """Write plain lines of terp's own above the bottom."""
+        """Write plain lines of terp above the bottom."""
         rows: list[Row] = [((line, ""),) if line else () for line in text.rstrip("\n").split("\n")]
         if not self._painter.aside(rows):
             self._painter.update(rows)
 
     def prefill(self, text: str) -> None:
-        """Put `text` on the input line, for the person to go on with."""
+        """Put `text` on the input line, for the user to edit."""
         if self._message is not None:
             self._message.put(text)
 
     def refresh(self) -> None:
-        """Show the toolbar as it is now."""
+        """Redraw the toolbar."""
         self._app.invalidate()
 
     def clear(self) -> None:
-        """Clear the screen; what has scrolled away stays."""
+        """Clear the screen; the scrollback stays."""
         self._painter.clear()
         self.refresh()
 
     def interrupted(self) -> None:
-        """Nothing: here Ctrl-C is a key, and who sends the signal means a turn."""
+        """Do nothing: here Ctrl-C is a key, and the signal is for a turn."""
 
     def emit(self, sequence: str) -> None:
-        """Write a sequence that leaves no trace on the screen."""
+        """Write a sequence that draws nothing."""
         self._painter.send(sequence)
 
     def take_back(self) -> None:
-        """Send nothing of what was queued: the person wants to think again.
+        """Drop the queued messages: the user has interrupted the turn.
 
-        The first line is on the input line again, if there is nothing else; the others are listed, and
-        are in the history as all that was entered.
+        The first one returns to the input line if that is empty; the others are listed, and are in the
+        history.
         """
         queued = list(self._queued)
         self._queued.clear()
@@ -251,7 +255,7 @@ class Desk:
             self.say(f"{NOT_SENT}{one_line(line)}")
 
     def close(self) -> None:
-        """Give the terminal back."""
+        """Close the terminal."""
         for file in self._opened:
             file.close()
 
@@ -274,7 +278,7 @@ class Desk:
                     self.say(readable(question.said).expandtabs(_TAB))
 
     async def _hands_off(self) -> None:
-        """Return when nobody is in the middle of typing a message."""
+        """Wait until the user pauses in typing a message."""
         now = asyncio.get_running_loop().time
         # There is no event for a key that is not pressed.
         while self._message and self._message.buffer.text and now() < self._typed_at + _PAUSE_S:  # noqa: ASYNC110
@@ -290,7 +294,7 @@ class Desk:
         self._focus()
 
         def begin() -> None:
-            # The next thing is that the application takes the keyboard.
+            # The application reads the keyboard next.
             if self._talk is not None:
                 self._talk.begins()
             begun.set()
@@ -311,10 +315,10 @@ class Desk:
                 await task
             self._painter.place((), None)
             self._painter.resume()
-            self._hold.kept()
+            self._listener.kept()
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
-        """The application is over: asked to be, or because the terminal is gone."""
+        """Handle the end of the application; an error means that the terminal is gone."""
         if not task.cancelled() and task.exception() is not None:
             self._leave()
             if self._question is not None:
@@ -390,7 +394,7 @@ class Desk:
 
 
 def _query() -> str:
-    # There is a prompt before anything is asked.
+    # The prompt is shown before the queries are sent.
     from terp_cli.terminal.terminal_query import query  # noqa: PLC0415
 
     return query(os.environ)

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from terp_cli.terminal.ticking import ticking
+from terp_cli.fronts.front import ticking
 
 
 async def told(tick: Any, until: asyncio.Event) -> list[Any]:

@@ -1,6 +1,6 @@
-"""Lines read one below the other, as the terminal itself edits them.
+"""A prompt of plain lines, which the terminal edits.
 
-For a terminal that cannot move its cursor, and for a screen reader, which reads out what is redrawn.
+For a terminal that cannot move its cursor, and for a screen reader, which would read everything redrawn.
 """
 
 import asyncio
@@ -10,17 +10,17 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TextIO, TypeVar
 
-from terp_cli.prompt.talk import LEAVING, NOT_SENT, LineSettings, Typed, goes_on, margin, unmarked
+from terp_cli.prompt.interface import LEAVING, NOT_SENT, LineSettings, Typed, goes_on, margin, unmarked
 from terp_cli.terminal import tty
-from terp_cli.terminal.editor import run_editor
+from terp_cli.terminal.desktop import run_editor
 from terp_cli.terminal.sanitise import readable
 
 T = TypeVar("T")
 _READ_BYTES = 65_536
 
 
-class LineDesk:
-    """Reads lines from the terminal behind `descriptor` and writes to `out`."""
+class LinePrompt:
+    """A prompt that reads lines from the terminal behind `descriptor` and writes to `out`."""
 
     def __init__(self, descriptor: int, out: TextIO, mark: str = "> ") -> None:
         self._descriptor = descriptor
@@ -42,7 +42,7 @@ class LineDesk:
 
     @asynccontextmanager
     async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
-        """Read messages until the block is left, also while turns go on."""
+        """Read messages until the block is left, also while turns are running."""
         self._talk = talk
         talk.begins()
         try:
@@ -52,10 +52,10 @@ class LineDesk:
             self._talk = None
 
     async def message(self) -> str:
-        """The next message, of several lines where a line says that it goes on.
+        """Return the next message, of several lines where a line is continued.
 
         Raises:
-            EOFError: the person leaves, or the terminal is gone.
+            EOFError: the user leaves, or the terminal is gone.
         """
         self._write(f"\n{self._mark}")
         text = await self._first()
@@ -67,9 +67,9 @@ class LineDesk:
     async def line(
         self, question: str, *, secret: bool = False, fresh: bool = True, escape: str = ""
     ) -> Typed:
-        """The line entered after `question`; `fresh` forgets what was typed before it.
+        """Return the line entered after `question`; `fresh` discards keys typed before it.
 
-        `escape` is what the Esc key answers, on an empty line.
+        `escape` is the answer of the Esc key on an empty line.
 
         Raises:
             EOFError: Ctrl-D on an empty line, or the terminal is gone.
@@ -81,21 +81,21 @@ class LineDesk:
                     self._lines.clear()
                     self._unread = b""
                 self._write(question)
-                # A terminal without marked pastes cannot tell; several lines at once are taken for one.
+                # Such a terminal does not mark pastes; several lines at once count as one.
                 text = await self._next(answers=True)
                 return Typed(escape if text == "\x1b" else text, pasted=len(self._lines) > 0)
 
     async def edited(self, text: str) -> str | None:
-        """None: a text of several lines cannot be edited here without an editor."""
+        """Return None: a text of several lines cannot be edited here without an editor."""
         self._write("Set EDITOR to the program to edit with.\n")
         return None
 
     async def edited_with(self, editor: str, text: str, language: str) -> str | None:
-        """`text` as the program `editor` leaves it; None when it fails."""
+        """Return `text` as edited with the program `editor`; None if it fails."""
         return await self.away(lambda: run_editor(editor, text, language, self._descriptor))
 
     async def away(self, do: Callable[[], T]) -> T:
-        """What `do` returns, which has the terminal to itself; it runs in a thread."""
+        """Run `do`, which uses the terminal, in a thread; return its result."""
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._descriptor)
         try:
@@ -105,25 +105,25 @@ class LineDesk:
                 loop.add_reader(self._descriptor, self._read)
 
     def say(self, text: str) -> None:
-        """Write plain lines of terp's own."""
+        """Write plain lines of terp."""
         self._write(text.rstrip("\n") + "\n")
 
     def prefill(self, text: str) -> None:
-        """Show `text`, for the person to copy: a line cannot be begun for them here."""
+        """Show `text` for the user to copy: an input line cannot hold a text in advance here."""
         self.say(readable(text))
 
     def refresh(self) -> None:
-        """Nothing: there is no toolbar."""
+        """Do nothing: there is no toolbar."""
 
     def emit(self, sequence: str) -> None:
-        """Nothing: such a terminal would show it."""
+        """Do nothing: such a terminal would show it."""
 
     def clear(self) -> None:
-        """Say that this cannot be done here."""
+        """Write that the screen cannot be cleared here."""
         self.say("What is written here stays.")
 
     def interrupted(self) -> None:
-        """The terminal has cleared the line; the second time in a row the person leaves."""
+        """Show a new prompt: the terminal has cleared the line; leave at the second time in a row."""
         self._ended = self._leaving
         self._leaving = True
         self._more.set()
@@ -131,13 +131,13 @@ class LineDesk:
             self._write(f"\n{LEAVING}\n{self._mark}")
 
     def take_back(self) -> None:
-        """Forget the lines that were typed ahead."""
+        """Drop the lines that were typed ahead, and list them."""
         for line in self._lines:
             self.say(f"{NOT_SENT}{readable(line)}")
         self._lines.clear()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no file is open."""
 
     async def _first(self) -> str:
         while True:
@@ -148,7 +148,7 @@ class LineDesk:
                     raise
 
     async def _next(self, *, answers: bool = False) -> str:
-        """The next line; while a question is open, that is for who `answers` it."""
+        """Return the next line; while a question is open, only its caller (`answers`) gets one."""
         while not self._lines or (self._asking.locked() and not answers):
             if self._ended and (answers or not self._asking.locked()):
                 self._ended = False
@@ -177,10 +177,10 @@ class LineDesk:
             got = os.read(self._descriptor, _READ_BYTES)
         except OSError:
             got = b""
-        # In its line mode a terminal gives whole lines; the end of file is a read of nothing.
+        # In line mode a terminal delivers whole lines; an empty read is the end of file.
         self._ended = self._paused = not got
         if self._paused:
-            # A terminal that is gone would say so again and again: it is read when a line is wanted.
+            # A terminal that is gone is readable all the time: read it only when a line is needed.
             asyncio.get_running_loop().remove_reader(self._descriptor)
         *lines, self._unread = (self._unread + got).split(b"\n")
         self._leaving = False
@@ -190,7 +190,7 @@ class LineDesk:
         self._more.set()
 
     def _done(self, line: str) -> bool:
-        """Whether a line was something to do at once, and no answer."""
+        """Return True if a line was executed at once, and is no answer."""
         return self._talk is not None and not self._asking.locked() and self._talk.at_once(line)
 
     @contextmanager

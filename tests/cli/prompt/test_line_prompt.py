@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.prompt.line_desk import LineDesk
-from terp_cli.prompt.talk import LineSettings, Typed
+from terp_cli.prompt.interface import LineSettings, Typed
+from terp_cli.prompt.line_prompt import LinePrompt
 from tests.cli.running import Terp, to
 from tests.cli.screens import Watched
 from tests.cli.teletype import Teletype
@@ -25,7 +25,7 @@ class Seat:
     def __init__(self, hand: int, line: int) -> None:
         self.hand = hand
         self.screen = Watched()
-        self.desk = LineDesk(line, self.screen)
+        self.desk = LinePrompt(line, self.screen)
         self.talk = LineSettings(Path(os.devnull), str, lambda: False, lambda: None)
 
     async def answer(self, typed: str, *, secret: bool = False) -> Typed:

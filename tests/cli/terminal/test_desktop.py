@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.terminal.clipboard import copied, osc52
+from terp_cli.terminal.desktop import copied, osc52
 
 
 @pytest.fixture

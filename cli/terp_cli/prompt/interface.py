@@ -1,0 +1,271 @@
+"""The interface between prompts and a conversation: settings of the input line, messages, answers."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from terp_cli.prompt.console_code import GOES_ON, code_goes_on, code_of, is_code
+
+if TYPE_CHECKING:
+    from terp.person import Option
+
+T = TypeVar("T")
+
+LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
+NOT_SENT = "Not sent: "
+_CONTINUED = re.compile(r"(?<!\\)\\\n")
+_SHELL_LINE = re.compile(r"%% *([^\s]+)")
+_CELL_MAGICS = frozenset(
+    """
+    bash cache capture debug file html HTML javascript js latex markdown perl prun pypy python python2 python3
+    ruby script sh svg SVG sx system time timeit writefile
+    """.split()  # noqa: SIM905 - a table of names, to be read
+)
+
+
+Word = tuple[str, str]
+"""A completion, and a description of it."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The sources of completions.
+
+    `commands` returns the commands; `arguments` the arguments of a command, given its name and the text so
+    far. `names` returns the variables of the kernels with their types, `code` completes code of a language
+    at its end. `cwd` is the kernel's present directory.
+    """
+
+    commands: Callable[[], Iterable[Word]]
+    arguments: Callable[[str, str], Iterable[Word]]
+    names: Callable[[], Awaitable[Sequence[Word]]]
+    code: Callable[[str, str], Awaitable[Sequence[str]]]
+    cwd: Callable[[], Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """An entered line; `pasted` if a part of it was not typed."""
+
+    text: str
+    pasted: bool
+
+
+def _never() -> bool:
+    """Return False: no turn was interrupted."""
+    return False
+
+
+def _waits(_: str) -> bool:
+    """Return False: every line waits for the end of the turn."""
+    return False
+
+
+def _always() -> bool:
+    """Return True: the user may leave."""
+    return True
+
+
+def _no_one() -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True)
+class LineSettings:
+    """The conversation of an input line.
+
+    `busy` is True while a turn is running, which `interrupt` then stops; `one_more` is True if a Ctrl-C at
+    this moment still belongs to the turn that was interrupted. Esc Esc on an empty line calls `rewind`, a key
+    calls `typed`. `at_once` executes a line that need not wait for the end of the turn, and returns True if
+    it did; `may_leave` is True if the user may leave now. `history` is the file of entered lines, which
+    `without_secrets` redacts. `begins` is called right before the first key is read.
+    """
+
+    history: Path
+    toolbar: Callable[[], str]
+    busy: Callable[[], bool]
+    interrupt: Callable[[], None]
+    one_more: Callable[[], bool] = _never
+    rewind: Callable[[], None] = _no_one
+    typed: Callable[[], None] = _no_one
+    at_once: Callable[[str], bool] = _waits
+    may_leave: Callable[[], bool] = _always
+    begins: Callable[[], None] = _no_one
+    sources: Sources | None = None
+    vi_mode: bool = False
+    without_secrets: Callable[[str], str] = str
+
+
+def goes_on(text: str) -> bool:
+    '''Return True if a message is incomplete: an open """ block, a backslash at its end, or open code.'''
+    if is_code(text):
+        return code_goes_on(text)
+    return text.count('"""') % 2 == 1 or _CONTINUED.search(text + "\n", len(text) - 1) is not None
+
+
+def margin(text: str, mark: str) -> str:
+    """Return the prefix of the second and later lines of a message; `mark` is that of the first."""
+    return " " * len(mark) + (f"{GOES_ON} " if is_code(text) else "")
+
+
+def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None:
+    """Return language and code of a message that is code (`!command` or `>>> code`), else None.
+
+    `%% command`, with or without the space, is Open Interpreter's form of `!command`; `%%time` and other cell
+    magics are IPython's.
+    """
+    if (found := _SHELL_LINE.match(message)) and found[1] not in _CELL_MAGICS:
+        message = f"!{message[2:].lstrip()}"
+    if is_code(message):
+        return "python", code_of(message)
+    if message.startswith("!") and message[1:].strip():
+        # Without a shell, IPython starts one for the line.
+        return ("shell", message[1:].strip()) if "shell" in languages else ("python", message)
+    return None
+
+
+def unclear(message: str) -> str:
+    """Return a hint for a message that can only be a slip: a single letter or `!`; else ""."""
+    word = message.strip()
+    if word == "!":
+        return "Nothing was sent. ! runs a command of the shell: !ls"
+    if len(word) == 1 and word.lower() != word.upper():
+        return f"Nothing was sent: no question is open that '{word}' could answer. What did you mean?"
+    return ""
+
+
+def unmarked(text: str) -> str:
+    '''Return a message without the backslashes at its line ends and the """ around it.'''
+    if is_code(text.strip()):
+        return text.strip()
+    # A leading space makes a command line a message.
+    escaped = text[:1] == " " and text.strip()[:1] in ("/", "%")
+    text = f"{' ' * escaped}{text.strip()}"
+    if len(text) >= 6 and text.startswith('"""') and text.endswith('"""'):
+        return text[3:-3].strip("\n")
+    return _CONTINUED.sub("\n", text)
+
+
+# A press within this time after an interrupted turn ended is one more for that turn.
+_IMPATIENCE_S = 1.0
+
+
+class CtrlCDebounce:
+    """Separates repeated presses of Ctrl-C for one turn from a press at the prompt."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._stopping = False
+        self._last = -_IMPATIENCE_S
+
+    def interrupted(self) -> None:
+        """Note that Ctrl-C interrupted a turn."""
+        self._stopping = True
+
+    def ended(self) -> None:
+        """Note that the turn ended."""
+        if self._stopping:
+            self._stopping = False
+            self._last = self._clock()
+
+    def repeats(self) -> bool:
+        """Return True if a press at this moment belongs to the turn that was interrupted."""
+        now = self._clock()
+        if now - self._last >= _IMPATIENCE_S:
+            return False
+        self._last = now
+        return True
+
+
+def lettered(options: "Sequence[Option]") -> str:
+    """Return the options as shown: `[y]es · [n]o`; a letter that does not begin the words comes first."""
+    return " · ".join(
+        f"[{option.letter}]{option.does[1:] if option.does.startswith(option.letter) else ' ' + option.does}"
+        for option in options
+    )
+
+
+def numbered(choices: "Sequence[Option]", *, free: str = "") -> str:
+    """Return the choices as one sentence for a screen reader; `free` describes any longer answer."""
+    said = ", ".join(
+        f"{number} or {choice.letter}: {choice.does}" for number, choice in enumerate(choices, 1)
+    )
+    longer = f" {free[0].upper()}{free[1:].rstrip('.')}." if free else ""
+    return f"{said}.{longer} Type the number or the letter and press Enter: "
+
+
+def letter_of(answer: str, choices: "Sequence[Option]") -> str:
+    """Return the letter for a number; any other answer unchanged."""
+    text = answer.strip()
+    if text.isascii() and text.isdigit() and 0 < int(text) <= len(choices):
+        return choices[int(text) - 1].letter
+    return answer
+
+
+class PromptReader(Protocol):
+    """Reader of messages in a REPL, and of answers to questions at any time.
+
+    `PromptApp` draws the bottom lines of the screen; `LinePrompt` reads and writes single lines.
+    """
+
+    @property
+    def width(self) -> int:
+        """Cells of a row."""
+
+    def talking(self, talk: LineSettings) -> AbstractAsyncContextManager[None]:
+        """Read messages until the block is left, also while turns are running."""
+
+    async def message(self) -> str:
+        """Return the next message.
+
+        Raises:
+            EOFError: the user leaves, or the terminal is gone.
+        """
+
+    async def line(
+        self, question: str, *, secret: bool = False, fresh: bool = True, escape: str = ""
+    ) -> Typed:
+        """Return the line entered after `question`; `fresh` discards keys typed before it.
+
+        `escape` is the answer of the Esc key on an empty line.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C.
+            EOFError: Ctrl-D on an empty line, or the terminal is gone.
+        """
+
+    async def edited(self, text: str) -> str | None:
+        """Return `text` as the user edits it here; None if they give up."""
+
+    async def edited_with(self, editor: str, text: str, language: str) -> str | None:
+        """Return `text` as edited with the program `editor`; None if it fails."""
+
+    async def away(self, do: Callable[[], T]) -> T:
+        """Run `do`, which uses the terminal, in a thread; return its result."""
+
+    def say(self, text: str) -> None:
+        """Write plain lines of terp."""
+
+    def prefill(self, text: str) -> None:
+        """Put `text` on the input line, for the user to edit."""
+
+    def refresh(self) -> None:
+        """Redraw the toolbar."""
+
+    def emit(self, sequence: str) -> None:
+        """Write a sequence that draws nothing."""
+
+    def clear(self) -> None:
+        """Clear the screen; the scrollback stays."""
+
+    def interrupted(self) -> None:
+        """Handle Ctrl-C as a signal, while no turn is running."""
+
+    def take_back(self) -> None:
+        """Drop the queued messages: the user has interrupted the turn."""
+
+    def close(self) -> None:
+        """Close the terminal."""
